@@ -1,0 +1,98 @@
+"""Every exception that Stenograph raises on purpose.
+
+    StenographError
+    ├── InvalidEvent (ValueError)          the caller's value does not fit an event
+    │   └── InvalidRunId                   not a UUID, so no journal can be named after it
+    ├── SourceError (OSError)              something that was to be read cannot be
+    │   ├── RunNotFound (LookupError)      no journal by that run id or path
+    │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    └── StoreError (OSError)               the journal cannot be written
+        ├── StoreLocked                    another recorder holds it
+        └── StoreClosed                    this recorder is closed
+
+Each message is one sentence: what happened, to what, what to do. The facts are attributes.
+`exit_code` is what the command line returns for it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AmbiguousRun",
+    "InvalidEvent",
+    "InvalidRunId",
+    "RunNotFound",
+    "SourceError",
+    "StenographError",
+    "StoreClosed",
+    "StoreError",
+    "StoreLocked",
+]
+
+
+class StenographError(Exception):
+    """The root: catch this and you have caught everything we raise on purpose."""
+
+    exit_code = 1
+
+
+class InvalidEvent(StenographError, ValueError):
+    """A value does not fit the event it was given for."""
+
+    exit_code = 2
+
+
+class InvalidRunId(InvalidEvent):
+    """A run id must be a UUID."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        super().__init__(
+            f"{str(value)[:80]!r} is not a run id; give a UUID such as 550e8400-e29b-41d4-a716-446655440000"
+        )
+
+
+class SourceError(StenographError, OSError):
+    """A file that was to be read is missing, unreadable or not what it should be."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, path: str = "") -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class RunNotFound(SourceError, LookupError):
+    """No journal has that run id, and no file that path."""
+
+
+class AmbiguousRun(SourceError, LookupError):
+    """A run id prefix fits more than one journal."""
+
+    def __init__(self, message: str, run_ids: tuple[str, ...]) -> None:
+        self.run_ids = run_ids
+        super().__init__(message)
+
+
+class StoreError(StenographError, OSError):
+    """A journal could not be written; nothing of the event was kept."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, path: str = "") -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class StoreLocked(StoreError):
+    """Another recorder is writing this journal."""
+
+    def __init__(self, path: str, pid: int | None) -> None:
+        self.pid = pid
+        holder = f"process {pid}" if pid else "another process"
+        super().__init__(
+            f"{path} is being written by {holder}; close that recorder or use another run id", path
+        )
+
+
+class StoreClosed(StoreError):
+    """The recorder was closed before this event came."""

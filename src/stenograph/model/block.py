@@ -1,0 +1,84 @@
+"""Blocks: the pieces of a message, each with who vouches for it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from stenograph.model.value import Value
+
+Fidelity = Literal["router", "agent_emitted"]
+"""`router`: we saw it happen at our own seam. `agent_emitted`: the agent told us."""
+
+
+class TextBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
+    """Plain text."""
+
+    fidelity: Fidelity
+    text: str
+
+
+class ThinkingBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="thinking"):
+    """Reasoning that the agent showed."""
+
+    fidelity: Fidelity
+    thinking: str
+
+
+class ToolUseBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_use"):
+    """The agent's wish to run a tool."""
+
+    fidelity: Fidelity
+    tool_name: str
+    tool_id: str
+    """Joins the wish to its `tool.call` and `tool.result` (their `call_id`)."""
+    tool_input: Any
+
+
+class ToolResultBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_result"):
+    """A tool's answer as it stood inside a message."""
+
+    fidelity: Fidelity
+    tool_id: str
+    tool_content: Any
+
+
+class CommandBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="command"):
+    """A shell command that a step ran."""
+
+    fidelity: Fidelity
+    command: str
+
+
+class StreamBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="stream"):
+    """A chunk of a streamed reply; no part of the message's text."""
+
+    fidelity: Fidelity
+    text: str
+
+
+class AttachmentBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="attachment"):
+    """An image, document or sound."""
+
+    fidelity: Fidelity
+    media_type: str
+    size: int
+    """Bytes of the content itself, before base64."""
+    sha256: str
+    data: str | None = None
+    """The content in base64, when it was kept."""
+
+
+class UnknownBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="unknown"):
+    """A block of a type this version does not know; all of it is in `extra`."""
+
+
+Block = (
+    TextBlock
+    | ThinkingBlock
+    | ToolUseBlock
+    | ToolResultBlock
+    | CommandBlock
+    | StreamBlock
+    | AttachmentBlock
+    | UnknownBlock
+)

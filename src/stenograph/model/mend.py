@@ -1,0 +1,165 @@
+"""What the typed decoder refuses, brought as close to a typed event as it goes; and the way back.
+
+Nothing is dropped here: a field that does not fit moves to `extra`, a block of an unknown type becomes an
+`UnknownBlock`, a line that is no JSON becomes an `unknown` event with its text.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from typing import Any, get_args
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import fields
+
+from stenograph.model.block import Block, UnknownBlock
+from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
+from stenograph.model.payload import UnknownPayload
+from stenograph.model.value import Extra, Value
+
+_BLOCKS: dict[str, type[Value]] = {
+    str(kind.__struct_config__.tag): kind for kind in get_args(Block) if kind is not UnknownBlock
+}
+_BLANKS: dict[str, Any] = {
+    "seq": 0,
+    "iteration": 0,
+    "size": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "blocks": (),
+    "fidelity": "agent_emitted",
+    "scope": "call",
+    "payload": None,
+    "input": None,
+    "output": None,
+    "tool_input": None,
+    "tool_content": None,
+}
+"""What a required field holds when the source lacks it; every other required field is a string and blank."""
+
+
+def parse_json(line: bytes) -> tuple[Any, int]:
+    """Any JSON that Python can make sense of, with the number of characters that had to be replaced.
+
+    Takes what strict decoders refuse: lone surrogates, invalid UTF-8, raw control characters, NaN and numbers
+    beyond a double (kept as strings). Raises ValueError or RecursionError for the rest.
+    """
+    text = line.decode("utf-8", "surrogateescape")
+    value = json.loads(text, strict=False, parse_constant=str)
+    return scrub(value)
+
+
+def scrub(value: Any) -> tuple[Any, int]:
+    """The value with every lone surrogate replaced by U+FFFD, and how many there were."""
+    replaced = 0
+
+    def walk(node: Any) -> Any:
+        nonlocal replaced
+        if isinstance(node, str):
+            if node.isascii():
+                return node
+            clean = node.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            replaced += clean.count("\ufffd") - node.count("\ufffd")
+            return clean
+        if isinstance(node, dict):
+            return {walk(key): walk(item) for key, item in node.items()}
+        if isinstance(node, list | tuple):
+            return [walk(item) for item in node]
+        if isinstance(node, float) and not math.isfinite(node):
+            return str(node)
+        return node
+
+    return walk(value), replaced
+
+
+def event_from(value: Any) -> Event:
+    """A decoded line as an event: typed where it fits, `unknown` when it is no event at all."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        return blank_event(UnknownPayload(value=value))
+    kind = PAYLOAD_TYPES.get(value["type"])
+    event: Event = _build(Event, {name: item for name, item in value.items() if name != "payload"})
+    payload = value.get("payload")
+    if kind is not None and isinstance(payload, dict):
+        payload = _build(kind, payload)
+    return msgspec.structs.replace(event, payload=payload)
+
+
+def unreadable_event(line: bytes) -> Event:
+    """A line that is no JSON, kept whole."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        raw_b64 = base64.b64encode(line).decode()
+        return blank_event(UnknownPayload(text=line.decode("utf-8", "replace")), raw_b64=raw_b64)
+    return blank_event(UnknownPayload(text=text), raw=text)
+
+
+def blank_event(payload: UnknownPayload, **more: Any) -> Event:
+    """An `unknown` event that nobody has numbered, placed or dated yet."""
+    return Event(
+        seq=0, run_id="", type="unknown", path="", iteration=0, timestamp="", payload=payload, **more
+    )
+
+
+def plain(value: Any) -> Any:
+    """A value as the JSON it stands for, with `extra` back among the fields."""
+    if isinstance(value, Value):
+        tag = value.__struct_config__.tag
+        result: dict[str, Any] = {} if tag is None else {"type": tag}
+        for field in fields(value):
+            item = getattr(value, field.name)
+            if field.name == "extra" or item is UNSET or (item is None and not field.required):
+                continue
+            result[field.name] = plain(item)
+        return result | (value.extra or {})
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def without_surrogates(event: Event) -> tuple[Event, int]:
+    """The event in a form that UTF-8 can hold, and how many characters that cost."""
+    value, replaced = scrub(plain(event))
+    return event_from(value), replaced
+
+
+def _build(kind: type[Any], source: dict[str, Any]) -> Any:
+    known: dict[str, Any] = {}
+    extra = Extra(source)
+    for field in fields(kind):
+        name = field.name
+        if name == "extra":
+            continue
+        if source.get(name, UNSET) is None and field.default is None:
+            del extra[name]  # null in an optional field says no more than its absence
+        elif name in source:
+            try:
+                known[name] = _fitted(name, source[name], field.type)
+                del extra[name]
+                continue
+            except msgspec.ValidationError:
+                pass  # stays in extra, and the field is blank
+        if field.required:
+            known[name] = _BLANKS.get(name, "")
+    if kind.__struct_config__.tag is not None:
+        extra.pop("type", None)
+    return kind(extra=extra or None, **known)
+
+
+def _fitted(name: str, value: Any, type: Any) -> Any:
+    if name == "blocks" and isinstance(value, list) and all(isinstance(block, dict) for block in value):
+        return tuple(_block_from(block) for block in value)
+    if name == "origin" and isinstance(value, dict):
+        return _build(Origin, value)
+    return msgspec.convert(value, type)
+
+
+def _block_from(source: dict[str, Any]) -> Any:
+    tag = source.get("type")
+    kind = _BLOCKS.get(tag) if isinstance(tag, str) else None
+    return UnknownBlock(extra=Extra(source)) if kind is None else _build(kind, source)

@@ -1,0 +1,18 @@
+"""The human view of a run: entries, their summary and their text. No I/O, no clock."""
+
+from stenograph.transcript.entry import EntryType, Role, TranscriptEntry
+from stenograph.transcript.project import Projector, entries
+from stenograph.transcript.summary import TranscriptSummary, summarize
+from stenograph.transcript.text import format_entry, format_transcript
+
+__all__ = [
+    "EntryType",
+    "Projector",
+    "Role",
+    "TranscriptEntry",
+    "TranscriptSummary",
+    "entries",
+    "format_entry",
+    "format_transcript",
+    "summarize",
+]

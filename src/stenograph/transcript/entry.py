@@ -1,0 +1,161 @@
+"""TranscriptEntry: the flat, human-first view of an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from stenograph.model.ids import entry_id
+
+Role = Literal["system", "user", "assistant", "tool"]
+EntryType = Literal[
+    "user_message",
+    "assistant_message",
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "system_event",
+    "token_usage",
+    "error",
+    "unknown",
+]
+
+ROLES: dict[str, Role] = {
+    "user_message": "user",
+    "assistant_message": "assistant",
+    "tool_use": "assistant",
+    "tool_result": "tool",
+    "thinking": "assistant",
+    "system_event": "system",
+    "token_usage": "system",
+    "error": "system",
+    "unknown": "system",
+}
+"""The nine canonical entry types, each with the role that usually speaks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptEntry:
+    """One line of a transcript: who, what, when, and from where."""
+
+    prompt_name: str
+    """The name of the prompt or run; empty when there is none."""
+    adapter: str
+    """Who took it down: `claude_agent_sdk`, `codex_app_server`, `stenograph` …"""
+    entry_type: str
+    """One of the nine canonical types."""
+    sequence_number: int
+    """1, 2, 3 … per source over the whole run; filtering never renumbers."""
+    source: str
+    """`main` or `subagent:<id>`."""
+    timestamp: datetime
+    """When it happened, by the agent's own clock; always aware."""
+    session_id: str | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+    """What the provider said beyond the common fields (`subtype`, `sdk_entry`, `notification`, `of`)."""
+    raw: str | None = None
+    """The exact source line, on the first entry of that line."""
+    role: Role = None  # type: ignore[assignment]  # filled from the entry type when not given
+    content: str = ""
+    """The text; for a tool call its arguments as indented JSON, for a result the output."""
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    tool_input: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    timestamp_text: str | None = field(default=None, compare=False, repr=False)
+    """The timestamp as the source wrote it; what JSON and logs carry."""
+    run_id: str | None = field(default=None, compare=False, repr=False)
+    """The run it belongs to; gives the entry its id where no session does."""
+    given_id: UUID | None = field(default=None, compare=False, repr=False)
+    """An id assigned from outside, instead of the derived one."""
+
+    def __post_init__(self) -> None:
+        if self.role is None:
+            object.__setattr__(self, "role", ROLES.get(self.entry_type, "system"))
+
+    @classmethod
+    def message(
+        cls,
+        *,
+        role: Role,
+        content: str,
+        created_at: datetime,
+        tool_name: str | None = None,
+        tool_call_id: str | None = None,
+        tool_input: dict[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
+        entry_id: UUID | None = None,
+        source: str = "main",
+        sequence: int = 0,
+        prompt_name: str = "",
+        adapter: str = "stenograph",
+        session_id: str | None = None,
+    ) -> TranscriptEntry:
+        """An entry from the human fields alone; its type follows from who speaks and whether a tool is meant."""
+        if role == "tool":
+            entry_type = "tool_result"
+        elif role == "assistant":
+            entry_type = "tool_use" if tool_name is not None else "assistant_message"
+        else:
+            entry_type = "user_message"
+        return cls(
+            prompt_name=prompt_name,
+            adapter=adapter,
+            entry_type=entry_type,
+            sequence_number=sequence,
+            source=source,
+            timestamp=created_at if created_at.tzinfo else created_at.replace(tzinfo=UTC),
+            session_id=session_id,
+            role=role,
+            content=content,
+            tool_name=tool_name,
+            tool_call_id=tool_call_id,
+            tool_input=tool_input,
+            metadata=metadata,
+            given_id=entry_id,
+        )
+
+    @property
+    def created_at(self) -> datetime:
+        """The same as `timestamp`."""
+        return self.timestamp
+
+    @property
+    def sequence(self) -> int:
+        """The same as `sequence_number`."""
+        return self.sequence_number
+
+    @property
+    def entry_id(self) -> UUID:
+        """Derived from session (or run), source and number: the same entry has the same id wherever it is read."""
+        if self.given_id is not None:
+            return self.given_id
+        return entry_id(self.session_id or self.run_id or "", self.source, self.sequence_number)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The entry as plain JSON values; what is not set is absent."""
+        fields: dict[str, Any] = {
+            "prompt_name": self.prompt_name,
+            "adapter": self.adapter,
+            "entry_type": self.entry_type,
+            "sequence_number": self.sequence_number,
+            "source": self.source,
+            "timestamp": self.timestamp.isoformat() if self.timestamp_text is None else self.timestamp_text,
+        }
+        fields |= _present({"session_id": self.session_id, "detail": self.detail or None, "raw": self.raw})
+        fields |= {"role": self.role, "content": self.content}
+        return fields | _present(
+            {
+                "tool_name": self.tool_name,
+                "tool_call_id": self.tool_call_id,
+                "tool_input": self.tool_input,
+                "metadata": self.metadata or None,
+            }
+        )
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

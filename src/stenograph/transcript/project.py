@@ -1,0 +1,235 @@
+"""Events to entries, one event at a time, so that live and replayed transcripts are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
+from stenograph.model.codec import REFUSALS
+from stenograph.model.event import Event, Origin
+from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
+from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
+from stenograph.transcript.entry import Role, TranscriptEntry
+
+EPOCH = datetime.fromtimestamp(0, UTC)
+_ENTRY_TYPES = {
+    "message.user": "user_message",
+    "message.assistant": "assistant_message",
+    "tool.call": "tool_use",
+    "tool.result": "tool_result",
+    "run.started": "system_event",
+    "run.completed": "system_event",
+    "step.started": "system_event",
+    "step.completed": "system_event",
+    "step.call_workflow.started": "system_event",
+    "step.call_workflow.completed": "system_event",
+    "system.event": "system_event",
+    "token.usage": "token_usage",
+    "error": "error",
+    "unknown": "unknown",
+}
+
+
+@dataclass(slots=True)
+class _Record:
+    """The source record that the current events of one source come from."""
+
+    place: tuple[str | None, int] | None = None
+    raw: str | None = None
+    first: int = 0
+    """The number of the record's first entry; 0 until it has one."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An entry before it has its place in the transcript."""
+
+    entry_type: str
+    content: str
+    role: Role | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    tool_input: dict[str, Any] | None = None
+    subtype: str | None = None
+    error: str | None = None
+    duration_ms: float | None = None
+
+
+class Projector:
+    """Turns the events of one run into entries, in order, keeping the numbers per source."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._records: dict[str, _Record] = {}
+        self._tool_names: dict[str, str] = {}
+        self._run_name = ""
+        self._clock = EPOCH
+
+    def feed(self, event: Event) -> list[TranscriptEntry]:
+        """The entries of the next event; none for a stream chunk."""
+        if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
+            self._run_name = event.payload.name
+        record = self._record_of(event)
+        return [self._entry(event, record, draft) for draft in self._drafts(event)]
+
+    def _record_of(self, event: Event) -> _Record:
+        origin = event.origin
+        place = None if origin is None or origin.line is None else (origin.file, origin.line)
+        record = self._records.get(event.source)
+        if record is None or place is None or record.place != place:
+            record = self._records[event.source] = _Record(place)
+        if event.raw is not None:
+            record.raw = event.raw
+        return record
+
+    def _entry(self, event: Event, record: _Record, draft: _Draft) -> TranscriptEntry:
+        origin = event.origin or _NOWHERE
+        source = event.source
+        number = self._numbers[source] = self._numbers.get(source, 0) + 1
+        is_first = record.first == 0
+        raw = record.raw if is_first else None
+        detail: dict[str, Any] = {} if draft.subtype is None else {"subtype": draft.subtype}
+        metadata: dict[str, Any] = {}
+        if draft.error is not None:
+            metadata["error"] = draft.error
+        if draft.duration_ms is not None:
+            metadata["duration_ms"] = draft.duration_ms
+        _add_provider_fields(origin, raw, detail, metadata)
+        if is_first:
+            record.first = number
+        elif record.place is not None:
+            detail["of"] = record.first
+        return TranscriptEntry(
+            prompt_name=origin.prompt_name if origin.prompt_name is not None else self._run_name,
+            adapter=origin.adapter or "stenograph",
+            entry_type=draft.entry_type,
+            sequence_number=number,
+            source=source,
+            timestamp=self._time_of(event.timestamp),
+            session_id=origin.session_id,
+            detail=detail,
+            raw=raw,
+            role=draft.role,  # type: ignore[arg-type]  # None means: by entry type
+            content=draft.content,
+            tool_name=draft.tool_name,
+            tool_call_id=draft.tool_call_id,
+            tool_input=draft.tool_input,
+            metadata=metadata or None,
+            timestamp_text=event.timestamp,
+            run_id=event.run_id,
+        )
+
+    def _time_of(self, text: str) -> datetime:
+        """The time in a timestamp; the one before when it has none that Python can read."""
+        try:
+            time = datetime.fromisoformat(text)
+        except ValueError:
+            return self._clock
+        self._clock = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return self._clock
+
+    def _drafts(self, event: Event) -> list[_Draft]:
+        payload = event.payload
+        kind = _ENTRY_TYPES.get(event.type)
+        if kind is None:
+            return [_Draft("unknown", indented(payload), subtype=event.type)]
+        if isinstance(payload, MessagePayload):
+            return (
+                _user_drafts(payload) if event.type == "message.user" else _assistant_drafts(payload.blocks)
+            )
+        if isinstance(payload, ToolPayload):
+            return [self._tool_draft(kind, payload)]
+        if event.type == "system.event" and isinstance(payload, SystemPayload):
+            return [_Draft(kind, payload_text(payload), subtype=payload.subtype)]
+        subtype = event.type if kind == "system_event" else None
+        return [_Draft(kind, payload_text(payload), subtype=subtype)]
+
+    def _tool_draft(self, kind: str, payload: ToolPayload) -> _Draft:
+        if payload.name:
+            self._tool_names[payload.call_id] = payload.name
+        draft = _Draft(
+            kind,
+            indented(payload.input) if kind == "tool_use" else payload_text(payload),
+            tool_name=payload.name or self._tool_names.get(payload.call_id),
+            tool_call_id=payload.call_id,
+            error=payload.error,
+            duration_ms=payload.duration_ms,
+        )
+        if kind == "tool_use" and isinstance(payload.input, dict):
+            draft.tool_input = payload.input
+        return draft
+
+
+_NOWHERE = Origin()
+
+
+def entries(events: Iterable[Event]) -> Iterator[TranscriptEntry]:
+    """The transcript of a run's events: zero or more entries each, numbered per source."""
+    projectors: dict[str, Projector] = {}
+    for event in events:
+        projector = projectors.get(event.run_id)
+        if projector is None:
+            projector = projectors[event.run_id] = Projector()
+        yield from projector.feed(event)
+
+
+def _user_drafts(payload: MessagePayload) -> list[_Draft]:
+    blocks = payload.blocks
+    drafts = []
+    if payload.system_prompt is not None:
+        drafts.append(_Draft("user_message", payload.system_prompt, role="system"))
+        if blocks and isinstance(blocks[-1], TextBlock) and blocks[-1].text == payload.system_prompt:
+            blocks = blocks[:-1]
+    said = [block for block in blocks if isinstance(block, TextBlock | AttachmentBlock)]
+    if said or not drafts:
+        drafts.append(_Draft("user_message", blocks_text(said), role="user"))
+    return drafts
+
+
+def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
+    drafts: list[_Draft] = []
+    before = None
+    for block in blocks:
+        kind = _SPOKEN.get(type(block))
+        if kind is not None and kind == before:
+            drafts[-1].content += "\n" + block_text(block)
+        elif kind is not None:
+            drafts.append(_Draft(kind, block_text(block)))
+        before = kind
+    return drafts
+
+
+_SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}
+
+
+def _add_provider_fields(
+    origin: Origin, raw: str | None, detail: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    """What the seeds promise for a Claude line and a Codex notification."""
+    adapter = origin.adapter or ""
+    if adapter.startswith("claude"):
+        if origin.session_id is not None:
+            metadata["claude_session_id"] = origin.session_id
+        line = _parsed(raw)
+        if line is not None:
+            detail["sdk_entry"] = line
+            if isinstance(line, dict) and "type" in line:
+                metadata["raw_type"] = as_text(line["type"])
+    elif adapter == "codex_app_server":
+        line = _parsed(raw)
+        if isinstance(line, dict) and "params" in line:
+            detail["notification"] = line["params"]
+
+
+def _parsed(raw: str | None) -> Any:
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except (*REFUSALS, UnicodeEncodeError):
+        return None
