@@ -1,3 +1,98 @@
-"""x"""
+"""One faithful transcript for every AI agent.
+
+    from stenograph import start_run
+
+    with start_run("review") as run:
+        run.user("Review main.go for bugs.")
+        run.assistant("It looks fine.")
+
+The names below are public; value types are in `stenograph.model`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
+    from stenograph.journal import (
+        Recorder,
+        Run,
+        Step,
+        Subscription,
+        follow,
+        read_events,
+        repair_journal,
+        run_tree,
+        start_run,
+        verify_journal,
+    )
+    from stenograph.model import Event
+    from stenograph.redact import default_masker
+    from stenograph.transcript import TranscriptEntry, TranscriptSummary, entries, format_transcript, summarize
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Event": "stenograph.model",
+    "InvalidEvent": "stenograph.errors",
+    "Recorder": "stenograph.journal",
+    "Run": "stenograph.journal",
+    "RunNotFound": "stenograph.errors",
+    "SourceError": "stenograph.errors",
+    "StenographError": "stenograph.errors",
+    "Step": "stenograph.journal",
+    "StoreError": "stenograph.errors",
+    "StoreLocked": "stenograph.errors",
+    "Subscription": "stenograph.journal",
+    "TranscriptEntry": "stenograph.transcript",
+    "TranscriptSummary": "stenograph.transcript",
+    "default_masker": "stenograph.redact",
+    "entries": "stenograph.transcript",
+    "follow": "stenograph.journal",
+    "format_transcript": "stenograph.transcript",
+    "read_events": "stenograph.journal",
+    "repair_journal": "stenograph.journal",
+    "run_tree": "stenograph.journal",
+    "start_run": "stenograph.journal",
+    "summarize": "stenograph.transcript",
+    "verify_journal": "stenograph.journal",
+}
+
+__all__ = [
+    "Event",
+    "InvalidEvent",
+    "Recorder",
+    "Run",
+    "RunNotFound",
+    "SourceError",
+    "StenographError",
+    "Step",
+    "StoreError",
+    "StoreLocked",
+    "Subscription",
+    "TranscriptEntry",
+    "TranscriptSummary",
+    "default_masker",
+    "entries",
+    "follow",
+    "format_transcript",
+    "read_events",
+    "repair_journal",
+    "run_tree",
+    "start_run",
+    "summarize",
+    "verify_journal",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used: `import stenograph` and `steno --version` stay quick."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'stenograph' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -89,9 +89,7 @@ class StoreLocked(StoreError):
     def __init__(self, path: str, pid: int | None) -> None:
         self.pid = pid
         holder = f"process {pid}" if pid else "another process"
-        super().__init__(
-            f"{path} is being written by {holder}; close that recorder or use another run id", path
-        )
+        super().__init__(f"{path} is being written by {holder}; close that recorder or use another run id", path)
 
 
 class StoreClosed(StoreError):

@@ -12,8 +12,7 @@ from stenograph.model import decode, encode
 from stenograph.transcript import Projector
 
 CASES: list[dict[str, Any]] = [
-    msgspec.json.decode(line)
-    for line in Path(__file__).with_name("wire_examples.jsonl").read_bytes().splitlines()
+    msgspec.json.decode(line) for line in Path(__file__).with_name("wire_examples.jsonl").read_bytes().splitlines()
 ]
 
 

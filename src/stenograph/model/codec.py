@@ -15,7 +15,6 @@ from msgspec import Raw
 
 from stenograph.errors import InvalidEvent
 from stenograph.model import mend
-from stenograph.model.block import ToolResultBlock, ToolUseBlock, UnknownBlock
 from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
 from stenograph.model.payload import LifecyclePayload, MessagePayload, UsagePayload
 from stenograph.model.value import EXTRA_KEY, Value
@@ -39,6 +38,8 @@ class _Envelope(Value, frozen=True, kw_only=True):
 
 
 _encode = msgspec.json.Encoder().encode
+_encode_into = msgspec.json.Encoder().encode_into
+_convert = msgspec.convert
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_payload = {name: msgspec.json.Decoder(kind | None).decode for name, kind in PAYLOAD_TYPES.items()}
 _decode_json = msgspec.json.Decoder().decode
@@ -102,81 +103,75 @@ def encode(event: Event) -> bytes:
     Raises `UnicodeEncodeError` for a lone surrogate (see `mend.without_surrogates`) and `InvalidEvent` for
     anything else that JSON cannot hold.
     """
+    buffer = bytearray()
+    encode_into(event, buffer)
+    return bytes(buffer)
+
+
+def encode_into(event: Event, buffer: bytearray) -> None:
+    """Fill the buffer with the line of an event, without its newline; raises as `encode` does."""
     try:
-        line = _encode(event)
-        if _EXTRA_BYTE in line:
-            line = _encode(mend.plain(event))
-    except UnicodeEncodeError:
-        raise
-    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        raise InvalidEvent(
-            f"{event.type} cannot be written as JSON: {error}; give plain JSON values"
-        ) from error
-    except RecursionError as error:
-        raise InvalidEvent(
-            f"{event.type} is nested too deeply (or holds itself) to be written as JSON; flatten it"
-        ) from error
-    return line
+        _encode_into(event, buffer)
+        if _EXTRA_BYTE in buffer:
+            _encode_into(mend.plain(event), buffer)
+    except _UNWRITABLE as error:
+        raise _unwritable(event.type, error) from error
 
 
-def fit_payload(type: str, payload: object) -> Value | None:
+def fit_payload(type: str, payload: object) -> Any:
     """The payload as the event type holds it: typed, checked, and sharing nothing mutable with the caller."""
-    kind = PAYLOAD_TYPES.get(type) if isinstance(type, str) else None
+    kind = PAYLOAD_TYPES.get(type) if type.__class__ is str else None
     if kind is None:
         raise InvalidEvent(f"{type!r} is not an event type; use one of {', '.join(PAYLOAD_TYPES)}")
     if payload is None:
         return None
-    if not isinstance(payload, dict | kind):
-        raise InvalidEvent(
-            f"{type} takes a {kind.__name__} or a dict, not {payload.__class__.__name__}; see docs/reference/events.md"
-        )
     try:
-        fitted = _fit(type, kind, payload)
+        if payload.__class__ is dict:
+            fitted: Any = _convert(payload, kind)
+            if not _is_made_of_strings(kind, payload):
+                fitted = _through_json(type, fitted)
+        elif isinstance(payload, kind):
+            fitted = _through_json(type, payload)
+        else:
+            fitted = _convert(payload, kind)  # says what it is instead
     except UnicodeEncodeError:
-        fitted = _fit(type, kind, mend.scrub(mend.plain(payload))[0])
-    if isinstance(fitted, MessagePayload) and fitted.role != type.rpartition(".")[2]:
-        raise InvalidEvent(f"{type} has the role {fitted.role!r}; it must be {type.rpartition('.')[2]!r}")
+        return fit_payload(type, mend.scrub(mend.plain(payload))[0])
+    except _UNWRITABLE as error:
+        raise _unwritable(type, error) from error
+    if kind is MessagePayload and fitted.role != _ROLES[type]:
+        raise InvalidEvent(f"{type} has the role {fitted.role!r}; it must be {_ROLES[type]!r}")
     return fitted
 
 
-def _fit(type: str, kind: type[Value], payload: Any) -> Value:
-    try:
-        if isinstance(payload, dict):
-            fitted = msgspec.convert(payload, kind)
-            if _is_our_own(fitted) and not any(
-                isinstance(block, Value) for block in payload.get("blocks") or ()
-            ):
-                return fitted
-            payload = fitted
-        # Through JSON and back: what is live is then what is stored, and later changes by the caller cannot show.
-        typed: Value = _decode_payload[type](_encode(mend.plain(payload)))
-        return typed
-    except UnicodeEncodeError:
-        raise
-    except msgspec.ValidationError as error:
-        raise InvalidEvent(
-            f"{type} does not take this payload: {error}; see docs/reference/events.md"
-        ) from error
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidEvent(
-            f"{type} has a payload that JSON cannot hold: {error}; give plain JSON values"
-        ) from error
-    except RecursionError as error:
-        raise InvalidEvent(
-            f"{type} has a payload nested too deeply (or holding itself); flatten it"
-        ) from error
+def _is_made_of_strings(kind: type[Value], given: Any) -> bool:
+    """Whether the values that a converted dict shares with the caller are all strings and numbers."""
+    if kind is MessagePayload:
+        for block in given["blocks"]:  # noqa: SIM110  # a generator here costs as much as the whole check
+            if block.__class__ is not dict or block["type"] in _OPEN_BLOCKS:
+                return False
+        return True
+    return kind is UsagePayload or (kind is LifecyclePayload and "result" not in given)
 
 
-def _is_our_own(payload: Value) -> bool:
-    """Whether a freshly converted payload is made of our own frozen values, strings and numbers only."""
-    match payload:
-        case MessagePayload(blocks=blocks):
-            return not any(
-                isinstance(block, ToolUseBlock | ToolResultBlock | UnknownBlock) for block in blocks
-            )
-        case UsagePayload():
-            return True
-        case LifecyclePayload(result=None):
-            return True
-        case _:
-            return False
+def _through_json(type: str, payload: Value) -> Any:
+    """The payload as a reader will see it: what is live is then what is stored, whatever the caller does later."""
+    line = _encode(payload)
+    if _EXTRA_BYTE in line:  # read from a newer or broken journal, perhaps: keep what it carries
+        return mend.payload_from(type, _decode_json(_encode(mend.plain(payload))))
+    return _decode_payload[type](line)
+
+
+_OPEN_BLOCKS = {"tool_use", "tool_result", "unknown"}
+"""Blocks that hold JSON of any shape."""
+_ROLES = {"message.user": "user", "message.assistant": "assistant"}
+_UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
+
+
+def _unwritable(type: str, error: Exception) -> Exception:
+    if isinstance(error, UnicodeEncodeError):
+        return error
+    if isinstance(error, msgspec.ValidationError):
+        return InvalidEvent(f"{type} does not take this payload: {error}; see docs/reference/events.md")
+    if isinstance(error, RecursionError):
+        return InvalidEvent(f"{type} is nested too deeply (or holds itself) to be written as JSON; flatten it")
+    return InvalidEvent(f"{type} cannot be written as JSON: {error}; give plain JSON values")

@@ -79,29 +79,27 @@ def event_from(value: Any) -> Event:
     """A decoded line as an event: typed where it fits, `unknown` when it is no event at all."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return blank_event(UnknownPayload(value=value))
-    kind = PAYLOAD_TYPES.get(value["type"])
     event: Event = _build(Event, {name: item for name, item in value.items() if name != "payload"})
-    payload = value.get("payload")
-    if kind is not None and isinstance(payload, dict):
-        payload = _build(kind, payload)
-    return msgspec.structs.replace(event, payload=payload)
+    return msgspec.structs.replace(event, payload=payload_from(event.type, value.get("payload")))
 
 
 def unreadable_event(line: bytes) -> Event:
     """A line that is no JSON, kept whole."""
+    raw, raw_b64 = raw_fields(line)
+    return blank_event(UnknownPayload(text=line.decode("utf-8", "replace")), raw=raw, raw_b64=raw_b64)
+
+
+def raw_fields(line: bytes) -> tuple[str | None, str | None]:
+    """A source line as `raw` or, when it is not UTF-8, as `raw_b64`."""
     try:
-        text = line.decode()
+        return line.decode(), None
     except UnicodeDecodeError:
-        raw_b64 = base64.b64encode(line).decode()
-        return blank_event(UnknownPayload(text=line.decode("utf-8", "replace")), raw_b64=raw_b64)
-    return blank_event(UnknownPayload(text=text), raw=text)
+        return None, base64.b64encode(line).decode()
 
 
 def blank_event(payload: UnknownPayload, **more: Any) -> Event:
     """An `unknown` event that nobody has numbered, placed or dated yet."""
-    return Event(
-        seq=0, run_id="", type="unknown", path="", iteration=0, timestamp="", payload=payload, **more
-    )
+    return Event(seq=0, run_id="", type="unknown", path="", iteration=0, timestamp="", payload=payload, **more)
 
 
 def plain(value: Any) -> Any:
@@ -126,6 +124,12 @@ def without_surrogates(event: Event) -> tuple[Event, int]:
     """The event in a form that UTF-8 can hold, and how many characters that cost."""
     value, replaced = scrub(plain(event))
     return event_from(value), replaced
+
+
+def payload_from(type: str, value: Any) -> Any:
+    """A payload of a known event type, typed where it fits."""
+    kind = PAYLOAD_TYPES.get(type)
+    return value if kind is None or not isinstance(value, dict) else _build(kind, value)
 
 
 def _build(kind: type[Any], source: dict[str, Any]) -> Any:

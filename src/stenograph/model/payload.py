@@ -93,12 +93,4 @@ class UnknownPayload(Value, frozen=True, kw_only=True):
     text: str | None = None
 
 
-Payload = (
-    LifecyclePayload
-    | MessagePayload
-    | ToolPayload
-    | SystemPayload
-    | UsagePayload
-    | ErrorPayload
-    | UnknownPayload
-)
+Payload = LifecyclePayload | MessagePayload | ToolPayload | SystemPayload | UsagePayload | ErrorPayload | UnknownPayload

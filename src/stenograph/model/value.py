@@ -23,6 +23,7 @@ class Value(
     kw_only=True,
     omit_defaults=True,
     forbid_unknown_fields=True,
+    gc=False,  # JSON holds no cycles, and untracked values are cheaper to make
 ):
     """One value of the wire format.
 

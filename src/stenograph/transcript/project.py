@@ -139,9 +139,7 @@ class Projector:
         if kind is None:
             return [_Draft("unknown", indented(payload), subtype=event.type)]
         if isinstance(payload, MessagePayload):
-            return (
-                _user_drafts(payload) if event.type == "message.user" else _assistant_drafts(payload.blocks)
-            )
+            return _user_drafts(payload) if event.type == "message.user" else _assistant_drafts(payload.blocks)
         if isinstance(payload, ToolPayload):
             return [self._tool_draft(kind, payload)]
         if event.type == "system.event" and isinstance(payload, SystemPayload):
@@ -207,9 +205,7 @@ def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
 _SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}
 
 
-def _add_provider_fields(
-    origin: Origin, raw: str | None, detail: dict[str, Any], metadata: dict[str, Any]
-) -> None:
+def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any], metadata: dict[str, Any]) -> None:
     """What the seeds promise for a Claude line and a Codex notification."""
     adapter = origin.adapter or ""
     if adapter.startswith("claude"):

@@ -1,0 +1,5 @@
+"""`python -m stenograph` is `steno`."""
+
+from stenograph.cli import main
+
+main()

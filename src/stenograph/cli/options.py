@@ -1,0 +1,52 @@
+"""Options and output that commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from stenograph.model import mend
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def root_option(command: F) -> F:
+    """`--root`: where run ids are looked up."""
+    return click.option(
+        "--root",
+        default="storage",
+        metavar="DIR",
+        help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    """`--json`: data for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document, indented."""
+    write_bytes(msgspec.json.format(msgspec.json.encode(mend.plain(value)), indent=2) + b"\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes to standard output as they are."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def write_text(text: str) -> None:
+    """Text to standard output in UTF-8, whatever the locale says."""
+    write_bytes(text.encode("utf-8", "replace"))
+
+
+def wants_color() -> bool:
+    """Whether people look at the output, on a terminal that shows colours."""
+    import os
+
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

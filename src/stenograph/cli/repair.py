@@ -1,0 +1,34 @@
+"""`steno repair`: set a torn tail aside."""
+
+from __future__ import annotations
+
+import click
+
+from stenograph.cli.options import json_option, print_json, root_option, write_text
+from stenograph.journal.place import find_journal
+from stenograph.journal.repair import repair_journal
+
+
+@click.command(
+    "repair",
+    epilog="Example: steno repair storage/transcripts/550e8400-e29b-41d4-a716-446655440000.jsonl",
+    short_help="Set the torn tail of a journal aside.",
+)
+@click.argument("target", metavar="RUN|PATH")
+@root_option
+@json_option
+def command(target: str, root: str, as_json: bool) -> None:
+    """Move an unfinished last line, as a crash or a full disk leaves it, to <journal>.torn, and say so.
+
+    Complete lines are never touched. Recording does the same when it opens a journal.
+    """
+    repair = repair_journal(find_journal(target, root))
+    if as_json:
+        print_json(repair)
+    elif repair.aside is None:
+        write_text(f"{repair.path}: nothing to repair, the last event is seq {repair.last_seq}\n")
+    else:
+        write_text(
+            f"{repair.path}: {repair.torn_bytes} bytes of an unfinished line set aside in {repair.aside}; "
+            f"the last event is seq {repair.last_seq}\n"
+        )

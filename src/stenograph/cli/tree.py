@@ -1,0 +1,29 @@
+"""`steno tree`: steps, iterations and sub-workflows of a run."""
+
+from __future__ import annotations
+
+import click
+
+from stenograph.cli.options import json_option, print_json, root_option, write_text
+from stenograph.journal.place import find_journal
+from stenograph.journal.tree import missing_runs, tree_of
+from stenograph.render.tree import tree_lines
+
+
+@click.command("tree", epilog="Example: steno tree 550e84", short_help="Print the steps and sub-workflows of a run.")
+@click.argument("target", metavar="RUN|PATH")
+@root_option
+@json_option
+def command(target: str, root: str, as_json: bool) -> None:
+    """Print the steps of a run as a tree, with iterations and the runs it called, to any depth.
+
+    Called runs are looked for beside the journal; those that are not there are named.
+    """
+    tree = tree_of(find_journal(target, root))
+    if as_json:
+        print_json(tree)
+    else:
+        for line in tree_lines(tree):
+            write_text(line + "\n")
+    for run_id in missing_runs(tree):
+        click.echo(f"steno: the journal of the called run {run_id} is not here", err=True)

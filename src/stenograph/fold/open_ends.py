@@ -1,0 +1,78 @@
+"""What a run began and did not end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from stenograph.model.event import Event
+from stenograph.model.payload import LifecyclePayload, ToolPayload
+
+
+class OpenEnd(Struct, frozen=True, kw_only=True):
+    """A run, step or tool call without its end, or an end without its beginning."""
+
+    kind: str
+    """`open_run`, `open_step`, `open_call`, `stray_step` or `stray_result`."""
+    seq: int
+    what: str
+
+
+class OpenEnds:
+    """Collects begun things, event by event; `remaining()` says what has not ended."""
+
+    def __init__(self) -> None:
+        self._run: OpenEnd | None = None
+        self._steps: dict[tuple[str, int], list[OpenEnd]] = {}
+        self._calls: dict[str, OpenEnd] = {}
+        self._answered: set[str] = set()
+        self._strays: list[OpenEnd] = []
+
+    def add(self, event: Event) -> None:
+        """Take the next event of the run into account."""
+        payload = event.payload
+        key = (event.path, event.iteration)
+        match event.type:
+            case "run.started":
+                name = payload.name if isinstance(payload, LifecyclePayload) else ""
+                self._run = OpenEnd(kind="open_run", seq=event.seq, what=name or event.run_id)
+            case "run.completed":
+                self._run = None
+            case "step.started" | "step.call_workflow.started":
+                step = OpenEnd(kind="open_step", seq=event.seq, what=_step_text(event))
+                self._steps.setdefault(key, []).append(step)
+            case "step.completed" | "step.call_workflow.completed":
+                if begun := self._steps.get(key):
+                    begun.pop()
+                else:
+                    self._strays.append(OpenEnd(kind="stray_step", seq=event.seq, what=_step_text(event)))
+            case "tool.call" if isinstance(payload, ToolPayload):
+                call = OpenEnd(kind="open_call", seq=event.seq, what=f"{payload.name} ({payload.call_id})")
+                self._calls.setdefault(payload.call_id, call)
+            case "tool.result" if isinstance(payload, ToolPayload):
+                self._answer(event.seq, payload)
+
+    def _answer(self, seq: int, payload: ToolPayload) -> None:
+        call_id = payload.call_id
+        if self._calls.pop(call_id, None) is None and call_id not in self._answered:
+            self._strays.append(OpenEnd(kind="stray_result", seq=seq, what=f"{payload.name} ({call_id})"))
+        self._answered.add(call_id)
+
+    def remaining(self) -> list[OpenEnd]:
+        """What is open or stray so far, by where it stands."""
+        steps = [step for begun in self._steps.values() for step in begun]
+        run = [] if self._run is None else [self._run]
+        return sorted([*run, *steps, *self._calls.values(), *self._strays], key=lambda end: end.seq)
+
+
+def open_ends(events: Iterable[Event]) -> list[OpenEnd]:
+    """What the events of one run began and did not end."""
+    ends = OpenEnds()
+    for event in events:
+        ends.add(event)
+    return ends.remaining()
+
+
+def _step_text(event: Event) -> str:
+    return f"{event.path}[{event.iteration}]" if event.iteration else event.path

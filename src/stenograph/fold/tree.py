@@ -1,0 +1,182 @@
+"""The steps of one run as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from stenograph.model.event import Event
+from stenograph.model.payload import LifecyclePayload
+
+RUNNING, COMPLETED, FAILED, MISSING = "running", "completed", "failed", "missing"
+
+
+class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One execution of a step; a loop has one node per iteration."""
+
+    name: str
+    kind: str
+    path: str
+    iteration: int
+    status: str
+    """`running` (begun, not ended), `completed` or `failed`."""
+    error: str | None = None
+    started_at: str
+    ended_at: str | None = None
+    messages: int
+    tool_calls: int
+    steps: tuple[StepNode, ...] = ()
+    child: RunNode | None = None
+    """The sub-workflow that the step called."""
+
+
+class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One run with its steps, and the runs they called."""
+
+    run_id: str
+    parent_run_id: str | None = None
+    name: str
+    status: str
+    """`running`, `completed`, `failed`, or `missing` when its journal is not there."""
+    error: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    events: int = 0
+    messages: int
+    """Outside any step."""
+    tool_calls: int
+    steps: tuple[StepNode, ...] = ()
+    journal: str | None = None
+    """The path of its journal."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step while its events are still coming."""
+
+    name: str
+    kind: str
+    path: str
+    iteration: int
+    started_at: str
+    child_run_id: str | None = None
+    status: str = RUNNING
+    error: str | None = None
+    ended_at: str | None = None
+    messages: int = 0
+    tool_calls: int = 0
+    steps: list[_Draft] = field(default_factory=list)
+
+    def node(self) -> StepNode:
+        child = None
+        if self.child_run_id is not None:
+            child = RunNode(run_id=self.child_run_id, name=self.name, status=MISSING, messages=0, tool_calls=0)
+        return StepNode(
+            name=self.name,
+            kind=self.kind,
+            path=self.path,
+            iteration=self.iteration,
+            status=self.status,
+            error=self.error,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            messages=self.messages,
+            tool_calls=self.tool_calls,
+            steps=tuple(step.node() for step in self.steps),
+            child=child,
+        )
+
+
+def step_tree(events: Iterable[Event]) -> RunNode:
+    """The steps of one run. A called run is there by its id, as `missing`: whoever has the files fills it in."""
+    return _Growth(events).node()
+
+
+class _Growth:
+    """Grows the tree of one run, event by event."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.run_id = ""
+        self.parent_run_id: str | None = None
+        self.name = ""
+        self.status = RUNNING
+        self.error: str | None = None
+        self.started_at: str | None = None
+        self.ended_at: str | None = None
+        self.events = 0
+        self.root = _Draft("", "", "", 0, "")
+        self.open: list[_Draft] = []
+        for event in events:
+            self._add(event)
+
+    def node(self) -> RunNode:
+        return RunNode(
+            run_id=self.run_id,
+            parent_run_id=self.parent_run_id,
+            name=self.name,
+            status=self.status,
+            error=self.error,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            events=self.events,
+            messages=self.root.messages,
+            tool_calls=self.root.tool_calls,
+            steps=tuple(step.node() for step in self.root.steps),
+        )
+
+    def _add(self, event: Event) -> None:
+        self.events += 1
+        self.run_id = self.run_id or event.run_id
+        self.parent_run_id = self.parent_run_id or event.parent_run_id
+        payload = event.payload if isinstance(event.payload, LifecyclePayload) else None
+        match event.type:
+            case "run.started":
+                self.name = payload.name if payload else ""
+                self.started_at = event.timestamp
+            case "run.completed":
+                self.error = payload.error if payload else None
+                self.status = FAILED if self.error else COMPLETED
+                self.ended_at = event.timestamp
+            case "step.started" | "step.call_workflow.started":
+                self._begin(event, payload)
+            case "step.completed" | "step.call_workflow.completed":
+                self._end(event, payload)
+            case "message.user" | "message.assistant":
+                self._owner(event.path, event.iteration).messages += 1
+            case "tool.call":
+                self._owner(event.path, event.iteration).tool_calls += 1
+
+    def _begin(self, event: Event, payload: LifecyclePayload | None) -> None:
+        name = payload.name if payload else event.path.rpartition(".")[2]
+        step = _Draft(
+            name=name,
+            kind=payload.kind if payload else "",
+            path=event.path,
+            iteration=event.iteration,
+            started_at=event.timestamp,
+            child_run_id=event.child_run_id,
+        )
+        # A name may hold dots, so the parent's path is what stands before the name, not before the last dot.
+        parent_path = event.path[: -len(name) - 1] if name and event.path.endswith(f".{name}") else ""
+        self._owner(parent_path, event.iteration).steps.append(step)
+        self.open.append(step)
+
+    def _end(self, event: Event, payload: LifecyclePayload | None) -> None:
+        step = self._open_step(event.path, event.iteration)
+        if step is None or (step.path, step.iteration) != (event.path, event.iteration):
+            return
+        self.open.remove(step)
+        step.error = payload.error if payload else None
+        step.status = FAILED if step.error else COMPLETED
+        step.ended_at = event.timestamp
+
+    def _owner(self, path: str, iteration: int) -> _Draft:
+        return self._open_step(path, iteration) or self.root
+
+    def _open_step(self, path: str, iteration: int) -> _Draft | None:
+        """The innermost open step at a path; the same iteration where several are open."""
+        found = [step for step in self.open if step.path == path] if path else []
+        same = [step for step in found if step.iteration == iteration]
+        return (same or found or [None])[-1]  # type: ignore[list-item]

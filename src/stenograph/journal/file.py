@@ -1,0 +1,187 @@
+"""The journal file itself: one writer, appended whole lines, a torn tail set aside.
+
+Theory of operation. An event exists when its line ends in a newline, and a line is written by one `write()` to an
+`O_APPEND` descriptor. So a crash leaves at most one half line, at the end; it was never acknowledged, and the next
+writer moves it to `<journal>.torn` before it goes on. A full disk leaves a half line too, but then we are alive and
+take it back at once. `flock` keeps other writers out: it belongs to the open file and dies with the process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from stenograph.errors import StoreError, StoreLocked
+from stenograph.journal.lines import last_newline
+from stenograph.model.codec import decode
+from stenograph.model.event import Event
+
+_OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+class JournalFile:
+    """An open, locked journal, ready to be appended to."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the journal; raises `StoreError` or `StoreLocked`."""
+        self.path = path
+        try:
+            _make_private_folders(path.parent)
+            self.fd = os.open(path, _OPEN_FLAGS, 0o600)
+        except OSError as error:
+            raise _open_error(path, error) from error
+        try:
+            self._take()
+            self.torn_bytes = self._set_torn_tail_aside()
+            self.size = os.fstat(self.fd).st_size
+            self.last_event = self._find_last_event()
+        except OSError as error:
+            os.close(self.fd)
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(f"cannot open {path}: {error.strerror}", str(path)) from error
+        except BaseException:
+            os.close(self.fd)
+            raise
+
+    def append(self, line: bytes | bytearray) -> None:
+        """Write one line, whole or not at all."""
+        try:
+            written = os.write(self.fd, line)
+        except OSError as error:
+            raise self._refusal(error) from error
+        if written < len(line):
+            self._finish(line, written)
+        self.size += len(line)
+
+    def _finish(self, line: bytes | bytearray, written: int) -> None:
+        """Write the rest of a line, or take back what was written: only a full disk or a size limit comes here."""
+        try:
+            _write_all(self.fd, line[written:])
+        except OSError as error:
+            with suppress(OSError):  # where even this fails, the next writer finds a torn tail and sets it aside
+                os.ftruncate(self.fd, last_newline(self.fd, os.fstat(self.fd).st_size))
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot write to {self.path}: {error.strerror}; the event was not recorded, and recording goes on "
+            "once that is mended",
+            str(self.path),
+        )
+
+    def sync(self) -> None:
+        """Return when everything written is on the disk itself."""
+        try:
+            _sync_data(self.fd)
+        except OSError as error:
+            raise StoreError(f"cannot sync {self.path} to disk: {error.strerror}", str(self.path)) from error
+
+    def sync_folder(self) -> None:
+        """Return when the file's name is on disk, too."""
+        fd = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Give up the file and its lock."""
+        os.close(self.fd)
+
+    def _take(self) -> None:
+        status = os.fstat(self.fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreError(f"{self.path} is not a regular file; remove it or use another run id", str(self.path))
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreLocked(str(self.path), _lock_holder(status)) from None
+        if status.st_mode & 0o077:
+            os.fchmod(self.fd, 0o600)
+
+    def _set_torn_tail_aside(self) -> int:
+        end = os.fstat(self.fd).st_size
+        start = last_newline(self.fd, end)
+        if start == end:
+            return 0
+        aside = torn_path(self.path)
+        fd = os.open(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            for offset in range(start, end, 1 << 20):
+                _write_all(fd, os.pread(self.fd, min(1 << 20, end - offset), offset))
+            _write_all(fd, b"\n")
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.ftruncate(self.fd, start)
+        return end - start
+
+    def _find_last_event(self) -> Event | None:
+        """The last line that is an event of ours; lines that are not are stepped over."""
+        end = self.size
+        while end > 0:
+            start = last_newline(self.fd, end - 1)
+            event = decode(os.pread(self.fd, end - start, start))
+            if event.seq > 0:
+                return event
+            end = start
+        return None
+
+
+def torn_path(path: Path) -> Path:
+    """Where the torn tails of a journal are kept."""
+    return path.with_name(path.name + ".torn")
+
+
+def is_being_written(fd: int) -> bool:
+    """Whether some recorder holds the journal behind this descriptor."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return False
+
+
+def _make_private_folders(folder: Path) -> None:
+    """Create what is missing, for the owner alone; folders that exist keep the mode their owner gave them."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        with suppress(FileExistsError):  # another recorder of this root was faster
+            each.mkdir(mode=0o700)
+
+
+def _open_error(path: Path, error: OSError) -> StoreError:
+    if path.is_symlink():
+        return StoreError(f"{path} is a symbolic link; a journal is never written through one, remove it", str(path))
+    return StoreError(
+        f"cannot open {path} for writing: {error.strerror}; check the folder and its permissions", str(path)
+    )
+
+
+def _write_all(fd: int, data: bytes | bytearray) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _sync_data(fd: int) -> None:
+    getattr(os, "fdatasync", os.fsync)(fd)  # macOS has no fdatasync
+
+
+def _lock_holder(status: os.stat_result) -> int | None:
+    """The process that holds the lock, where the system tells (Linux does)."""
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    try:
+        locks = Path("/proc/locks").read_text()
+    except OSError:
+        return None
+    found = re.search(rf"FLOCK\s+ADVISORY\s+WRITE\s+(\d+)\s+{device}\s", locks)
+    return int(found[1]) if found else None

@@ -1,0 +1,53 @@
+"""What runs inside somebody else's agent must never break it.
+
+One guard around each of our doors: it logs and counts what went wrong, and the host goes on. Under
+`STENOGRAPH_STRICT=1` it raises instead, which is how our own tests run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+log = logging.getLogger("stenograph.guard")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+STRICT = "STENOGRAPH_STRICT"
+
+
+def is_strict() -> bool:
+    """Whether errors of ours go on to the host."""
+    return os.environ.get(STRICT) == "1"
+
+
+class Guard:
+    """Calls our code on behalf of a host; `lost` counts the calls that failed."""
+
+    def __init__(self, subject: str) -> None:
+        self.lost = 0
+        self._subject = subject
+        self._told = 0
+        self._told_at = float("-inf")
+
+    def call(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """The function's result, or None when it failed."""
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:  # whatever it is, it is ours and not the host's
+            if is_strict():
+                raise
+            self._note(what, error)
+            return None
+
+    def _note(self, what: str, error: Exception) -> None:
+        self.lost += 1
+        now = time.monotonic()
+        if now - self._told_at < 1.0:  # a full disk fails a thousand times a second; say it once
+            return
+        since, self._told, self._told_at = self.lost - self._told, self.lost, now
+        log.error("%s: %s was not recorded: %s (%d lost since the last word)", self._subject, what, error, since)

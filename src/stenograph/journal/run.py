@@ -1,0 +1,364 @@
+"""The run API: recording a workflow from inside it.
+
+A run, its steps and its tool calls are context managers; what happens inside them carries their path. The current
+step travels with the context (`contextvars`), so asyncio tasks inherit it; a plain thread starts without one, and
+there a step's own methods say where they belong.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+from stenograph.errors import StoreError
+from stenograph.journal.fanout import Subscription
+from stenograph.journal.guard import Guard
+from stenograph.journal.jsonable import jsonable
+from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
+from stenograph.journal.recorder import Durability, Mask, Recorder, RecorderStats
+from stenograph.journal.tool_call import ToolCall, Write, error_text, wrap
+from stenograph.model.block import Block, CommandBlock, Fidelity, StreamBlock, TextBlock
+from stenograph.model.event import Event
+from stenograph.model.payload import (
+    ErrorPayload,
+    LifecyclePayload,
+    MessagePayload,
+    Scope,
+    SystemPayload,
+    UsagePayload,
+)
+from stenograph.model.value import Value
+
+F = TypeVar("F", bound=Callable[..., Any])
+Blocks = Iterable[Block | Mapping[str, Any]]
+
+
+def start_run(
+    name: str,
+    *,
+    root: Root = DEFAULT_ROOT,
+    kind: str = "workflow",
+    run_id: str | None = None,
+    parent_run_id: str | None = None,
+    durability: Durability = "os",
+    mask: Mask | None = None,
+    buffer: int = 256,
+) -> Run:
+    """Begin to record a run: `with start_run("review") as run: …`.
+
+    Never raises on account of the recording; `run.lost` counts what could not be kept. The options are those of
+    `Recorder`.
+    """
+    run_id = str(uuid4()) if run_id is None else run_id
+    options: dict[str, Any] = {"root": root, "durability": durability, "mask": mask, "buffer": buffer}
+    return Run(name, kind, run_id, parent_run_id, options)
+
+
+class _Scope:
+    """What a run and a step have in common: things happen in them."""
+
+    run: Run
+    _enclosing: _Scope | None
+
+    def _place(self) -> tuple[str, int]:
+        raise NotImplementedError
+
+    def _record(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
+        return self._writer()(what, type, payload, **more)
+
+    def _writer(self) -> Write:
+        """Writes to the place where we are now, also when the context has moved on."""
+        path, iteration = self._place()
+        return functools.partial(self.run._write, path=path, iteration=iteration)
+
+    def step(self, name: str, kind: str = "operation", *, iteration: int | None = None) -> Step:
+        """A step inside this one; its iteration is the enclosing one's unless given. Use it with `with`."""
+        path, inherited = self._place()
+        return Step(self, _join(path, name), name, kind, inherited if iteration is None else iteration)
+
+    def user(self, prompt: str | Blocks, system_prompt: str | None = None) -> Event | None:
+        """What a person or the calling program said, with the system prompt that went along."""
+
+        def payload() -> Value:
+            blocks = _blocks(prompt, "router")
+            if system_prompt is not None:
+                blocks += (TextBlock(fidelity="router", text=system_prompt),)
+            return MessagePayload(role="user", blocks=blocks, system_prompt=system_prompt)
+
+        return self._record("a user message", "message.user", payload)
+
+    def assistant(
+        self,
+        content: str | Blocks,
+        *,
+        model: str | None = None,
+        message_id: str | None = None,
+        stop_reason: str | None = None,
+    ) -> Event | None:
+        """What the agent answered: text, or blocks in their order (block values or dicts)."""
+        return self._record(
+            "an assistant message",
+            "message.assistant",
+            lambda: MessagePayload(
+                role="assistant",
+                blocks=_blocks(content, "agent_emitted"),
+                model=model,
+                message_id=message_id,
+                stop_reason=stop_reason,
+            ),
+        )
+
+    def stream(self, chunk: str) -> Event | None:
+        """A chunk of a reply as it streams; the whole reply still goes to `assistant`."""
+        block = StreamBlock(fidelity="agent_emitted", text=chunk)
+        return self._record(
+            "a stream chunk", "message.assistant", lambda: MessagePayload(role="assistant", blocks=(block,))
+        )
+
+    def tool(self, name: str, input: Any = None, *, call_id: str | None = None) -> ToolCall:
+        """A tool call at our own seam: `with run.tool("read", {"path": p}) as call: call.output = …`."""
+        return ToolCall(self._writer(), name, input, call_id or uuid4().hex)
+
+    def command(self, line: str, *, call_id: str | None = None) -> ToolCall:
+        """A shell command that the step runs; use it like `tool`."""
+        block = CommandBlock(fidelity="router", command=line)
+        return ToolCall(self._writer(), "command", {"command": line}, call_id or uuid4().hex, (block,))
+
+    def wrap_tool(self, function: F, *, name: str | None = None) -> F:
+        """The same callable, sync or async, with every call recorded at our seam."""
+        return wrap(function, functools.partial(self.tool, name or _name_of(function)))
+
+    def usage(
+        self,
+        input_tokens: int,
+        output_tokens: int,
+        *,
+        scope: Scope = "call",
+        cache_read_input_tokens: int | None = None,
+        cache_creation_input_tokens: int | None = None,
+        reasoning_output_tokens: int | None = None,
+        model: str | None = None,
+        message_id: str | None = None,
+    ) -> Event | None:
+        """Tokens that a model call (or a turn, or the run so far) took; cached input is part of the input."""
+        return self._record(
+            "token usage",
+            "token.usage",
+            lambda: UsagePayload(
+                scope=scope,
+                input_tokens=input_tokens,
+                output_tokens=output_tokens,
+                cache_read_input_tokens=cache_read_input_tokens,
+                cache_creation_input_tokens=cache_creation_input_tokens,
+                reasoning_output_tokens=reasoning_output_tokens,
+                model=model,
+                message_id=message_id,
+            ),
+        )
+
+    def error(
+        self,
+        message: str | BaseException,
+        *,
+        code: str | None = None,
+        retryable: bool | None = None,
+        data: Any = None,
+    ) -> Event | None:
+        """Something failed that is neither a tool nor the end of a step."""
+        text = message if isinstance(message, str) else error_text(message) or type(message).__name__
+        return self._record(
+            "an error",
+            "error",
+            lambda: ErrorPayload(message=text, code=code, retryable=retryable, data=jsonable(data)),
+        )
+
+    def system(self, subtype: str, text: str | None = None, *, data: Any = None) -> Event | None:
+        """Something worth knowing that nobody said and no tool did."""
+        return self._record(
+            "a system event",
+            "system.event",
+            lambda: SystemPayload(subtype=subtype, text=text, data=jsonable(data)),
+        )
+
+    def call_workflow(self, name: str, *, run_id: str | None = None) -> Run:
+        """A sub-workflow: a child run with a journal of its own, linked both ways. Use it with `with`."""
+        run_id = str(uuid4()) if run_id is None else run_id
+        path, iteration = self._place()
+        call = Step(self, _join(path, name), name, "call_workflow", iteration, child_run_id=run_id)
+        call._begin()
+        return Run(name, "workflow", run_id, self.run.run_id, self.run._options, call)
+
+
+class Run(_Scope):
+    """A run that is being recorded. `start_run` makes one; leaving its `with` block ends it."""
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        run_id: str,
+        parent_run_id: str | None,
+        options: dict[str, Any],
+        call: Step | None = None,
+    ) -> None:
+        self.run = self
+        self.name = name
+        self.kind = kind
+        self.run_id = run_id
+        self.result: Any = None
+        """What the run came to; recorded when it ends."""
+        self._enclosing = call
+        self._call = call
+        self._options = options
+        self._ended = False
+        self._guard = Guard(f"run {run_id}")
+        self._recorder = self._guard.call("the run", self._open, parent_run_id)
+        self._write("the start of the run", "run.started", lambda: LifecyclePayload(name=name, kind=kind))
+
+    @property
+    def path(self) -> Path:
+        """The run's journal."""
+        return journal_path(storage_root(self._options["root"]), self.run_id)
+
+    @property
+    def lost(self) -> int:
+        """How many events could not be recorded; the log says why."""
+        return self._guard.lost
+
+    def subscribe(self, from_seq: int | None = None) -> Subscription:
+        """Listen to the run, as with `Recorder.subscribe`."""
+        return self._open_recorder().subscribe(from_seq)
+
+    def stats(self) -> RecorderStats:
+        """What was recorded, and everything that was lost or mended on the way."""
+        return self._open_recorder().stats()
+
+    def complete(self, error: str | BaseException | None = None) -> None:
+        """End the run, with an error when it failed. Leaving the `with` block does it; a second time does nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        text = error if isinstance(error, str) else error_text(error)
+
+        def payload() -> Value:
+            return LifecyclePayload(name=self.name, kind=self.kind, error=text, result=jsonable(self.result))
+
+        self._write("the end of the run", "run.completed", payload)
+        if self._recorder is not None:
+            self._guard.call("the end of the run", self._recorder.close)
+        if self._call is not None:
+            self._call._end(text)
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _leave(self, self._token)
+        self.complete(error)
+
+    def _open(self, parent_run_id: str | None) -> Recorder:
+        return Recorder(run_id=self.run_id, parent_run_id=parent_run_id, **self._options)
+
+    def _open_recorder(self) -> Recorder:
+        if self._recorder is None:
+            raise StoreError(f"run {self.run_id} is not being recorded; the log says why")
+        return self._recorder
+
+    def _place(self) -> tuple[str, int]:
+        """Where the current context stands in this run: its innermost step, if any."""
+        scope = _current.get()
+        while scope is not None and scope is not self:
+            if scope.run is self:
+                return scope._place()
+            scope = scope._enclosing
+        return "", 0
+
+    def _write(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
+        return self._guard.call(what, lambda: self._open_recorder().record(type, payload(), **more))
+
+
+class Step(_Scope):
+    """A step of a run. Entering it records its start, leaving it its end, with the error when the body raised."""
+
+    def __init__(
+        self,
+        enclosing: _Scope,
+        path: str,
+        name: str,
+        kind: str,
+        iteration: int,
+        child_run_id: str | None = None,
+    ) -> None:
+        self.run = enclosing.run
+        self.name = name
+        self.kind = kind
+        self.path = path
+        """Dot-separated, from the outermost step."""
+        self.iteration = iteration
+        self.result: Any = None
+        """What the step came to; recorded when it ends."""
+        self._enclosing = enclosing
+        self._child_run_id = child_run_id
+        self._type = "step" if child_run_id is None else "step.call_workflow"
+
+    def _place(self) -> tuple[str, int]:
+        return self.path, self.iteration
+
+    def __enter__(self) -> Self:
+        self._begin()
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _leave(self, self._token)
+        self._end(error_text(error))
+
+    def _begin(self) -> None:
+        self._record(
+            "the start of a step",
+            f"{self._type}.started",
+            lambda: LifecyclePayload(name=self.name, kind=self.kind),
+            child_run_id=self._child_run_id,
+        )
+
+    def _end(self, error: str | None) -> None:
+        self._record(
+            "the end of a step",
+            f"{self._type}.completed",
+            lambda: LifecyclePayload(name=self.name, kind=self.kind, error=error, result=jsonable(self.result)),
+            child_run_id=self._child_run_id,
+        )
+
+
+_current: ContextVar[_Scope | None] = ContextVar("stenograph_scope", default=None)
+
+
+def _leave(scope: _Scope, token: Any) -> None:
+    try:
+        _current.reset(token)
+    except ValueError:  # left in another context than entered, as some frameworks do
+        _current.set(scope._enclosing)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _blocks(content: str | Blocks, fidelity: Fidelity) -> tuple[Any, ...]:
+    if isinstance(content, str):
+        return (TextBlock(fidelity=fidelity, text=content),)
+    return tuple({"fidelity": fidelity, **block} if isinstance(block, Mapping) else block for block in content)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", None) or type(function).__name__)

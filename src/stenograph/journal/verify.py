@@ -1,0 +1,189 @@
+"""Checking a journal against everything it promises; strict where reading is tolerant."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.errors import InvalidRunId
+from stenograph.fold.open_ends import OpenEnds
+from stenograph.journal.file import is_being_written
+from stenograph.journal.lines import LineReader
+from stenograph.journal.reader import open_source
+from stenograph.model.codec import Decoder
+from stenograph.model.event import EVENT_TYPES, Event
+from stenograph.model.ids import check_run_id
+
+
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is not as it should be."""
+
+    kind: str
+    message: str
+    line: int | None = None
+    seq: int | None = None
+    problem: bool = True
+    """False for what is worth knowing but breaks no promise."""
+
+
+class JournalReport(Struct, frozen=True, kw_only=True):
+    """The outcome of a check."""
+
+    path: str
+    ok: bool
+    """No problem was found."""
+    run_id: str | None
+    lines: int
+    events: int
+    """Lines that are events."""
+    last_seq: int
+    live: bool
+    """A recorder is writing it right now, so its open ends are no problem."""
+    findings: tuple[Finding, ...]
+
+
+def verify_journal(path: str | os.PathLike[str]) -> JournalReport:
+    """Check a journal: numbers, lines, ends, permissions. Raises `SourceError` when it cannot be read."""
+    return _Check(Path(path)).report()
+
+
+class _Check:
+    """One pass over one journal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.fd = open_source(path)
+        self.decoder = Decoder()
+        self.ends = OpenEnds()
+        self.lines = self.events = self.last_seq = 0
+        self.run_id: str | None = None
+        self.findings: list[Finding] = []
+
+    def report(self) -> JournalReport:
+        try:
+            live = is_being_written(self.fd)
+            self._check_place()
+            reader = LineReader(self.fd)
+            while lines := reader.read():
+                for line in lines:
+                    self._check_line(line)
+            torn = os.fstat(self.fd).st_size - reader.offset
+        finally:
+            os.close(self.fd)
+        if torn:
+            self._note(
+                "torn_tail",
+                f"the last {torn} bytes are an unfinished line; steno repair sets them aside",
+                problem=not live,
+            )
+        for end in self.ends.remaining():
+            self._note(end.kind, f"{_END_TEXTS[end.kind]}: {end.what}", seq=end.seq, problem=not live)
+        return JournalReport(
+            path=str(self.path),
+            ok=not any(finding.problem for finding in self.findings),
+            run_id=self.run_id,
+            lines=self.lines,
+            events=self.events,
+            last_seq=self.last_seq,
+            live=live,
+            findings=tuple(self.findings),
+        )
+
+    def _note(
+        self,
+        kind: str,
+        message: str,
+        *,
+        line: int | None = None,
+        seq: int | None = None,
+        problem: bool = True,
+    ) -> None:
+        self.findings.append(Finding(kind=kind, message=message, line=line, seq=seq, problem=problem))
+
+    def _check_place(self) -> None:
+        status = self.path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            self._note("symlink", "the journal is a symbolic link; it will not be written through")
+        mode = os.fstat(self.fd).st_mode & 0o777
+        if mode & 0o077:
+            self._note("permissions", f"others can reach the file (mode {mode:04o}); chmod 600 {self.path}")
+        folder = self.path.absolute().parent
+        if folder.name == "transcripts" and folder.stat().st_mode & 0o077:
+            self._note("permissions", f"others can reach the folder {folder}; chmod 700 {folder}")
+
+    def _check_line(self, line: bytes) -> None:
+        self.lines += 1
+        malformed, replaced = self.decoder.malformed, self.decoder.replaced
+        event = self.decoder.decode(line)
+        if self.decoder.malformed > malformed or not line.strip():
+            self._note("malformed", "the line is not JSON", line=self.lines)
+            return
+        if self.decoder.replaced > replaced:
+            self._note("encoding", "the line holds characters that UTF-8 cannot", line=self.lines, seq=event.seq)
+        for kind, message in self._flaws(event):
+            self._note(kind, message, line=self.lines, seq=event.seq)
+        if event.seq > 0:
+            self.events += 1
+            self._check_seq(event.seq)
+            self.ends.add(event)
+        if event.type not in EVENT_TYPES:
+            self._note(
+                "unknown_type",
+                f"{event.type} is no event type of this version",
+                line=self.lines,
+                seq=event.seq,
+                problem=False,
+            )
+
+    def _check_seq(self, seq: int) -> None:
+        expected = self.last_seq + 1
+        if seq == self.last_seq:
+            self._note("duplicate", f"seq {seq} is there twice", line=self.lines, seq=seq)
+        elif seq < expected:
+            self._note("disorder", f"seq {seq} comes after {self.last_seq}", line=self.lines, seq=seq)
+        elif seq > expected:
+            missing = f"{expected}" if seq == expected + 1 else f"{expected} to {seq - 1}"
+            self._note("gap", f"seq {missing} missing before {seq}", line=self.lines, seq=seq)
+        self.last_seq = max(self.last_seq, seq)
+
+    def _flaws(self, event: Event) -> Iterator[tuple[str, str]]:
+        """What is wrong with one event by itself, and with the run it says it belongs to."""
+        if event.seq < 1:
+            yield "not_an_event", "the line is JSON, but no event: it has no seq"
+            return
+        misfits = [*(event.extra or ()), *(getattr(event.payload, "extra", None) or ())]
+        if misfits:
+            yield "fields", f"fields that do not fit the wire format: {', '.join(sorted(misfits))}"
+        if self.run_id is None:
+            self.run_id = event.run_id
+            try:
+                if check_run_id(event.run_id) != self.path.stem:
+                    yield "run_id", f"run {event.run_id} is in a file named {self.path.name}"
+            except InvalidRunId:
+                yield "run_id", f"{event.run_id!r} is no run id"
+        elif event.run_id != self.run_id:
+            yield "run_id", f"an event of run {event.run_id} in the journal of {self.run_id}"
+        if not _is_moment(event.timestamp):
+            yield "timestamp", f"{event.timestamp!r} is no timestamp"
+
+
+_END_TEXTS = {
+    "open_run": "the run has not ended",
+    "open_step": "a step has not ended",
+    "open_call": "a tool call has no result",
+    "stray_step": "a step ended that had not begun",
+    "stray_result": "a result answers no call",
+}
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,142 @@
+"""Values: which ones stand for a secret kept elsewhere, which are words, which look random."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from stenograph.redact.span import MARK_START
+
+_PLACEHOLDER = re.compile(
+    r"""
+      [xX*.•#_?\s-]*+\Z                           # ****, xxxx, ...
+    | \$\(|\$\{?[A-Za-z_]\w*+\}?\Z|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
+    | <[^<>]*+>\Z | \[[^\[\]]*+\]\Z | \{[\w.\ -]*+\}\Z
+    | (?:process\.)?env[.:\[] | (?:os\.environ|secrets|vars|config|settings|self|this)[.\[] | (?:op|vault|file|arn):
+    | (?:your|replace|insert|example|redacted|placeholder|dummy|todo|fixme)(?![a-z0-9])
+    """,
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+_TEMPLATE = re.compile(
+    r"\$\{|\{\{|#\{|<%|\{[A-Za-z_][\w.]{0,60}+\}|\*{3}|x{4}|(?:\.\.\.|…)\Z|your[-_ ]|redacted", re.ASCII | re.IGNORECASE
+)
+_NO_VALUE = frozenset(
+    [
+        "none",
+        "null",
+        "nil",
+        "true",
+        "false",
+        "undefined",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "str",
+        "string",
+        "text",
+        "int",
+        "integer",
+        "number",
+        "float",
+        "bool",
+        "boolean",
+        "bytes",
+        "any",
+        "object",
+        "array",
+        "list",
+        "dict",
+        "map",
+        "optional",
+        "required",
+        "unknown",
+        "never",
+        "void",
+        "type",
+        "varchar",
+        "char",
+        "hidden",
+        "missing",
+        "invalid",
+        "empty",
+        "unset",
+        "set",
+        "valid",
+        "sha256",
+        "sha512",
+        "base64",
+        "oauth2",
+        "bearer",
+        "basic",
+        "include",
+        "omit",
+        "inherit",
+        "return",
+        "await",
+        "async",
+        "new",
+    ]
+)
+_WORD = r"(?:[A-Z]?[a-z]++|[A-Z]++)"
+_WORDS = re.compile(rf"{_WORD}(?:[-_. ]{_WORD})*+", re.ASCII)
+_PROSE = re.compile(
+    r"\b(?:your|you|the|is|are|must|not|for|required|invalid|missing|incorrect|enter|with|an?|to|of)\b|[.?:]\Z",
+    re.ASCII | re.IGNORECASE,
+)
+_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@~-]+(?:/|\Z)|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://", re.ASCII)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_RANDOM_LETTERS = re.compile(r"[A-Za-z0-9+/=_.~:%-]{20,}", re.ASCII)
+_PART = re.compile(r"[A-Za-z0-9+/]{16,}+", re.ASCII)
+_CHANGES = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[0-9]|(?<=[0-9])[A-Za-z]|(?<=[A-Z][A-Z])[a-z]", re.ASCII)
+_HEX = re.compile(r"[0-9a-fA-F]++", re.ASCII)
+_ENOUGH = 512
+"""Characters that tell a value's nature; the rest is not looked at."""
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether the value stands for a secret that is kept elsewhere, or was masked already."""
+    return MARK_START in value or _PLACEHOLDER.match(value) is not None or _TEMPLATE.search(value) is not None
+
+
+def is_no_value(value: str) -> bool:
+    """Whether the value is a word of programming languages: a type, a constant, a way to authenticate."""
+    return value.lower() in _NO_VALUE
+
+
+def is_words(value: str) -> bool:
+    """Whether the value is words joined by dashes, dots, underscores or spaces."""
+    return _WORDS.fullmatch(value) is not None
+
+
+def is_prose(value: str) -> bool:
+    """Whether the value reads like a sentence about secrets."""
+    return " " in value and _PROSE.search(value) is not None
+
+
+def is_path(value: str) -> bool:
+    """Whether the value says where something is: a file or an address."""
+    return _PATH.match(value) is not None
+
+
+def is_random(value: str) -> bool:
+    """Whether the value is too disorderly to be words, a path, a date or a UUID."""
+    head = value[:_ENOUGH]
+    if not _RANDOM_LETTERS.fullmatch(head) or is_path(head) or _UUID.fullmatch(head):
+        return False
+    return any(_is_disorderly(part) for part in _PART.findall(head))
+
+
+def _is_disorderly(part: str) -> bool:
+    """Whether a run of letters and digits changes between them as often as chance does."""
+    if part.isalpha() or part.isdigit():
+        return False
+    least = 3.0 if _HEX.fullmatch(part) else 3.5
+    return len(_CHANGES.findall(part)) >= len(part) / 5 and entropy(part) >= least
+
+
+def entropy(text: str) -> float:
+    """Shannon's entropy in bits per character."""
+    size = len(text)
+    return -sum(count / size * math.log2(count / size) for count in Counter(text).values())

@@ -1,0 +1,55 @@
+"""Values that hold a secret among other things: `Authorization`, `Cookie` and `Set-Cookie`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stenograph.redact.guess import is_placeholder, is_words
+from stenograph.redact.span import Span
+
+_SCHEME = re.compile(
+    r"[ \t]*+(?:(?:Bearer|Basic|Token|Digest|Api-?Key|Key|Negotiate|NTLM|SSWS|Splunk|AWS4-HMAC-SHA256)[ \t]++)?",
+    re.ASCII | re.IGNORECASE,
+)
+_BEARER = re.compile(r"bearer(?:[ \t]+|%20|\+)([A-Za-z0-9._~+/-]{16,}+={0,2})", re.ASCII | re.IGNORECASE)
+_PAIR = re.compile(
+    r"(?<![^\s;,:=\"'`\\])(?!(?:path|expires|domain|samesite|max-age|priority|version)=)"
+    r"[^\s=:;,\"'`\\\[\]]++=((?:[^\s;,\"'`\\\[]|\[(?!masked:))++)",
+    re.ASCII | re.IGNORECASE,
+)
+_HEADER_LINE = re.compile(r"[^\r\n\"'`\\]*+")
+_LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+
+
+def parts_of(kind: str, text: str, start: int, end: int) -> list[Span]:
+    """The secret parts of a value that was judged secret: all of it, unless its kind has a form of its own."""
+    if kind == "authorization":
+        start = scheme_end(text, start, end)
+    if kind == "cookie":
+        pairs = [Span(*pair.span(1), kind) for pair in _PAIR.finditer(text, start, end)]
+        if pairs:
+            return pairs
+    # Line by line, so that a masked text has as many lines as before.
+    return [Span(*line.span(), kind) for line in _LINE.finditer(text, start, end)]
+
+
+def scheme_end(text: str, start: int, end: int) -> int:
+    """Where the credentials of an `Authorization` value begin."""
+    match = _SCHEME.match(text, start, end)
+    return match.end() if match else start
+
+
+def cookies_at(text: str, start: int) -> list[Span]:
+    """The values of the cookies that a header's line lists from `start` on."""
+    if not _PAIR.match(text, start):
+        return []
+    line = _HEADER_LINE.match(text, start)
+    return parts_of("cookie", text, start, line.end()) if line else []
+
+
+def bearer_tokens(text: str) -> Iterator[Span]:
+    """Bearer tokens, also where no header is named."""
+    for match in _BEARER.finditer(text):
+        if not is_words(match[1]) and not is_placeholder(match[1]):
+            yield Span(*match.span(1), "authorization")

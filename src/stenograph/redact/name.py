@@ -1,0 +1,239 @@
+"""Names: which ones say that their value is a secret, and how surely."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Grade(IntEnum):
+    """How surely a name says that its value is secret."""
+
+    WEAK = 1
+    """Only a value that looks random is one (`cache_key`, `auth_state`)."""
+    FAIR = 2
+    """A value that is no plain word is one (`token`, `auth`)."""
+    SURE = 3
+    """Whatever stands there is one (`password`, `client_secret`)."""
+
+
+class Secret(NamedTuple):
+    """What a name promises about its value."""
+
+    kind: str
+    grade: Grade
+
+
+KEYWORDS = (
+    "key",
+    "token",
+    "secret",
+    "passw",
+    "passphrase",
+    "passcode",
+    "_pass",
+    "pwd",
+    "credential",
+    "auth",
+    "cookie",
+)
+"""Every name that `secret_of` knows holds one of these, in small letters."""
+
+IDENTIFIERS = frozenset(
+    [
+        "toolid",
+        "callid",
+        "tooluseid",
+        "toolcallid",
+        "parenttooluseid",
+        "parentcallid",
+        "messageid",
+        "sessionid",
+        "conversationid",
+        "threadid",
+        "turnid",
+        "itemid",
+        "responseid",
+        "requestid",
+        "promptid",
+        "agentid",
+        "runid",
+        "parentrunid",
+        "childrunid",
+        "uuid",
+        "parentuuid",
+        "leafuuid",
+        "sha256",
+    ]
+)
+"""Fields that join records to one another; whatever they hold, they are never touched. Compact form."""
+
+_SURE = (
+    ("secretaccesskey", "aws-secret-key"),
+    ("accountkey", "azure-key"),
+    ("sharedaccesskey", "azure-key"),
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("passcode", "password"),
+    ("pwd", "password"),
+    ("apikey", "api-key"),
+    ("authkey", "api-key"),
+    ("accesskey", "api-key"),
+    ("subscriptionkey", "api-key"),
+    ("secret", "secret"),
+    ("secretkey", "secret"),
+    ("privatekey", "private-key"),
+    ("signingkey", "secret"),
+    ("encryptionkey", "secret"),
+    ("masterkey", "secret"),
+    ("authorization", "authorization"),
+    ("cookie", "cookie"),
+)
+_FAIR = {"token": "token", "auth": "credential", "credential": "credential", "credentials": "credential"}
+_OF_TOKENS = frozenset(
+    [
+        "next",
+        "page",
+        "continuation",
+        "cursor",
+        "max",
+        "min",
+        "per",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "sep",
+        "cls",
+        "mask",
+        "stop",
+        "special",
+        "cancel",
+        "cancellation",
+        "sync",
+        "resume",
+        "first",
+        "last",
+        "current",
+        "prev",
+        "previous",
+        "num",
+    ]
+)
+"""What stands before `token` where it means a word, a place in a list or a signal."""
+_ABOUT = frozenset(
+    [
+        "tokens",
+        "id",
+        "ids",
+        "name",
+        "names",
+        "type",
+        "types",
+        "count",
+        "counts",
+        "usage",
+        "url",
+        "uri",
+        "path",
+        "paths",
+        "file",
+        "files",
+        "dir",
+        "length",
+        "size",
+        "limit",
+        "field",
+        "kind",
+        "mode",
+        "source",
+        "status",
+        "error",
+        "expires",
+        "expiry",
+        "expiration",
+        "at",
+        "in",
+        "format",
+        "header",
+        "prefix",
+        "suffix",
+        "method",
+        "provider",
+        "scope",
+        "index",
+        "required",
+        "enabled",
+        "hint",
+        "label",
+        "title",
+    ]
+)
+"""Last words that turn a name into one about a secret, whose value is none itself."""
+_VARIANTS = frozenset(
+    [
+        "confirm",
+        "confirmation",
+        "again",
+        "repeat",
+        "old",
+        "new",
+        "prod",
+        "production",
+        "dev",
+        "development",
+        "test",
+        "staging",
+        "base",
+        "value",
+        "default",
+        "ro",
+        "rw",
+        "primary",
+        "secondary",
+        "current",
+        "previous",
+    ]
+)
+"""Last words that do not change what a name is about."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", re.ASCII)
+_SPELLED = re.compile(r"[ -~]{1,100}", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def is_identifier(name: str) -> bool:
+    """Whether a field of this name joins records and must stay as it is."""
+    return name.lower().replace("_", "").replace("-", "") in IDENTIFIERS
+
+
+@lru_cache(maxsize=4096)
+def secret_of(name: str) -> Secret | None:
+    """What a name promises about its value, or None when it promises nothing."""
+    tail = name.rpartition(" ")[2].lower()
+    # Without a keyword in its last word the hints could not have found the name in a text.
+    if not _SPELLED.fullmatch(name) or not any(word in tail for word in KEYWORDS):
+        return None
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while len(words) > 1 and words[-1] in _VARIANTS:
+        words.pop()
+    if not words or words[-1] in _ABOUT or words in (["pwd"], ["oldpwd"]):
+        return None
+    return _by_ending(words, name) or Secret("high-entropy", Grade.WEAK)
+
+
+def _by_ending(words: list[str], name: str) -> Secret | None:
+    compact = "".join(words)
+    for ending, kind in _SURE:
+        if compact.endswith(ending):
+            return Secret(kind, Grade.SURE)
+    if words[-1] == "pass" and name.isupper():
+        return Secret("password", Grade.SURE)
+    if compact in _FAIR:
+        return Secret(_FAIR[compact], Grade.FAIR)
+    if compact.endswith("token"):
+        return None if _OF_TOKENS.intersection(words) else Secret("token", Grade.SURE)
+    return None

@@ -1,0 +1,81 @@
+"""Masking one text, whatever it is: prose, code, or JSON with texts inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stenograph.redact import guess
+from stenograph.redact.assignment import assignments
+from stenograph.redact.guess import is_placeholder, is_words
+from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
+from stenograph.redact.hint import may_hold_secret
+from stenograph.redact.literal import decoded, is_json, literals, to_source
+from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
+from stenograph.redact.pem import private_keys
+from stenograph.redact.provider import provider_tokens
+from stenograph.redact.span import Span, cut, merge
+from stenograph.redact.url import url_passwords
+
+_PASSES = 8
+"""A mark can uncover another secret, at whose edge letters stood before; two passes are common, three are rare."""
+
+
+def mask_text(text: str) -> str:
+    """The text with `[masked:<kind>]` in place of every secret found; masking it again changes nothing."""
+    return mask_value(None, text)
+
+
+def mask_value(name: str | None, text: str) -> str:
+    """The text with its secrets masked, given the key under which it stands."""
+    for _ in range(_PASSES):
+        spans = find(name, text)
+        if not spans:
+            break
+        text = cut(text, spans)
+    return text
+
+
+def find(name: str | None, text: str) -> list[Span]:
+    """The secrets in a text, in order and disjoint."""
+    if name is not None and is_identifier(name):
+        return []
+    secret = secret_of(name) if name is not None else None
+    named = _named(secret, text) if secret else []
+    if not may_hold_secret(text):
+        return named
+    spans = _in_json(text) if is_json(text) else _in_text(text)
+    return merge((*spans, *named))
+
+
+def _named(secret: Secret, text: str) -> list[Span]:
+    """The secret parts of a text that is the value of a secret's name."""
+    start = scheme_end(text, 0, len(text)) if secret.kind == "authorization" else 0
+    value = text[start:]
+    if is_placeholder(value):
+        return []
+    match secret.grade:
+        case Grade.WEAK:
+            believed = guess.is_random(value)
+        case Grade.FAIR:
+            believed = len(value) >= 6 and " " not in value and not (secret.kind == "credential" and is_words(value))
+        case Grade.SURE:
+            believed = True
+    return parts_of(secret.kind, text, 0, len(text)) if believed else []
+
+
+def _in_text(text: str) -> Iterator[Span]:
+    """What the rules find; the first rules name what they find most exactly."""
+    yield from provider_tokens(text)
+    yield from private_keys(text)
+    yield from url_passwords(text)
+    yield from assignments(text)
+    yield from bearer_tokens(text)
+
+
+def _in_json(text: str) -> Iterator[Span]:
+    """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
+    for start, end, name in literals(text):
+        inner = text[start:end]
+        if (name is not None and secret_of(name)) or may_hold_secret(inner):
+            spans = find(name, decoded(inner))
+            yield from to_source(inner, start, spans)

@@ -1,0 +1,1 @@
+"""Events and trees as text for people. No I/O."""

@@ -1,0 +1,136 @@
+"""A transcript for the terminal: one event at a time, indented by its step.
+
+Everything that comes from a transcript is data: control characters and bidirectional overrides are shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from stenograph.model.event import Event
+from stenograph.model.payload import LifecyclePayload
+from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.project import Projector
+
+_CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_MARKS = {
+    "user_message": ("👤", "blue"),
+    "assistant_message": ("🤖", "green"),
+    "thinking": ("💭", "dim"),
+    "tool_use": ("🔧", "yellow"),
+    "tool_result": ("  ↳", "dim"),
+    "token_usage": ("Σ", "dim"),
+    "system_event": ("⚙️", "magenta"),
+    "error": ("✗", "red"),
+    "unknown": ("?", "magenta"),
+}
+LONG_OUTPUT = 30
+
+
+def visible(text: str) -> str:
+    """The text with every character shown that a terminal would obey."""
+    return _CONTROLS.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)  # the control pictures: ␛ for escape
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class TerminalRenderer:
+    """Renders the events of one run, in order."""
+
+    def __init__(self, *, color: bool = True, full: bool = False) -> None:
+        """`full` shows long tool outputs whole."""
+        self._color = color
+        self._full = full
+        self._projector = Projector()
+
+    def render(self, event: Event) -> str:
+        """The lines of one event, newline included; empty when there is nothing to show."""
+        entries = self._projector.feed(event)
+        if isinstance(event.payload, LifecyclePayload):
+            lines = [self._lifecycle(event, event.payload)]
+        else:
+            lines = [self._entry(entry) for entry in entries]
+        indent = "  " * _depth(event)
+        return "".join(f"{_indented(line, indent)}\n" for line in lines)
+
+    def _style(self, text: str, *styles: str) -> str:
+        if not self._color or not styles:
+            return text
+        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+
+    def _lifecycle(self, event: Event, payload: LifecyclePayload) -> str:
+        name = visible(payload.name)
+        turn = f" #{event.iteration}" if event.iteration else ""
+        match event.type:
+            case "run.started":
+                return (
+                    f"{self._style('━━ ' + name, 'bold')} {self._style(f'run {event.run_id} {event.timestamp}', 'dim')}"
+                )
+            case "step.started":
+                return f"{self._style('▸ ' + name + turn, 'cyan', 'bold')} {self._style(visible(payload.kind), 'dim')}"
+            case "step.call_workflow.started":
+                child = self._style(f"run {visible(event.child_run_id or '?')}", "dim")
+                return f"{self._style('▸ ' + name + turn, 'cyan', 'bold')} calls {child}"
+        if payload.error is not None:
+            return self._style(f"✗ {name}{turn}: {visible(payload.error)}", "red")
+        return self._style(f"✓ {name}{turn}", "dim")
+
+    def _entry(self, entry: TranscriptEntry) -> str:
+        mark, style = _MARKS[entry.entry_type]
+        error = (entry.metadata or {}).get("error")
+        head = [visible(entry.source)] if entry.source != "main" else []
+        if entry.entry_type == "tool_use":
+            head.append(visible(entry.tool_name or ""))
+        elif entry.entry_type == "user_message" and entry.role == "system":
+            head.append("system prompt:")
+        elif entry.entry_type in ("system_event", "unknown") and "subtype" in entry.detail:
+            head.append(f"{visible(str(entry.detail['subtype']))}:")
+        if error is not None:
+            head.append(self._style(f"failed: {visible(str(error))}", "red") + (" ·" if entry.content else ""))
+        text = self._text(entry)
+        lead = " ".join([mark, *head])
+        body = _indented(text, "   ", first=False)
+        if style == "dim":
+            return self._style(f"{lead} {body}".rstrip(), style)
+        return f"{self._style(lead, style)} {body}".rstrip()
+
+    def _text(self, entry: TranscriptEntry) -> str:
+        text = visible(entry.content).rstrip("\n")
+        lines = text.split("\n")
+        if entry.tool_input is not None and len(entry.tool_input) == 1:
+            (only,) = entry.tool_input.values()
+            if isinstance(only, str):
+                return visible(only)
+        if entry.entry_type == "tool_use" and len(text) < 100:
+            return " ".join(line.strip() for line in lines)
+        if entry.entry_type == "tool_result" and not self._full and len(lines) > LONG_OUTPUT:
+            hidden = len(lines) - LONG_OUTPUT
+            return "\n".join([*lines[:LONG_OUTPUT], f"… {hidden} more lines (--full shows them)"])
+        return text
+
+
+def _depth(event: Event) -> int:
+    """How far in an event stands: one level per step around it."""
+    if not event.path:
+        return 0
+    depth = event.path.count(".") + 1
+    return depth - 1 if event.type.startswith("step.") else depth
+
+
+def _indented(text: str, indent: str, *, first: bool = True) -> str:
+    return (indent if first else "") + text.replace("\n", "\n" + indent)

@@ -1,0 +1,64 @@
+"""The tree of a run as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from stenograph.fold.tree import RunNode, StepNode
+from stenograph.render.terminal import visible
+
+_STATUS = {"completed": "✓", "failed": "✗", "running": "…", "missing": "?"}
+
+
+def tree_lines(node: RunNode) -> Iterator[str]:
+    """One line per run and step, drawn as a tree."""
+    yield _run_text(node)
+    yield from _branches(node.steps, "")
+
+
+def _branches(steps: tuple[StepNode, ...], indent: str) -> Iterator[str]:
+    for step in steps:
+        is_last = step is steps[-1]
+        yield f"{indent}{'└─' if is_last else '├─'} {_step_text(step)}"
+        below = indent + ("   " if is_last else "│  ")
+        child_steps = step.child.steps if step.child is not None else ()
+        if step.child is not None:
+            yield f"{below}{'└─' if not step.steps else '├─'} {_run_text(step.child)}"
+            yield from _branches(child_steps, below + ("   " if not step.steps else "│  "))
+        yield from _branches(step.steps, below)
+
+
+def _run_text(node: RunNode) -> str:
+    if node.status == "missing":
+        return f"? run {visible(node.run_id)} ({visible(node.name)}): its journal is not here"
+    parts = [f"{_STATUS[node.status]} {visible(node.name) or 'run'} run {visible(node.run_id)}"]
+    parts += _counts(node.messages, node.tool_calls)
+    return ", ".join(parts + _ending(node.status, node.error, node.started_at, node.ended_at))
+
+
+def _step_text(step: StepNode) -> str:
+    turn = f" #{step.iteration}" if step.iteration else ""
+    parts = [f"{_STATUS[step.status]} {visible(step.name)}{turn} ({visible(step.kind)})"]
+    parts += _counts(step.messages, step.tool_calls)
+    return ", ".join(parts + _ending(step.status, step.error, step.started_at, step.ended_at))
+
+
+def _counts(messages: int, tool_calls: int) -> list[str]:
+    counted = [(messages, "message"), (tool_calls, "tool call")]
+    return [f"{number} {noun}{'s' if number > 1 else ''}" for number, noun in counted if number]
+
+
+def _ending(status: str, error: str | None, started_at: str | None, ended_at: str | None) -> list[str]:
+    if status == "running":
+        return ["not ended"]
+    took = _seconds_between(started_at, ended_at)
+    parts = [] if took is None else [f"{took:.3f} s"]
+    return [*parts, f"failed: {visible(error)}"] if error else parts
+
+
+def _seconds_between(start: str | None, end: str | None) -> float | None:
+    try:
+        return (datetime.fromisoformat(end or "") - datetime.fromisoformat(start or "")).total_seconds()
+    except (ValueError, TypeError):
+        return None
