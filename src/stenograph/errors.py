@@ -3,6 +3,7 @@
     StenographError
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
+    ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
     │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
@@ -19,6 +20,7 @@ from __future__ import annotations
 __all__ = [
     "AmbiguousRun",
     "InvalidEvent",
+    "InvalidFormat",
     "InvalidRunId",
     "RunNotFound",
     "SourceError",
@@ -49,6 +51,17 @@ class InvalidRunId(InvalidEvent):
         super().__init__(
             f"{str(value)[:80]!r} is not a run id; give a UUID such as 550e8400-e29b-41d4-a716-446655440000"
         )
+
+
+class InvalidFormat(StenographError, ValueError):
+    """No format of that name is installed."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        self.name = name
+        self.known = known
+        super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
 
 
 class SourceError(StenographError, OSError):

@@ -17,6 +17,9 @@ COMMANDS = {
     "tail": "Print the events of a run, and go on as they come.",
     "tree": "Print the steps and sub-workflows of a run.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
+    "convert": "Print agents' files as canonical events.",
+    "detect": "Say in which format files are written.",
+    "formats": "List the formats that can be read.",
     "repair": "Set the torn tail of a journal aside.",
 }
 """Every command with what it does; the module of the same name holds it."""

@@ -8,6 +8,7 @@ decode∘encode gives equal values for everything that was ever decoded.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -37,8 +38,20 @@ class _Envelope(Value, frozen=True, kw_only=True):
     raw_b64: str | None = None
 
 
-_encode = msgspec.json.Encoder().encode
-_encode_into = msgspec.json.Encoder().encode_into
+
+def _base_value(value: object) -> object:
+    """A string or number of a subclass (`numpy.str_`, `Markup`) as what it is on the wire."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    raise TypeError(f"a {value.__class__.__name__} has no form in JSON")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_base_value).encode
+_encode_into = msgspec.json.Encoder(enc_hook=_base_value).encode_into
 _convert = msgspec.convert
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_payload = {name: msgspec.json.Decoder(kind | None).decode for name, kind in PAYLOAD_TYPES.items()}
@@ -114,12 +127,18 @@ def encode_into(event: Event, buffer: bytearray) -> None:
         _encode_into(event, buffer)
         if _EXTRA_BYTE in buffer:
             _encode_into(mend.plain(event), buffer)
+    except UnicodeEncodeError:
+        raise
     except _UNWRITABLE as error:
         raise _unwritable(event.type, error) from error
 
 
 def fit_payload(type: str, payload: object) -> Any:
-    """The payload as the event type holds it: typed, checked, and sharing nothing mutable with the caller."""
+    """The payload as the event type holds it: typed, checked, and sharing nothing mutable with the caller.
+
+    What JSON has no form for changes as it will on disk: tuples and sets become lists, NaN and the infinities null.
+    Lone surrogates stay, for whoever writes the event to replace and count. Raises `InvalidEvent`.
+    """
     kind = PAYLOAD_TYPES.get(type) if type.__class__ is str else None
     if kind is None:
         raise InvalidEvent(f"{type!r} is not an event type; use one of {', '.join(PAYLOAD_TYPES)}")
@@ -130,12 +149,8 @@ def fit_payload(type: str, payload: object) -> Any:
             fitted: Any = _convert(payload, kind)
             if not _is_made_of_strings(kind, payload):
                 fitted = _through_json(type, fitted)
-        elif isinstance(payload, kind):
-            fitted = _through_json(type, payload)
         else:
-            fitted = _convert(payload, kind)  # says what it is instead
-    except UnicodeEncodeError:
-        return fit_payload(type, mend.scrub(mend.plain(payload))[0])
+            fitted = _through_json(type, payload if isinstance(payload, kind) else _convert(payload, kind))
     except _UNWRITABLE as error:
         raise _unwritable(type, error) from error
     if kind is MessagePayload and fitted.role != _ROLES[type]:
@@ -155,10 +170,27 @@ def _is_made_of_strings(kind: type[Value], given: Any) -> bool:
 
 def _through_json(type: str, payload: Value) -> Any:
     """The payload as a reader will see it: what is live is then what is stored, whatever the caller does later."""
-    line = _encode(payload)
-    if _EXTRA_BYTE in line:  # read from a newer or broken journal, perhaps: keep what it carries
-        return mend.payload_from(type, _decode_json(_encode(mend.plain(payload))))
+    try:
+        line = _encode(payload)
+        whole = _encode(mend.plain(payload)) if _EXTRA_BYTE in line else line
+    except UnicodeEncodeError:
+        return _through_builtins(type, payload)
+    if whole != line:  # read from a newer or broken journal: keep what it carries
+        return mend.payload_from(type, _decode_json(whole))
     return _decode_payload[type](line)
+
+
+def _through_builtins(type: str, payload: Value) -> Any:
+    """The same with lone surrogates, which only the standard library carries through JSON."""
+    whole = _detached(mend.plain(payload))
+    if whole != _detached(payload):
+        return mend.payload_from(type, whole)
+    return _convert(whole, PAYLOAD_TYPES[type])
+
+
+def _detached(value: object) -> Any:
+    builtins = msgspec.to_builtins(value, str_keys=True, enc_hook=_base_value)
+    return json.loads(json.dumps(builtins), parse_constant=lambda _: None)
 
 
 _OPEN_BLOCKS = {"tool_use", "tool_result", "unknown"}
@@ -167,9 +199,7 @@ _ROLES = {"message.user": "user", "message.assistant": "assistant"}
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 
 
-def _unwritable(type: str, error: Exception) -> Exception:
-    if isinstance(error, UnicodeEncodeError):
-        return error
+def _unwritable(type: str, error: Exception) -> InvalidEvent:
     if isinstance(error, msgspec.ValidationError):
         return InvalidEvent(f"{type} does not take this payload: {error}; see docs/reference/events.md")
     if isinstance(error, RecursionError):

@@ -20,9 +20,7 @@ from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
 from stenograph.model.payload import UnknownPayload
 from stenograph.model.value import Extra, Value
 
-_BLOCKS: dict[str, type[Value]] = {
-    str(kind.__struct_config__.tag): kind for kind in get_args(Block) if kind is not UnknownBlock
-}
+_BLOCKS: dict[str, type[Value]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Block)}
 _BLANKS: dict[str, Any] = {
     "seq": 0,
     "iteration": 0,
@@ -48,8 +46,13 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     beyond a double (kept as strings). Raises ValueError or RecursionError for the rest.
     """
     text = line.decode("utf-8", "surrogateescape")
-    value = json.loads(text, strict=False, parse_constant=str)
+    value = json.loads(text, strict=False, parse_constant=str, parse_float=_number)
     return scrub(value)
+
+
+def _number(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def scrub(value: Any) -> tuple[Any, int]:
@@ -61,15 +64,19 @@ def scrub(value: Any) -> tuple[Any, int]:
         if isinstance(node, str):
             if node.isascii():
                 return node
-            clean = node.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            replaced += clean.count("\ufffd") - node.count("\ufffd")
-            return clean
+            text = node.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            replaced += text.count("\ufffd") - node.count("\ufffd")
+            return text
         if isinstance(node, dict):
-            return {walk(key): walk(item) for key, item in node.items()}
+            clean = {}
+            for key, item in node.items():
+                name = walk(key)
+                while name in clean or (name != key and name in node):  # two keys may become one: keep both items
+                    name = f"{name}\ufffd{len(clean)}"
+                clean[name] = walk(item)
+            return clean
         if isinstance(node, list | tuple):
             return [walk(item) for item in node]
-        if isinstance(node, float) and not math.isfinite(node):
-            return str(node)
         return node
 
     return walk(value), replaced
@@ -103,7 +110,7 @@ def blank_event(payload: UnknownPayload, **more: Any) -> Event:
 
 
 def plain(value: Any) -> Any:
-    """A value as the JSON it stands for, with `extra` back among the fields."""
+    """A value as the JSON object it stands for, with `extra` back among the fields; JSON inside it stays as it is."""
     if isinstance(value, Value):
         tag = value.__struct_config__.tag
         result: dict[str, Any] = {} if tag is None else {"type": tag}
@@ -113,11 +120,7 @@ def plain(value: Any) -> Any:
                 continue
             result[field.name] = plain(item)
         return result | (value.extra or {})
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value
+    return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def without_surrogates(event: Event) -> tuple[Event, int]:

@@ -11,7 +11,7 @@ from stenograph.redact.span import MARK_START
 _PLACEHOLDER = re.compile(
     r"""
       [xX*.•#_?\s-]*+\Z                           # ****, xxxx, ...
-    | \$\(|\$\{?[A-Za-z_]\w*+\}?\Z|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
+    | \$+\(|\$\{?[A-Za-z_]\w*+\}?\Z|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
     | <[^<>]*+>\Z | \[[^\[\]]*+\]\Z | \{[\w.\ -]*+\}\Z
     | (?:process\.)?env[.:\[] | (?:os\.environ|secrets|vars|config|settings|self|this)[.\[] | (?:op|vault|file|arn):
     | (?:your|replace|insert|example|redacted|placeholder|dummy|todo|fixme)(?![a-z0-9])
@@ -86,6 +86,7 @@ _PROSE = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@~-]+(?:/|\Z)|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://", re.ASCII)
+_VERSION = re.compile(r"[~^<>=v ]{0,3}[0-9]{1,4}(?:\.[0-9x*]{1,4}){1,3}(?:[-+][\w.-]{0,40})?", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _RANDOM_LETTERS = re.compile(r"[A-Za-z0-9+/=_.~:%-]{20,}", re.ASCII)
 _PART = re.compile(r"[A-Za-z0-9+/]{16,}+", re.ASCII)
@@ -103,6 +104,11 @@ def is_placeholder(value: str) -> bool:
 def is_no_value(value: str) -> bool:
     """Whether the value is a word of programming languages: a type, a constant, a way to authenticate."""
     return value.lower() in _NO_VALUE
+
+
+def is_version(value: str) -> bool:
+    """Whether the value is a version, as of a package whose name speaks of tokens or cookies."""
+    return _VERSION.fullmatch(value) is not None
 
 
 def is_words(value: str) -> bool:

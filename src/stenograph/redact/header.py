@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact.guess import is_placeholder, is_words
+from stenograph.redact.guess import is_placeholder, is_random, is_words
 from stenograph.redact.span import Span
 
 _SCHEME = re.compile(
     r"[ \t]*+(?:(?:Bearer|Basic|Token|Digest|Api-?Key|Key|Negotiate|NTLM|SSWS|Splunk|AWS4-HMAC-SHA256)[ \t]++)?",
     re.ASCII | re.IGNORECASE,
 )
-_BEARER = re.compile(r"bearer(?:[ \t]+|%20|\+)([A-Za-z0-9._~+/-]{16,}+={0,2})", re.ASCII | re.IGNORECASE)
+_BEARER = re.compile(r"bearer(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-]{16,}+={0,2})", re.ASCII)
+_CREDENTIALS = re.compile(r"[A-Za-z0-9._~+/=:-]{4,}+(?![({])", re.ASCII)
 _PAIR = re.compile(
     r"(?<![^\s;,:=\"'`\\])(?!(?:path|expires|domain|samesite|max-age|priority|version)=)"
     r"[^\s=:;,\"'`\\\[\]]++=((?:[^\s;,\"'`\\\[]|\[(?!masked:))++)",
@@ -48,8 +49,20 @@ def cookies_at(text: str, start: int) -> list[Span]:
     return parts_of("cookie", text, start, line.end()) if line else []
 
 
-def bearer_tokens(text: str) -> Iterator[Span]:
-    """Bearer tokens, also where no header is named."""
-    for match in _BEARER.finditer(text):
-        if not is_words(match[1]) and not is_placeholder(match[1]):
-            yield Span(*match.span(1), "authorization")
+def credentials_at(text: str, start: int) -> list[Span]:
+    """The credentials of an `Authorization` header whose value begins at `start`; prose about it has none."""
+    secret_start = scheme_end(text, start, len(text))
+    match = _CREDENTIALS.match(text, secret_start)
+    if match is None or is_words(match[0].rstrip(".,:")) or is_placeholder(match[0]):
+        return []
+    # Without a scheme, most of what follows the word is code.
+    has_scheme = secret_start > start
+    return [Span(*match.span(), "authorization")] if has_scheme or is_random(match[0]) else []
+
+
+def bearer_tokens(text: str, small: str) -> Iterator[Span]:
+    """Bearer tokens, also where no header is named; `small` is the text in small letters."""
+    for match in _BEARER.finditer(small):
+        start, end = match.span(1)
+        if not is_words(text[start:end]) and not is_placeholder(text[start:end]):
+            yield Span(start, end, "authorization")

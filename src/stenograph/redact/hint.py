@@ -1,7 +1,7 @@
 """Hints: the cheap look that lets harmless text pass.
 
 A hint must be seen in every text in which a rule would find something, also when that text stands escaped inside JSON;
-it may be seen in others. So nothing here depends on quotes, on line ends or on what precedes a word.
+it may be seen in others. So nothing here depends on quotes or on how line ends are written.
 """
 
 from __future__ import annotations
@@ -11,40 +11,47 @@ import re
 from stenograph.redact.name import KEYWORDS
 from stenograph.redact.provider import TOKENS
 
-_AFTER_NAME = r"(?!s[\"\\]+:)[\w-]{0,44}+[\s\\\"'`\]t?]{0,40}+[:=]"
-_NOT_NAMES = {"token": r"(?!s\b)", "auth": r"(?!ors?\b)"}
+_SIGN = r"[\w-]{0,60}+[\s\\\"'`\]t?]{0,40}+[:=](?!\s{0,9}(?:\{|(?:null|true|false)[,}\]](?!\w)))"
+_NO_NUMBER = r"(?!\s{0,9}[0-9.]{1,40}[,}\]](?!\w))"
+_MAYBE_NUMBERS = ("pass", "pwd")
 
 
-def _by_letters() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What to look for with capitals as they stand: a literal, and what must follow it."""
-    prefixes = {token.prefix for token in TOKENS}
-    shortest = sorted(
-        prefix for prefix in prefixes if not any(prefix != other and prefix.startswith(other) for other in prefixes)
+def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """What shows by itself: a rare letter of it, a literal in it, and how it looks."""
+    tokens = (
+        (token.rare, token.literal, token.hint)
+        for token in TOKENS
+        if not any(token.literal.startswith(other.literal) for other in TOKENS if other is not token)
     )
-    tokens = [(prefix, re.compile(re.escape(prefix) + r"[\w-]{8}", re.ASCII)) for prefix in shortest]
-    others = [
-        ("PRIVATE KEY", r"-----BEGIN [A-Z0-9 ]{0,90}PRIVATE KEY"),
-        ("hooks.slack.com/", r"hooks\.slack\.com/"),
-        ("://", r"://[^\s/@]*+@"),
-    ]
-    return (*tokens, *((literal, re.compile(pattern, re.ASCII)) for literal, pattern in others))
+    return (
+        *tokens,
+        ("K", "PRIVATE KEY", re.compile(r"PRIVATE KEY", re.ASCII)),
+        ("k", "hooks.slack.com/", re.compile(r"hooks\.slack\.com/", re.ASCII)),
+        ("@", "@", re.compile(r"://[^\s/@]*+@", re.ASCII)),
+    )
 
 
-def _by_small_letters() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What to look for in small letters: names with a sign behind them, flags, bearer tokens."""
-    names = [(word, re.compile(word + _NOT_NAMES.get(word, "") + _AFTER_NAME, re.ASCII)) for word in KEYWORDS]
-    flag = re.compile(rf"--[\w-]{{0,60}}?(?:{'|'.join(KEYWORDS)})[\w-]{{0,60}}+ ", re.ASCII)
-    return (*names, ("--", flag), ("bearer", re.compile(r"bearer[^a-z]", re.ASCII)))
-
-
-_LETTERS = _by_letters()
-_SMALL_LETTERS = _by_small_letters()
+_SHAPES = _shapes()
+_NAMES = tuple(
+    (word, re.compile(pattern + _SIGN + ("" if word in _MAYBE_NUMBERS else _NO_NUMBER), re.ASCII))
+    for word, pattern in KEYWORDS.items()
+)
+_FLAG = re.compile(rf"--[\w-]{{0,60}}?(?:{'|'.join(KEYWORDS.values())})[\w-]{{0,60}}+ ", re.ASCII)
+_BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)", re.ASCII)
 
 
 def may_hold_secret(text: str) -> bool:
     """Whether it is worth looking for secrets in a text."""
-    for literal, pattern in _LETTERS:
-        if literal in text and pattern.search(text):
+    for rare, literal, pattern in _SHAPES:
+        if rare in text and literal in text and pattern.search(text):
             return True
     small = text.lower()
-    return any(literal in small and pattern.search(small) for literal, pattern in _SMALL_LETTERS)
+    has_word = False
+    for word, pattern in _NAMES:
+        if word in small:
+            has_word = True
+            if pattern.search(small):
+                return True
+    if has_word and "--" in small and _FLAG.search(small):
+        return True
+    return "bearer" in small and _BEARER.search(small) is not None

@@ -26,20 +26,17 @@ class Secret(NamedTuple):
     grade: Grade
 
 
-KEYWORDS = (
-    "key",
-    "token",
-    "secret",
-    "passw",
-    "passphrase",
-    "passcode",
-    "_pass",
-    "pwd",
-    "credential",
-    "auth",
-    "cookie",
-)
-"""Every name that `secret_of` knows holds one of these, in small letters."""
+KEYWORDS = {
+    "key": r"key(?!s\b|words?\b|board)",
+    "token": r"token(?!s\b)",
+    "secret": r"secret(?!s\b)",
+    "pass": r"pass(?:w|phrase|code|(?<=_pass)(?![a-z]))",
+    "pwd": r"pwd",
+    "credential": r"credential",
+    "auth": r"auth(?!or(?!i[sz]))",
+    "cookie": r"cookie(?!s\b)",
+}
+"""Words that every name of a secret holds, each with the pattern that tells it from its neighbours (small letters)."""
 
 IDENTIFIERS = frozenset(
     [
@@ -200,6 +197,9 @@ _VARIANTS = frozenset(
 )
 """Last words that do not change what a name is about."""
 
+_KEYWORD = re.compile("|".join(KEYWORDS.values()), re.ASCII)
+_ENDS_NAME = re.compile(rf"(?:{_KEYWORD.pattern})[\w-]{{0,60}}+\Z", re.ASCII)
+"""Only letters may follow the keyword, as the hints expect it."""
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", re.ASCII)
 _SPELLED = re.compile(r"[ -~]{1,100}", re.ASCII)
 
@@ -210,12 +210,15 @@ def is_identifier(name: str) -> bool:
     return name.lower().replace("_", "").replace("-", "") in IDENTIFIERS
 
 
+def holds_keyword(text: str) -> bool:
+    """Whether a word for secrets stands in a name or value."""
+    return _KEYWORD.search(text.lower()) is not None
+
+
 @lru_cache(maxsize=4096)
 def secret_of(name: str) -> Secret | None:
     """What a name promises about its value, or None when it promises nothing."""
-    tail = name.rpartition(" ")[2].lower()
-    # Without a keyword in its last word the hints could not have found the name in a text.
-    if not _SPELLED.fullmatch(name) or not any(word in tail for word in KEYWORDS):
+    if not _SPELLED.fullmatch(name) or not _ENDS_NAME.search(name.lower()):
         return None
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and words[-1] in _VARIANTS:

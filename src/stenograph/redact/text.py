@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from stenograph.redact import guess
 from stenograph.redact.assignment import assignments
-from stenograph.redact.guess import is_placeholder, is_words
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.literal import decoded, is_json, literals, to_source
@@ -51,25 +50,33 @@ def _named(secret: Secret, text: str) -> list[Span]:
     """The secret parts of a text that is the value of a secret's name."""
     start = scheme_end(text, 0, len(text)) if secret.kind == "authorization" else 0
     value = text[start:]
-    if is_placeholder(value):
+    if guess.is_placeholder(value):
         return []
-    match secret.grade:
-        case Grade.WEAK:
-            believed = guess.is_random(value)
-        case Grade.FAIR:
-            believed = len(value) >= 6 and " " not in value and not (secret.kind == "credential" and is_words(value))
-        case Grade.SURE:
-            believed = True
+    if secret.grade is Grade.WEAK:
+        believed = guess.is_random(value)
+    elif secret.grade is Grade.FAIR or (secret.kind == "cookie" and "=" not in value):
+        is_label = guess.is_path(value) or (secret.kind != "token" and guess.is_words(value))
+        believed = len(value) >= 6 and " " not in value and not is_label
+    else:
+        believed = True
+    believed = believed and (secret.kind == "password" or not guess.is_version(value))
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
 
 
 def _in_text(text: str) -> Iterator[Span]:
     """What the rules find; the first rules name what they find most exactly."""
+    small = _small_letters(text)
     yield from provider_tokens(text)
     yield from private_keys(text)
     yield from url_passwords(text)
-    yield from assignments(text)
-    yield from bearer_tokens(text)
+    yield from assignments(text, small)
+    yield from bearer_tokens(text, small)
+
+
+def _small_letters(text: str) -> str:
+    """The text in small letters, each where it stood; İ alone would become two."""
+    small = text.lower()
+    return small if len(small) == len(text) else text.replace("İ", "I").lower()
 
 
 def _in_json(text: str) -> Iterator[Span]:

@@ -13,7 +13,7 @@ _USERINFO = re.compile(r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked
 
 def url_passwords(text: str) -> Iterator[Span]:
     """The passwords of addresses that carry one."""
-    if "://" not in text or "@" not in text:
+    if "@" not in text:
         return
     for match in _USERINFO.finditer(text):
         if not is_placeholder(match[1]):

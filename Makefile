@@ -1,0 +1,58 @@
+# Two commands do everything: `make demo` and `make test`. Needs Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHARED ?= ../shared
+
+.PHONY: help demo test lint types imports check agents corpus bench clean
+
+help:
+	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
+	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
+	@echo "make agents  the tests that run real agent programs"
+	@echo "make corpus  the checks over $(SHARED), when it is there"
+	@echo "make bench   measure, and write the table of docs/benchmarks.md"
+
+demo: $(VENV)/.installed
+	$(BIN)/steno demo
+
+test: lint types imports $(VENV)/.developing
+	@tools/ensure jq
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.developing
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+
+types: $(VENV)/.developing
+	$(BIN)/mypy
+
+imports: $(VENV)/.developing
+	$(BIN)/lint-imports --no-logo
+
+agents: $(VENV)/.developing
+	@tools/run-tests agents "no test here needs a real agent program yet"
+
+corpus: $(VENV)/.developing
+	@if [ -d "$(SHARED)" ]; then tools/run-tests corpus "no check over $(SHARED) yet"; \
+	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
+
+bench: $(VENV)/.developing
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is older than 3.11; say which to use: make PYTHON=python3.12 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.made pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,40 @@
+"""Measure everything and write the table of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import journal
+from bench.measure import Row, machine
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+ROOMS = {"journal": journal.rows}
+
+
+def main() -> None:
+    """`python -m bench [ROOM…]`: all rooms, or the ones named (then the page is left alone)."""
+    wanted = sys.argv[1:]
+    measured: list[Row] = []
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as folder:
+        for name, rows in ROOMS.items():
+            if not wanted or name in wanted:
+                measured += rows(Path(folder))
+    table = _table(measured)
+    print(table)
+    if not wanted:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
+
+
+def _table(rows: list[Row]) -> str:
+    head = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}.\n\n| job | goal | measured | limit in the same run | met |\n"
+    lines = [f"| {row.job} | {row.goal} | {row.ours} | {row.limit} | {'yes' if row.met else 'no'} |" for row in rows]
+    return head + "|---|---|---|---|---|\n" + "\n".join(lines)
+
+
+main()

@@ -1,0 +1,48 @@
+"""`steno detect`: in which format is a file written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.errors import SourceError
+from stenograph.sources.detection import detect_file
+
+
+@click.command(
+    "detect", epilog="Example: steno detect session.jsonl", short_help="Say in which format files are written."
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
+    """Say in which format each file is written, and which run it holds.
+
+    Exit code 1 when a file is in no format we know, 3 when one cannot be read.
+    """
+    code = 0
+    rows = []
+    for path in paths:
+        try:
+            found = detect_file(Path(path))
+        except SourceError as error:
+            click.echo(f"steno: {error}", err=True)
+            code = error.exit_code
+            continue
+        name = None if found.spec is None else found.spec.name
+        code = code or (0 if name else 1)
+        rows.append(
+            {
+                "path": path,
+                "format": name,
+                "run_id": found.run_id if name else None,
+                "source": found.identity.source if name else None,
+            }
+        )
+        if not as_json:
+            write_text(f"{path}: {name or 'unknown'}\n")
+    if as_json:
+        print_json(rows)
+    ctx.exit(code)

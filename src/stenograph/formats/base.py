@@ -1,0 +1,324 @@
+"""What every format shares: the seam, the cutting of lines, the counting, and where an event comes from.
+
+Theory of operation. A format is a push parser: `feed` takes any cut of the bytes and gives the events of every line
+that is complete by then; `finish` gives what an unfinished end still held. `LineFormat` does what all JSON Lines
+formats have in common; a format of its own decodes a line (`_decode`) and emits its events (`_map`). Whatever happens
+inside, a non-empty line leads to at least one event or is counted in `report.accumulated`, and nothing raises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+from uuid import UUID, uuid5
+
+import msgspec
+from msgspec import Struct, field
+
+from stenograph.model import mend
+from stenograph.model.codec import REFUSALS
+from stenograph.model.event import Event, Origin
+from stenograph.model.payload import UnknownPayload
+
+_NATIVE_NAMESPACE = UUID("0c8f5a0e-7a55-5d0f-8a53-5b5c9a6f3b21")
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What whoever opens a file knows about it, and the parser cannot."""
+
+    run_id: str
+    parent_run_id: str | None = None
+    source: str = "main"
+    """`main`, or `subagent:<id>` for a file that holds one subagent."""
+    file: str | None = None
+    """The file's name relative to the run's main file; None for the main file itself."""
+    adapter: str | None = None
+    """Who took it down, when not the format itself."""
+    session_id: str | None = None
+    prompt_name: str | None = None
+    parent_source: str | None = None
+    parent_call_id: str | None = None
+    """With `parent_source`: the call that spawned this file's source."""
+    at: str = "1970-01-01T00:00:00.000000Z"
+    """The file's time: for lines before any that has one of its own."""
+    keep_raw: bool = True
+    side_file: Callable[[str], str | None] | None = None
+    """Reads an output that the agent parked in a file of its own; None where none may be opened."""
+
+
+class Identity(Struct, frozen=True, kw_only=True):
+    """What the beginning and the name of a file tell about it."""
+
+    native_id: str = ""
+    """The agent's own id of the run; empty when it has none."""
+    session_id: str | None = None
+    parent_native_id: str | None = None
+    source: str = "main"
+
+    def run_id(self, format_name: str, fallback: str) -> str:
+        """The agent's own UUID where it has one, else one derived from the format and its id (or `fallback`)."""
+        return run_id_of(format_name, self.native_id or fallback)
+
+
+class Report(Struct, kw_only=True):
+    """What a parser saw, and everything it could not make sense of."""
+
+    bytes: int = 0
+    lines: int = 0
+    """Physical lines, blank ones included."""
+    events: int = 0
+    accumulated: int = 0
+    """Records that led to no event of their own: deltas that a later record repeats whole."""
+    malformed: int = 0
+    """Lines that are not JSON."""
+    replaced: int = 0
+    """Characters that no UTF-8 can hold and that became U+FFFD."""
+    failed: int = 0
+    """Lines on which our own mapping broke; kept as `unknown`, and a bug to report."""
+    unknown_types: Counter[str] = field(default_factory=Counter)
+    """Record types nobody knows."""
+    blank_lines: dict[int, str] = field(default_factory=dict)
+    """Lines of whitespace only, by number; no event names them."""
+    crlf_lines: int = 0
+    byte_order_mark: bool = False
+    final_newline: bool = True
+    """Whether the last line ended; true for an empty file."""
+    wanted_files: list[str] = field(default_factory=list)
+    """Side files that would have been joined, had they been there."""
+
+
+class Format(Protocol):
+    """A push parser for one agent's way of writing, for one file or stream."""
+
+    name: str
+    report: Report
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events of every line that is complete by now; any cut of the bytes gives the same."""
+
+    def feed_object(self, record: dict[str, Any]) -> list[Event]:
+        """The events of one record that the caller already holds as an object."""
+
+    def finish(self) -> list[Event]:
+        """The events that an unfinished end still held."""
+
+
+class FormatSpec(Struct, frozen=True, kw_only=True):
+    """One format in the registry."""
+
+    name: str
+    what: str
+    """One line for people."""
+    versions: str
+    """The versions it was verified with."""
+    home: str = ""
+    """Where the agent keeps such files; empty for streams."""
+    on_disk: bool = True
+    """JSON Lines on disk: the file can be rebuilt from its events."""
+    detect: Callable[[Sequence[Any], str], bool]
+    """Whether the first records (decoded JSON values) of a file with this path are written in this format."""
+    identify: Callable[[Sequence[Any], str], Identity]
+    """What the first records and the path tell about the run."""
+    open: Callable[[Context], Format]
+
+
+def run_id_of(format_name: str, native_id: str) -> str:
+    """The agent's own UUID, whatever its version, else a UUIDv5 of format and native id."""
+    try:
+        if len(native_id) == 36:
+            return str(UUID(native_id))
+    except ValueError:
+        pass
+    return str(uuid5(_NATIVE_NAMESPACE, f"{format_name}\n{native_id}"))
+
+
+class LineFormat:
+    """A format whose records are lines of JSON. Subclasses set `name` and give `_decode` and `_map`."""
+
+    name = ""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.report = Report()
+        self._pieces: list[bytes] = []
+        self._out: list[Event] = []
+        self._raw: bytes | None = None
+        self._origin: Origin | None = None
+        self._run_id = context.run_id
+        self._parent_run_id = context.parent_run_id
+        self._timestamp = context.at
+        self._time: Literal["inherited", "given"] = "given"
+
+    # What a format gives.
+
+    def _decode(self, line: bytes) -> Any:
+        """A line as the record that `_map` takes; may raise what msgspec raises, then `_convert` has a try."""
+        return msgspec.json.decode(line)
+
+    def _convert(self, value: Any) -> Any:
+        """A decoded JSON value as the record that `_map` takes. Must take any JSON value."""
+        return value
+
+    def _map(self, record: Any) -> None:
+        """Emit the record's events by `_place`, then `_emit` (or `_accumulate`)."""
+        raise NotImplementedError
+
+    def _finish(self) -> None:
+        """Emit what was accumulated and never completed."""
+
+    # What a format uses.
+
+    def _place(
+        self,
+        timestamp: Any = None,
+        *,
+        source: str | None = None,
+        session_id: str | None = None,
+        parent_source: str | None = None,
+        parent_call_id: str | None = None,
+    ) -> None:
+        """Say where and when the events of this record belong; without a timestamp it is the one before."""
+        context = self.context
+        time: Literal["inherited", "given"] | None = self._time
+        if isinstance(timestamp, str) and timestamp:
+            self._timestamp, self._time, time = timestamp, "inherited", None
+        source = source or context.source
+        self._origin = Origin(
+            adapter=context.adapter or self.name,
+            source=None if source == "main" else source,
+            session_id=session_id or context.session_id,
+            prompt_name=context.prompt_name,
+            file=context.file,
+            line=self.report.lines or None,
+            parent_source=parent_source or context.parent_source,
+            parent_call_id=parent_call_id or context.parent_call_id,
+            time=time,
+        )
+
+    def _emit(self, type: str, payload: Any, *, child_run_id: str | None = None) -> None:
+        """One event of the current record; the first of a line carries the line."""
+        if self._origin is None:
+            self._place()
+        raw = raw_b64 = None
+        if self._raw is not None:
+            raw, raw_b64 = mend.raw_fields(self._raw)
+            self._raw = None
+        self._out.append(
+            Event(
+                seq=0,
+                run_id=self._run_id,
+                parent_run_id=self._parent_run_id,
+                child_run_id=child_run_id,
+                type=type,
+                path="",
+                iteration=0,
+                timestamp=self._timestamp,
+                origin=self._origin,
+                payload=payload,
+                raw=raw,
+                raw_b64=raw_b64,
+            )
+        )
+
+    def _accumulate(self) -> None:
+        """This record leads to no event of its own."""
+        self.report.accumulated += 1
+        self._raw = None
+
+    def _unknown(self, value: Any, type: object = None) -> None:
+        """A record nobody knows."""
+        self.report.unknown_types[type if isinstance(type, str) else "(none)"] += 1
+        self._emit("unknown", UnknownPayload(value=value))
+
+    # The seam.
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events of every line that is complete by now."""
+        self.report.bytes += len(data)
+        if b"\n" not in data:
+            if data:
+                self._pieces.append(data)
+            return []
+        *lines, rest = data.split(b"\n")
+        if self._pieces:
+            lines[0] = b"".join(self._pieces) + lines[0]
+        self._pieces = [rest] if rest else []
+        for line in lines:
+            self._line(line)
+        return self._taken()
+
+    def feed_object(self, record: dict[str, Any]) -> list[Event]:
+        """The events of one record that the caller already holds."""
+        self.report.lines += 1
+        self._raw = None
+        self._guarded(self._convert, record, record)
+        return self._taken()
+
+    def finish(self) -> list[Event]:
+        """The events of a last line without its newline, and of whatever was never completed."""
+        if self._pieces:
+            line, self._pieces = b"".join(self._pieces), []
+            self.report.final_newline = False
+            self._line(line)
+        self._raw = self._origin = None
+        self._finish()
+        return self._taken()
+
+    def _taken(self) -> list[Event]:
+        events, self._out = self._out, []
+        self.report.events += len(events)
+        return events
+
+    def _line(self, line: bytes) -> None:
+        report = self.report
+        report.lines += 1
+        if line.endswith(b"\r"):
+            report.crlf_lines += 1
+        if not line.strip():
+            if line:
+                report.blank_lines[report.lines] = line.decode("utf-8", "replace")
+            else:
+                report.blank_lines[report.lines] = ""
+            return
+        self._raw = line if self.context.keep_raw else None
+        if report.lines == 1 and line.startswith(b"\xef\xbb\xbf"):
+            report.byte_order_mark = True
+            line = line[3:]
+        try:
+            record = self._decode(line)
+        except REFUSALS:
+            self._slow(line)
+            return
+        self._guarded(None, record, None, line)
+
+    def _slow(self, line: bytes) -> None:
+        """A line that the typed decoder refused: odd JSON, or none."""
+        try:
+            value, replaced = mend.parse_json(line)
+        except (ValueError, RecursionError):
+            self.report.malformed += 1
+            self._origin = None
+            self._emit("unknown", UnknownPayload(text=line.decode("utf-8", "replace")))
+            return
+        self.report.replaced += replaced
+        self._guarded(self._convert, value, value)
+
+    def _guarded(
+        self, convert: Callable[[Any], Any] | None, record: Any, value: Any, line: bytes | None = None
+    ) -> None:
+        """Map one record; whatever goes wrong, its line is not lost."""
+        before = len(self._out)
+        accumulated = self.report.accumulated
+        raw = self._raw
+        self._origin = None
+        try:
+            self._map(record if convert is None else convert(record))
+        except Exception:  # noqa: BLE001  # a format is total: a record that breaks the mapping is kept and counted
+            self.report.failed += 1
+            del self._out[before:]
+            self._raw, self._origin = raw, None
+        if len(self._out) == before and self.report.accumulated == accumulated:
+            if value is None and line is not None:
+                value = msgspec.json.decode(line)
+            self._unknown(value, value.get("type") if isinstance(value, dict) else None)

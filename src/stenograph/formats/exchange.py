@@ -1,0 +1,69 @@
+"""exchange: our own journal, and the exchange transcripts of AWF, which have the same envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.model import mend
+from stenograph.model.codec import Decoder
+from stenograph.model.event import EVENT_TYPES, Event
+
+
+class ExchangeFormat(LineFormat):
+    """A journal line is an event already; it keeps its number, its run, its time and its own origin."""
+
+    name = "exchange"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._decoder = Decoder()
+
+    def _decode(self, line: bytes) -> Any:
+        before = self._decoder.malformed, self._decoder.replaced
+        event = self._decoder.decode(line)
+        if self._decoder.malformed > before[0]:
+            raise RecursionError  # the base knows what to do with a line that cannot be read
+        self.report.replaced += self._decoder.replaced - before[1]
+        return event
+
+    def _convert(self, value: Any) -> Any:
+        return mend.event_from(value)
+
+    def _map(self, record: Event) -> None:
+        if record.type not in EVENT_TYPES:
+            self.report.unknown_types[record.type] += 1
+        if record.timestamp:
+            self._timestamp, self._time = record.timestamp, "inherited"
+        else:
+            self._place()
+            record = replace(record, timestamp=self._timestamp, origin=record.origin or self._origin)
+        self._raw = None
+        self._out.append(record if record.run_id else replace(record, run_id=self._run_id))
+
+
+def _detect(records: Sequence[Any], path: str) -> bool:
+    first = records[0]
+    return isinstance(first, dict) and {"seq", "run_id", "type"} <= first.keys() and "payload" in first
+
+
+def _identify(records: Sequence[Any], path: str) -> Identity:
+    first = records[0] if records and isinstance(records[0], dict) else {}
+    parent = first.get("parent_run_id")
+    return Identity(
+        native_id=str(first.get("run_id") or ""), parent_native_id=parent if isinstance(parent, str) else None
+    )
+
+
+SPEC = FormatSpec(
+    name="exchange",
+    what="Stenograph's own journals and AWF's exchange transcripts",
+    versions="Stenograph 0.1, AWF's published schema",
+    home="$STENOGRAPH_STORAGE/transcripts/<run-id>.jsonl",
+    detect=_detect,
+    identify=_identify,
+    open=ExchangeFormat,
+)

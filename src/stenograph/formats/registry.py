@@ -1,0 +1,53 @@
+"""Which formats there are, and which one a file is written in.
+
+Ours and other people's come by the same door: the entry-point group `stenograph.formats`, each naming a `FormatSpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from stenograph.formats.base import FormatSpec
+from stenograph.model import mend
+
+GROUP = "stenograph.formats"
+HEAD_BYTES = 1 << 16
+HEAD_RECORDS = 20
+
+
+@cache
+def formats() -> dict[str, FormatSpec]:
+    """Every installed format by its name, in alphabetical order."""
+    specs = (point.load() for point in entry_points(group=GROUP))
+    return {spec.name: spec for spec in sorted(specs, key=lambda spec: str(spec.name))}
+
+
+def head_records(head: bytes) -> list[Any]:
+    """The first records in the beginning of a file: its complete lines that are JSON (and a last one that is)."""
+    records = []
+    for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[: HEAD_RECORDS * 2]:
+        if not line.strip():
+            continue
+        try:
+            records.append(mend.parse_json(line)[0])
+        except (ValueError, RecursionError):
+            continue
+        if len(records) == HEAD_RECORDS:
+            break
+    return records
+
+
+def detect(head: bytes, path: str = "") -> FormatSpec | None:
+    """The format that a file with this beginning and path is written in; None when no format knows it."""
+    return detect_records(head_records(head), path)
+
+
+def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
+    """The format of these first records."""
+    for spec in formats().values():
+        if records and spec.detect(records, path):
+            return spec
+    return None

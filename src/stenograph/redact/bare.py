@@ -1,0 +1,125 @@
+"""Values without quotes, which may as well be code, a type or a word of a sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stenograph.redact import guess
+from stenograph.redact.header import cookies_at, credentials_at
+from stenograph.redact.name import Grade, Secret, holds_keyword
+from stenograph.redact.span import Span
+
+_DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
+_ESCAPED = r"\\[!#$%&*@^~=+:?]"
+_BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?", re.ASCII)
+_SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+", re.ASCII)
+_REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+", re.ASCII)
+_IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[!?:.]*+", re.ASCII)
+_DOTTED = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+", re.ASCII)
+_LINE_ENDS = re.compile(r"[ \t]*+(?:[\r\n,;}\]&|\"'`]|\\+[nr\"']|\#|//|\Z)", re.ASCII)
+_LINE_START = re.compile(r"(?:^|\\n|[\n{,])[ \t]{0,40}+(?:- )?[\"'`]?\Z", re.ASCII)
+_COMMAND_START = re.compile(r"(?:^|\\n|\n)(?:export |set |env )?\Z", re.ASCII)
+_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*+", re.ASCII)
+_SMALL_WORD = re.compile(r"[a-z]{4,}+", re.ASCII)
+_DIGIT = re.compile(r"[0-9]", re.ASCII)
+_LETTER = re.compile(r"[A-Za-z]", re.ASCII)
+_ENOUGH = 512
+"""Characters that are judged, so that time stays linear; the mask then covers all of the value."""
+
+
+class Place(NamedTuple):
+    """Where an assignment stands."""
+
+    name: str
+    sign: str
+    """`=`, `:` and the like, with the blanks around it; one blank behind a command's flag."""
+    before: str
+    """The text before the name, a short piece of it."""
+    quoted_name: bool
+
+
+def bare_parts(text: str, start: int, place: Place, secret: Secret) -> list[Span]:
+    """The secret parts of a value without quotes that begins at `start`."""
+    sign = place.sign.strip()
+    if sign == "=>":
+        return []
+    if secret.kind == "cookie":
+        return cookies_at(text, start) if sign == ":" else []
+    if secret.kind == "authorization":
+        return credentials_at(text, start)
+    pattern = _SETTING if _is_setting(place) else _BARE
+    match = pattern.match(text, start, start + _ENOUGH)
+    if match is None or not _believes(match[0], text, match.end(), place, secret):
+        return []
+    return [Span(start, _end(text, start, pattern), secret.kind)]
+
+
+def _end(text: str, start: int, pattern: re.Pattern[str]) -> int:
+    """Where a secret without quotes ends; one that goes on with a bracket was no code, so the bracket is part of it."""
+    match = pattern.match(text, start)
+    end = match.end() if match else start
+    rest = _REST.match(text, end) if text[end : end + 1] in ("(", "[", "{") else None
+    return rest.end() if rest else end
+
+
+def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> bool:
+    """Whether a value is a secret, judged by itself first and then by its place."""
+    word = value.rstrip(".,:!?")
+    if guess.is_placeholder(value) or guess.is_no_value(word) or guess.is_path(value):
+        return False
+    if guess.is_version(value) or value[0] in ":.":
+        return False
+    is_code = _IDENTIFIER.fullmatch(value) is not None
+    if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
+        return False
+    if secret.grade is Grade.WEAK:
+        return guess.is_random(value)
+    alone = _LINE_ENDS.match(text, end) is not None
+    if _is_setting(place) or (alone and _is_setting_line(place)):
+        return _believes_setting(value, word, place, secret)
+    if is_code:
+        return _believes_identifier(word, alone, place, secret)
+    return _believes_token(value, word, alone)
+
+
+def _is_setting(place: Place) -> bool:
+    """Whether the place leaves no doubt that a plain value follows: `NAME=`, `?name=`, `--name=`."""
+    return place.sign == "=" and (
+        _ENVIRONMENT.fullmatch(place.name) is not None or place.before.endswith(("?", "&", "--"))
+    )
+
+
+def _is_setting_line(place: Place) -> bool:
+    """Whether the place, with nothing behind the value, shows a header or a variable: `X-Name:`, `SOME_NAME:`."""
+    if place.sign not in (":", ": "):
+        return False
+    return "-" in place.name or ("_" in place.name and _ENVIRONMENT.fullmatch(place.name) is not None)
+
+
+def _believes_setting(value: str, word: str, place: Place, secret: Secret) -> bool:
+    """Whether a plain value is a secret: all but numbers and names of other variables."""
+    if value.isdigit():
+        return secret.kind == "password" and len(value) >= 4
+    return word.lower() != place.name.lower() and _DOTTED.fullmatch(word) is None
+
+
+def _believes_identifier(word: str, alone: bool, place: Place, secret: Secret) -> bool:
+    """Whether a value that could be a variable is a secret: with digits most often, else only alone on its line."""
+    if not alone or holds_keyword(word):
+        return False
+    if _DIGIT.search(word):
+        return len(word) >= 6
+    if secret.grade is not Grade.SURE or not _SMALL_WORD.fullmatch(word):
+        return False
+    if place.sign == "=":
+        return _COMMAND_START.search(place.before) is not None
+    return place.sign.startswith(": ") and _LINE_START.search(place.before) is not None
+
+
+def _believes_token(value: str, word: str, alone: bool) -> bool:
+    """Whether a value that is no code is a secret; amid a sentence only one that mixes letters and digits."""
+    has_digit = _DIGIT.search(value) is not None
+    if len(value) < 6 or value.isdigit() or (guess.is_words(word) and not has_digit):
+        return False
+    return alone or (len(value) >= 8 and has_digit and _LETTER.search(value) is not None)

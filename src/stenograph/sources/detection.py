@@ -1,0 +1,61 @@
+"""Looking at the beginning of a file: which format, which run."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.errors import InvalidFormat, RunNotFound, SourceError
+from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+
+
+class Detection(Struct, frozen=True, kw_only=True):
+    """What a file is."""
+
+    path: str
+    spec: FormatSpec | None
+    """None when no format knows it."""
+    identity: Identity
+    at: str
+    """The file's time of change."""
+
+    @property
+    def run_id(self) -> str:
+        """The run that the file belongs to."""
+        assert self.spec is not None
+        return self.identity.run_id(self.spec.name, Path(self.path).name)
+
+
+def format_named(name: str) -> FormatSpec:
+    """The format of that name; an unknown one is refused with the names there are."""
+    spec = formats().get(name)
+    if spec is None:
+        raise InvalidFormat(name, tuple(formats()))
+    return spec
+
+
+def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
+    """The format and the run of a file; with `spec` the format is taken as given."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+            at = os.fstat(file.fileno()).st_mtime
+    except FileNotFoundError as error:
+        raise RunNotFound(f"{path} does not exist; check the path", str(path)) from error
+    except OSError as error:
+        raise SourceError(
+            f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path)
+        ) from error
+    return detect_head(head, str(path), datetime.fromtimestamp(at, UTC), spec)
+
+
+def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:
+    """The same for the beginning of anything."""
+    records = head_records(head)
+    spec = spec or detect_records(records, path)
+    identity = Identity() if spec is None else spec.identify(records, path)
+    return Detection(path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
