@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.model import mend
 from stenograph.model.codec import Decoder
@@ -40,9 +38,9 @@ class ExchangeFormat(LineFormat):
             self._timestamp, self._time = record.timestamp, "inherited"
         else:
             self._place()
-            record = replace(record, timestamp=self._timestamp, origin=record.origin or self._origin)
+            record = mend.filled(record, timestamp=self._timestamp, origin=record.origin or self._origin)
         self._raw = None
-        self._out.append(record if record.run_id else replace(record, run_id=self._run_id))
+        self._out.append(record if record.run_id else mend.filled(record, run_id=self._run_id))
 
 
 def _detect(records: Sequence[Any], path: str) -> bool:

@@ -1,0 +1,258 @@
+"""Lines of a rollout as typed records: only the fields that lead to something, and any type in them.
+
+What is not declared here is skipped by the decoder, which is most of a rollout's bytes (instructions, world states,
+replaced histories, twins of outputs). Whatever the typed decoder refuses takes the slow way by `convert`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from stenograph.model import mend
+from stenograph.model.codec import REFUSALS
+
+_NOTHING = Raw(b"")
+
+
+class _Loose(Struct, gc=False):
+    """Fields of any JSON type; absent is None."""
+
+
+class Meta(_Loose):
+    """`session_meta`: which thread this file holds, and where it comes from."""
+
+    id: Any = None
+    timestamp: Any = None
+    cwd: Any = None
+    originator: Any = None
+    cli_version: Any = None
+    source: Any = None
+    model_provider: Any = None
+    history_mode: Any = None
+    session_id: Any = None
+    parent_thread_id: Any = None
+    forked_from_id: Any = None
+    history_base: Any = None
+    agent_path: Any = None
+    agent_nickname: Any = None
+    agent_role: Any = None
+    git: Any = None
+
+
+class Turn(_Loose):
+    """`turn_context`: the settings of the turn that follows; the only place that names the model."""
+
+    turn_id: Any = None
+    model: Any = None
+    effort: Any = None
+    cwd: Any = None
+    approval_policy: Any = None
+    sandbox_policy: Any = None
+
+
+class Item(_Loose):
+    """`response_item`: what the model was given and what it answered."""
+
+    type: str = ""
+    id: Any = None
+    role: Any = None
+    content: Any = None
+    summary: Any = None
+    name: Any = None
+    namespace: Any = None
+    call_id: Any = None
+    arguments: Any = None
+    input: Any = None
+    output: Any = None
+    action: Any = None
+    status: Any = None
+    tools: Raw = _NOTHING
+    result: Any = None
+    revised_prompt: Any = None
+    author: Any = None
+    recipient: Any = None
+    success: Any = None
+    passthrough: Any = field(default=None, name="internal_chat_message_metadata_passthrough")
+
+
+class TurnItem(_Loose):
+    """The item of an `item_completed`."""
+
+    type: str = ""
+    id: Any = None
+    status: Any = None
+    exit_code: Any = None
+    duration: Any = None
+    error: Any = None
+    success: Any = None
+    stderr: Any = None
+    source: Any = None
+    command: Any = None
+    aggregated_output: Raw = _NOTHING
+    changes: Raw = _NOTHING
+    tool: Any = None
+    kind: Any = None
+    agent_thread_id: Any = None
+    receiver_thread_ids: Any = None
+    path: Any = None
+    query: Any = None
+    text: Any = None
+    review_output: Any = None
+
+
+class Happening(_Loose):
+    """`event_msg`: what Codex told its user interface."""
+
+    type: str = ""
+    item: TurnItem | None = None
+    thread_id: Any = None
+    info: Any = None
+    turn_id: Any = None
+    duration_ms: Any = None
+    message: Any = None
+    text: Any = None
+    error: Any = None
+    codex_error_info: Any = None
+    reason: Any = None
+    call_id: Any = None
+    status: Any = None
+    success: Any = None
+    exit_code: Any = None
+    stderr: Any = None
+    duration: Any = None
+    result: Raw = _NOTHING
+    kind: Any = None
+    agent_thread_id: Any = None
+    new_thread_id: Any = None
+    receiver_thread_id: Any = None
+    num_turns: Any = None
+    thread_name: Any = None
+    path: Any = None
+    query: Any = None
+    review_output: Any = None
+
+
+class Compacted(_Loose):
+    """`compacted`: the history was replaced by a summary."""
+
+    message: Any = None
+    window_number: Any = None
+    compaction_response_id: Any = None
+
+
+class UsageRecord(_Loose):
+    """`token_usage_record`: the exact usage of one answer of the model."""
+
+    response_id: Any = None
+    usage: Any = None
+
+
+class Note(_Loose):
+    """A line type that says little: `world_state`, `retained_context` and the like."""
+
+    type: Any = None
+    full: Any = None
+    trigger_turn: Any = None
+    call_id: Any = None
+    questions: Any = None
+    author: Any = None
+    recipient: Any = None
+    content: Any = None
+
+
+Payload = Meta | Turn | Item | Happening | Compacted | UsageRecord | Note
+
+PAYLOADS: dict[str, type[Any]] = {
+    "session_meta": Meta,
+    "turn_context": Turn,
+    "response_item": Item,
+    "event_msg": Happening,
+    "compacted": Compacted,
+    "token_usage_record": UsageRecord,
+    "world_state": Note,
+    "retained_context": Note,
+    "inter_agent_communication": Note,
+    "inter_agent_communication_metadata": Note,
+    "security_risk_score": Note,
+}
+"""The line types we know, each with the shape of its payload."""
+
+_BARE_ITEMS = {"message", "reasoning", "function_call", "function_call_output", "local_shell_call"}
+"""Before 0.42 an item stood on its line without an envelope."""
+
+
+class Record(Struct, gc=False):
+    """One line of a rollout."""
+
+    type: str
+    timestamp: Any = None
+    payload: Any = None
+    """A `Payload`; None for a line that nobody knows."""
+    metadata: Any = None
+    line: bytes | None = None
+    value: Any = None
+    """The whole line as JSON, where it was decoded whole."""
+
+    def whole(self) -> Any:
+        """The line as JSON."""
+        return self.value if self.line is None else mend.parse_json(self.line)[0]
+
+
+class _Line(_Loose):
+    type: str = ""
+    timestamp: Any = None
+    payload: Raw = _NOTHING
+    metadata: Any = None
+
+
+_decode_line = msgspec.json.Decoder(_Line).decode
+_decoders = {name: msgspec.json.Decoder(kind).decode for name, kind in PAYLOADS.items()}
+_decode_json = msgspec.json.Decoder().decode
+
+
+def decode(line: bytes) -> Record:
+    """The record of a line; raises what msgspec raises where `convert` must help."""
+    head = _decode_line(line)
+    decode_payload = _decoders.get(head.type)
+    if decode_payload is None or head.payload == _NOTHING:
+        return convert(mend.parse_json(line)[0])
+    return Record(head.type, head.timestamp, decode_payload(head.payload), head.metadata, line)
+
+
+def convert(value: Any) -> Record:
+    """The record of any JSON value."""
+    if not isinstance(value, dict):
+        return Record("", value=value)
+    type, payload = value.get("type"), value.get("payload")
+    if payload is None:
+        type, payload = _bare(value)
+    kind = PAYLOADS.get(type) if isinstance(type, str) else None
+    record = Record(type if isinstance(type, str) else "", value.get("timestamp"), value=value)
+    if kind is not None:
+        try:
+            record.payload = msgspec.convert(payload, kind)
+            record.metadata = value.get("metadata")
+        except msgspec.ValidationError:
+            pass  # a known line in a shape nobody knows
+    return record
+
+
+def _bare(value: dict[str, Any]) -> tuple[Any, Any]:
+    """A line without an envelope as what it would have been in one."""
+    type = value.get("type")
+    if type is None and "id" in value and ("instructions" in value or "git" in value):
+        return "session_meta", value
+    if isinstance(type, str) and type in _BARE_ITEMS:
+        return "response_item", value
+    return type, None
+
+
+def loads(raw: Raw) -> Any:
+    """A part that was left undecoded; None when it is absent or cannot be read."""
+    try:
+        return _decode_json(raw) if raw != _NOTHING else None
+    except REFUSALS:
+        return None
