@@ -12,7 +12,7 @@ import msgspec
 from stenograph.cli.options import write_bytes
 from stenograph.errors import SourceError
 from stenograph.model import Event, encode, mend
-from stenograph.sources.conversion import Conversion, FileReport, convert, convert_stream
+from stenograph.sources.conversion import FileReport, convert, convert_stream
 from stenograph.sources.detection import format_named
 from stenograph.transcript import entries
 
@@ -65,7 +65,7 @@ def command(
             code = error.exit_code
             continue
         files += conversion.files
-        _tell(conversion)
+        tell_of_flaws(conversion.files)
     if report_path is not None:
         document = msgspec.json.format(msgspec.json.encode(mend.plain(files)), indent=2)
         Path(report_path).write_bytes(document + b"\n")
@@ -91,8 +91,9 @@ def _write(lines: Iterable[bytes]) -> None:
         write_bytes(b"\n".join(waiting) + b"\n")
 
 
-def _tell(conversion: Conversion) -> None:
-    for file in conversion.files:
+def tell_of_flaws(files: list[FileReport]) -> None:
+    """What could not be read, file by file, on stderr."""
+    for file in files:
         report = file.report
         counted = [
             (report.malformed, "lines are not JSON"),

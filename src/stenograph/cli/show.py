@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 import msgspec
 
+from stenograph.cli.convert import tell_of_flaws
 from stenograph.cli.options import json_option, root_option, wants_color, write_bytes, write_text
-from stenograph.journal.place import find_journal
+from stenograph.cli.target import find_target
 from stenograph.journal.reader import JournalReader, read_events
-from stenograph.model import encode
+from stenograph.model import Event, encode
 from stenograph.render.terminal import TerminalRenderer, visible
+from stenograph.sources.conversion import convert
 from stenograph.transcript import entries, format_entry
 
 FORMS = ("terminal", "text", "json", "entries")
@@ -36,7 +38,8 @@ FORMS = ("terminal", "text", "json", "entries")
 @json_option
 def command(target: str, form: str, full: bool, root: str, as_json: bool) -> None:
     """Print the transcript of a run: what was said and done, in order."""
-    events = read_events(find_journal(target, root))
+    path, format_name = find_target(target, root)
+    events = read_events(path) if format_name == "exchange" else convert(path)
     if as_json or form == "json":
         _print_array(encode(event) for event in events)
     elif form == "entries":
@@ -47,7 +50,10 @@ def command(target: str, form: str, full: bool, root: str, as_json: bool) -> Non
         renderer = TerminalRenderer(color=wants_color(), full=full)
         for event in events:
             write_text(renderer.render(event))
-    _tell_of_flaws(events)
+    if isinstance(events, JournalReader):
+        _tell_of_flaws(events)
+    else:
+        tell_of_flaws(events.files)
 
 
 def _print_array(items: Iterator[bytes]) -> None:
@@ -59,7 +65,7 @@ def _print_array(items: Iterator[bytes]) -> None:
     write_bytes(b"[]\n" if opening == b"[" else b"\n]\n")
 
 
-def _print_text(events: JournalReader) -> None:
+def _print_text(events: Iterable[Event]) -> None:
     is_terminal = sys.stdout.isatty()  # a file gets the text as it is, a terminal nothing that it would obey
     before = ""
     for entry in entries(events):

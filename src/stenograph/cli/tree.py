@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.options import json_option, print_json, root_option, write_text
-from stenograph.journal.place import find_journal
+from stenograph.cli.target import find_target
+from stenograph.fold.subagents import subagent_tree
 from stenograph.journal.tree import missing_runs, tree_of
 from stenograph.render.tree import tree_lines
+from stenograph.sources.conversion import convert
 
 
 @click.command("tree", epilog="Example: steno tree 550e84", short_help="Print the steps and sub-workflows of a run.")
@@ -17,9 +19,11 @@ from stenograph.render.tree import tree_lines
 def command(target: str, root: str, as_json: bool) -> None:
     """Print the steps of a run as a tree, with iterations and the runs it called, to any depth.
 
-    Called runs are looked for beside the journal; those that are not there are named.
+    Called runs are looked for beside the journal; those that are not there are named. Of an agent's own file: its
+    subagents.
     """
-    tree = tree_of(find_journal(target, root))
+    path, format_name = find_target(target, root)
+    tree = tree_of(path) if format_name == "exchange" else subagent_tree(convert(path, keep_raw=False))
     if as_json:
         print_json(tree)
     else:

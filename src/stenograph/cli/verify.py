@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.options import json_option, print_json, root_option, write_text
+from stenograph.cli.target import find_target
 from stenograph.errors import SourceError
-from stenograph.journal.place import find_journal
 from stenograph.journal.verify import JournalReport, verify_journal
 from stenograph.render.terminal import visible
+from stenograph.sources.verify import SourceReport, verify_source
 
 
 @click.command(
@@ -23,13 +24,16 @@ from stenograph.render.terminal import visible
 def command(ctx: click.Context, targets: tuple[str, ...], root: str, as_json: bool) -> None:
     """Check journals: seq gaps and duplicates, torn tail, malformed lines, unclosed steps and calls, permissions.
 
+    Of an agent's own file: malformed lines, unknown record types, calls without a result, missing side files.
     Exit code 1 when a problem was found, 3 when a journal could not be read; the others are checked all the same.
     """
     code = 0
-    reports = []
+    reports: list[JournalReport | SourceReport] = []
     for target in targets:
         try:
-            report = verify_journal(find_journal(target, root))
+            path, format_name = find_target(target, root)
+            report: JournalReport | SourceReport
+            report = verify_journal(path) if format_name == "exchange" else verify_source(path)
         except SourceError as error:
             click.echo(f"steno: {error}", err=True)
             code = 3
@@ -37,7 +41,7 @@ def command(ctx: click.Context, targets: tuple[str, ...], root: str, as_json: bo
         code = code or (0 if report.ok else 1)
         reports.append(report)
         if not as_json:
-            _print(report)
+            _print(report) if isinstance(report, JournalReport) else _print_source(report)
     if as_json:
         print_json(reports)
     ctx.exit(code)
@@ -52,3 +56,16 @@ def _print(report: JournalReport) -> None:
         seq = f" seq {finding.seq}" if finding.seq is not None and finding.line is None else ""
         mark = "✗" if finding.problem else "·"
         write_text(f"  {mark} {finding.kind}{where}{seq}: {visible(finding.message)}\n")
+
+
+def _print_source(report: SourceReport) -> None:
+    verdict = "ok" if report.ok else "PROBLEMS"
+    write_text(f"{report.path}: {verdict}, {report.format}, {report.events} events from {report.lines} lines\n")
+    if report.malformed:
+        write_text(f"  ✗ malformed: {report.malformed} lines are not JSON\n")
+    for name, number in report.unknown_types.items():
+        write_text(f"  · unknown_type: {number} records of type {visible(name)}\n")
+    for call in report.open_calls:
+        write_text(f"  · open_call: a tool call has no result: {visible(call)}\n")
+    for file in report.wanted_files:
+        write_text(f"  · side_file: {visible(file)} is not there\n")

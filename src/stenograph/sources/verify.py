@@ -1,0 +1,59 @@
+"""Checking an agent's file: can all of it be read, and did every call get its answer?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.fold.open_ends import OpenEnds
+from stenograph.sources.conversion import convert
+
+
+class SourceReport(Struct, frozen=True, kw_only=True):
+    """What a check of an agent's file found."""
+
+    path: str
+    ok: bool
+    """Every line could be read."""
+    format: str
+    run_id: str | None
+    lines: int
+    events: int
+    malformed: int
+    unknown_types: dict[str, int]
+    open_calls: tuple[str, ...]
+    """Tool calls that never got a result, as the agent left them."""
+    wanted_files: tuple[str, ...]
+    """Side files that the agent wrote and that are not there any more."""
+
+
+def verify_source(path: Path) -> SourceReport:
+    """Read an agent's file with everything that belongs to it, and say what is wrong with it."""
+    conversion = convert(path, keep_raw=False)
+    ends = OpenEnds()
+    events = 0
+    run_id = None
+    for event in conversion:
+        events += 1
+        run_id = run_id or event.run_id
+        ends.add(event)
+    reports = [file.report for file in conversion.files]
+    unknown: dict[str, int] = {}
+    for report in reports:
+        for name, number in report.unknown_types.items():
+            unknown[name] = unknown.get(name, 0) + number
+    malformed = sum(report.malformed for report in reports)
+    failed = sum(report.failed for report in reports)
+    return SourceReport(
+        path=str(path),
+        ok=malformed == 0 and failed == 0,
+        format=conversion.files[0].format or "",
+        run_id=run_id,
+        lines=sum(report.lines for report in reports),
+        events=events,
+        malformed=malformed,
+        unknown_types=unknown,
+        open_calls=tuple(end.what for end in ends.remaining() if end.kind == "open_call"),
+        wanted_files=tuple(name for report in reports for name in report.wanted_files),
+    )
