@@ -7,12 +7,12 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import journal
+from bench import formats, journal
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-ROOMS = {"journal": journal.rows}
+ROOMS = {"journal": journal.rows, "formats": formats.rows}
 
 
 def main() -> None:
@@ -32,7 +32,8 @@ def main() -> None:
 
 
 def _table(rows: list[Row]) -> str:
-    head = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}.\n\n| job | goal | measured | limit in the same run | met |\n"
+    head = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}.\n\n"
+    head += "| job | goal | measured | limit in the same run | met |\n"
     lines = [f"| {row.job} | {row.goal} | {row.ours} | {row.limit} | {'yes' if row.met else 'no'} |" for row in rows]
     return head + "|---|---|---|---|---|\n" + "\n".join(lines)
 

@@ -36,6 +36,17 @@ class StenographError(Exception):
 
     exit_code = 1
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travels between processes with its message and its facts, whatever its constructor takes."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[StenographError], args: tuple[object, ...], facts: dict[str, object]) -> StenographError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(facts)
+    return error
+
 
 class InvalidEvent(StenographError, ValueError):
     """A value does not fit the event it was given for."""

@@ -1,11 +1,13 @@
 """Waking up when something changes in a folder, with a poll as the safety net.
 
-The file system tells us (`watchfiles`); where it cannot, or forgets to, we look again after `SAFETY_NET` seconds. A
-watch remembers every change since it was made, so the order is always: make the watch, read to the end, wait.
+The file system tells us (`watchfiles`); where it forgets to, we look again after `SAFETY_NET` seconds, and where it
+cannot (no such folder yet, no watches left) every `BLIND_POLL` seconds. A watch remembers every change since it was
+made, so the order is always: make the watch, read to the end, wait.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 SAFETY_NET = 5.0
-MISSING_FOLDER_POLL = 0.1
+BLIND_POLL = 0.1
 _STEP_MS = 5  # a change is told after one quiet step …
 _DEBOUNCE_MS = 20  # … or after this long, when they keep coming
 
@@ -31,7 +33,7 @@ class FolderWatch:
     def wait(self) -> None:
         """Return when there may be something new, or when it is time to look anyway."""
         if self._notify is None:
-            self._stop.wait(MISSING_FOLDER_POLL)
+            self._stop.wait(BLIND_POLL)
             self._notify = _watch(self._folder)
             return
         told = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, int(SAFETY_NET * 1000), self._stop)
@@ -48,8 +50,12 @@ class FolderWatch:
 
 
 def _watch(folder: Path) -> RustNotify | None:
-    from watchfiles._rust_notify import RustNotify
+    """A watch of the folder, or none while the system gives none: no such folder, no watches left."""
+    from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112  # false, not an error, where we may not look
         return None
-    return RustNotify([str(folder)], False, False, 300, False, True)
+    try:
+        return RustNotify([str(folder)], False, False, 300, False, True)
+    except (OSError, WatchfilesRustInternalError):
+        return None

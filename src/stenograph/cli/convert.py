@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import write_bytes
-from stenograph.errors import SourceError
+from stenograph.errors import SourceError, StoreError
 from stenograph.model import Event, encode, mend
 from stenograph.sources.conversion import FileReport, convert, convert_stream
 from stenograph.sources.detection import format_named
@@ -67,9 +67,16 @@ def command(
         files += conversion.files
         tell_of_flaws(conversion.files)
     if report_path is not None:
-        document = msgspec.json.format(msgspec.json.encode(mend.plain(files)), indent=2)
-        Path(report_path).write_bytes(document + b"\n")
+        _write_report(Path(report_path), files)
     ctx.exit(code)
+
+
+def _write_report(path: Path, files: list[FileReport]) -> None:
+    document = msgspec.json.format(msgspec.json.encode(mend.plain(files)), indent=2)
+    try:
+        path.write_bytes(document + b"\n")
+    except OSError as error:
+        raise StoreError(f"cannot write the report to {path}: {error.strerror}; check the folder", str(path)) from error
 
 
 def _lines(events: Iterable[Event], as_entries: bool) -> Iterator[bytes]:
@@ -102,7 +109,7 @@ def tell_of_flaws(files: list[FileReport]) -> None:
             (len(report.wanted_files), "side files were wanted and not read"),
         ]
         told = [f"{number} {what}" for number, what in counted if number]
-        if file.format is None:
-            told = ["no format knows it, skipped"]
+        if file.problem is not None:
+            told = [file.problem]
         if told:
             click.echo(f"steno: {file.path}: {', '.join(told)}", err=True)

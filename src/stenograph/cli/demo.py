@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from stenograph import Run, Step, start_run
+from stenograph import Run, Step, StoreError, start_run
 from stenograph.cli.options import json_option, print_json, wants_color, write_text
 from stenograph.journal.place import storage_root
 from stenograph.render.terminal import TerminalRenderer
@@ -97,7 +97,10 @@ def _review(runs: _Runs, root: str, folder: Path, pace: float) -> None:
     """The workflow: review, measure, fix until the tests pass, hand over."""
     source = folder / "stats.py"
     source.write_text(BUGGY)
-    with runs.watched(start_run("review", root=root)) as run:
+    run = start_run("review", root=root)
+    if run.lost:  # a run never complains about its recording, so the demo does
+        raise StoreError(f"nothing can be recorded in {storage_root(root)}; choose another --root", root)
+    with runs.watched(run):
         with run.step("read", "agent") as step:
             _read(step, source, pace)
         with run.step("count", "command") as step:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from stenograph.journal.reader import JournalReader
 from stenograph.model import mend
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +32,8 @@ def json_option(command: F) -> F:
 
 def print_json(value: Any) -> None:
     """One JSON document, indented."""
-    write_bytes(msgspec.json.format(msgspec.json.encode(mend.plain(value)), indent=2) + b"\n")
+    plain, _ = mend.scrub(msgspec.to_builtins(mend.plain(value)))  # a path need not be text
+    write_bytes(msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 def write_bytes(data: bytes) -> None:
@@ -43,6 +45,18 @@ def write_bytes(data: bytes) -> None:
 def write_text(text: str) -> None:
     """Text to standard output in UTF-8, whatever the locale says."""
     write_bytes(text.encode("utf-8", "replace"))
+
+
+def tell_of_journal_flaws(events: JournalReader, fate: str) -> None:
+    """Say on standard error what of a journal that was read to its end is not as it should be."""
+    flaws = [
+        (events.malformed, f"lines are not JSON and {fate}"),
+        (events.replaced, "characters were not UTF-8 and are shown as U+FFFD"),
+        (events.torn_bytes, "bytes at the end are an unfinished line and not shown"),
+    ]
+    for number, text in flaws:
+        if number:
+            click.echo(f"steno: {events.path}: {number} {text}; steno verify says more", err=True)
 
 
 def wants_color() -> bool:

@@ -9,7 +9,14 @@ import click
 import msgspec
 
 from stenograph.cli.convert import tell_of_flaws
-from stenograph.cli.options import json_option, root_option, wants_color, write_bytes, write_text
+from stenograph.cli.options import (
+    json_option,
+    root_option,
+    tell_of_journal_flaws,
+    wants_color,
+    write_bytes,
+    write_text,
+)
 from stenograph.cli.target import find_target
 from stenograph.journal.reader import JournalReader, read_events
 from stenograph.model import Event, encode
@@ -51,7 +58,7 @@ def command(target: str, form: str, full: bool, root: str, as_json: bool) -> Non
         for event in events:
             write_text(renderer.render(event))
     if isinstance(events, JournalReader):
-        _tell_of_flaws(events)
+        tell_of_journal_flaws(events, "shown as unknown events")
     else:
         tell_of_flaws(events.files)
 
@@ -72,14 +79,3 @@ def _print_text(events: Iterable[Event]) -> None:
         text = format_entry(entry)
         write_text(before + (visible(text) if is_terminal else text))
         before = "\n"
-
-
-def _tell_of_flaws(events: JournalReader) -> None:
-    flaws = [
-        (events.malformed, "lines are not JSON and shown as unknown events"),
-        (events.replaced, "characters were not UTF-8 and are shown as U+FFFD"),
-        (events.torn_bytes, "bytes at the end are an unfinished line and not shown"),
-    ]
-    for number, text in flaws:
-        if number:
-            click.echo(f"steno: {events.path}: {number} {text}; steno verify says more", err=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import click
 
-from stenograph.cli.options import json_option, root_option, wants_color, write_bytes, write_text
+from stenograph.cli.options import json_option, root_option, tell_of_journal_flaws, wants_color, write_bytes, write_text
 from stenograph.journal.follow import follow
 from stenograph.journal.place import expected_journal, find_journal
 from stenograph.journal.reader import read_events
-from stenograph.model import Event, encode
+from stenograph.model import Event
 from stenograph.render.terminal import TerminalRenderer
 
 
@@ -54,6 +54,8 @@ def command(
         for event, line in follow(expected_journal(target, root), from_seq).with_lines():
             write_bytes(line + b"\n") if as_json else write_text(renderer.render(event))
         return
-    events: Iterable[Event] = (event for event in read_events(find_journal(target, root)) if event.seq >= from_seq)
-    for event in events if last is None else deque(events, last):
-        write_bytes(encode(event) + b"\n") if as_json else write_text(renderer.render(event))
+    journal = read_events(find_journal(target, root))
+    lines: Iterable[tuple[Event, bytes]] = ((event, journal.line) for event in journal if event.seq >= from_seq)
+    for event, line in lines if last is None else deque(lines, last):
+        write_bytes(line + b"\n") if as_json else write_text(renderer.render(event))
+    tell_of_journal_flaws(journal, "not shown: they have no number")

@@ -63,6 +63,8 @@ def _print_source(report: SourceReport) -> None:
     write_text(f"{report.path}: {verdict}, {report.format}, {report.events} events from {report.lines} lines\n")
     if report.malformed:
         write_text(f"  ✗ malformed: {report.malformed} lines are not JSON\n")
+    if report.failed:
+        write_text(f"  ✗ failed: {report.failed} lines broke our mapping; please report it\n")
     for name, number in report.unknown_types.items():
         write_text(f"  · unknown_type: {number} records of type {visible(name)}\n")
     for call in report.open_calls:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from stenograph.model.block import StreamBlock
 from stenograph.model.event import Event
-from stenograph.model.payload import LifecyclePayload
+from stenograph.model.payload import LifecyclePayload, MessagePayload, ToolPayload
 
 RUNNING, COMPLETED, FAILED, MISSING = "running", "completed", "failed", "missing"
+DEEPEST = 100
+"""Steps nested deeper than this stand beside their parent instead of below it: readers of a tree recurse."""
 
 
 class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,7 +55,7 @@ class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The path of its journal."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # parallel steps may look alike, and still each is itself
 class _Draft:
     """A step while its events are still coming."""
 
@@ -68,6 +71,8 @@ class _Draft:
     messages: int = 0
     tool_calls: int = 0
     steps: list[_Draft] = field(default_factory=list)
+    depth: int = 0
+    siblings: list[_Draft] = field(default_factory=list)
 
     def node(self) -> StepNode:
         child = None
@@ -106,6 +111,7 @@ class _Growth:
         self.started_at: str | None = None
         self.ended_at: str | None = None
         self.events = 0
+        self._seen: set[str | tuple[str, str]] = set()
         self.root = _Draft("", "", "", 0, "")
         self.open: list[_Draft] = []
         for event in events:
@@ -143,10 +149,29 @@ class _Growth:
                 self._begin(event, payload)
             case "step.completed" | "step.call_workflow.completed":
                 self._end(event, payload)
-            case "message.user" | "message.assistant":
+            case "message.user" | "message.assistant" if self._is_new_message(event):
                 self._owner(event.path, event.iteration).messages += 1
-            case "tool.call":
+            case "tool.call" if self._is_new_call(event):
                 self._owner(event.path, event.iteration).tool_calls += 1
+
+    def _is_new_message(self, event: Event) -> bool:
+        """Not a chunk of a stream, and not one more record of a message that was counted already."""
+        payload = event.payload
+        if not isinstance(payload, MessagePayload) or payload.message_id is None:
+            return not _is_stream(payload)
+        key = (event.source, payload.message_id)
+        if key in self._seen or _is_stream(payload):
+            return False
+        self._seen.add(key)
+        return True
+
+    def _is_new_call(self, event: Event) -> bool:
+        """Not the other witness (router, agent) of a call that was counted already."""
+        key = event.payload.call_id if isinstance(event.payload, ToolPayload) else ""
+        if key and key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
 
     def _begin(self, event: Event, payload: LifecyclePayload | None) -> None:
         name = payload.name if payload else event.path.rpartition(".")[2]
@@ -160,7 +185,11 @@ class _Growth:
         )
         # A name may hold dots, so the parent's path is what stands before the name, not before the last dot.
         parent_path = event.path[: -len(name) - 1] if name and event.path.endswith(f".{name}") else ""
-        self._owner(parent_path, event.iteration).steps.append(step)
+        owner = self._owner(parent_path, event.iteration)
+        is_too_deep = owner.depth == DEEPEST
+        step.depth = DEEPEST if is_too_deep else owner.depth + 1
+        step.siblings = owner.siblings if is_too_deep else owner.steps
+        step.siblings.append(step)
         self.open.append(step)
 
     def _end(self, event: Event, payload: LifecyclePayload | None) -> None:
@@ -173,10 +202,15 @@ class _Growth:
         step.ended_at = event.timestamp
 
     def _owner(self, path: str, iteration: int) -> _Draft:
-        return self._open_step(path, iteration) or self.root
+        return (self._open_step(path, iteration) if path else None) or self.root
 
     def _open_step(self, path: str, iteration: int) -> _Draft | None:
         """The innermost open step at a path; the same iteration where several are open."""
-        found = [step for step in self.open if step.path == path] if path else []
+        found = [step for step in self.open if step.path == path]
         same = [step for step in found if step.iteration == iteration]
         return (same or found or [None])[-1]  # type: ignore[list-item]
+
+
+def _is_stream(payload: object) -> bool:
+    blocks = payload.blocks if isinstance(payload, MessagePayload) else ()
+    return bool(blocks) and all(isinstance(block, StreamBlock) for block in blocks)

@@ -320,5 +320,14 @@ class LineFormat:
             self._raw, self._origin = raw, None
         if len(self._out) == before and self.report.accumulated == accumulated:
             if value is None and line is not None:
-                value = msgspec.json.decode(line)
+                value = self._reread(line)
             self._unknown(value, value.get("type") if isinstance(value, dict) else None)
+
+    def _reread(self, line: bytes) -> Any:
+        """All of a line that the typed decoder took; it skips what it does not need, broken UTF-8 included."""
+        try:
+            value, replaced = mend.parse_json(line)
+        except (ValueError, RecursionError):
+            return line.decode("utf-8", "replace")
+        self.report.replaced += replaced
+        return value

@@ -44,12 +44,15 @@ class ExchangeFormat(LineFormat):
 
 
 def _detect(records: Sequence[Any], path: str) -> bool:
-    first = records[0]
-    return isinstance(first, dict) and {"seq", "run_id", "type"} <= first.keys() and "payload" in first
+    return any(_is_event(record) for record in records)
+
+
+def _is_event(record: Any) -> bool:
+    return isinstance(record, dict) and {"seq", "run_id", "type", "payload"} <= record.keys()
 
 
 def _identify(records: Sequence[Any], path: str) -> Identity:
-    first = records[0] if records and isinstance(records[0], dict) else {}
+    first: dict[str, Any] = next((record for record in records if _is_event(record)), {})
     parent = first.get("parent_run_id")
     return Identity(
         native_id=str(first.get("run_id") or ""), parent_native_id=parent if isinstance(parent, str) else None

@@ -53,6 +53,7 @@ class Mailbox:
         "number",
         "queue",
         "room",
+        "taken",
         "wake",
         "warned",
         "warned_at",
@@ -68,6 +69,8 @@ class Mailbox:
         """Where in the file to go on reading; None while the queue has it all."""
         if behind is not None:
             self.fall_behind(behind)
+        self.taken = 0
+        """The number of the last event that the subscriber took out."""
         self.dropped = 0
         self.warned = 0
         self.warned_at = -WARN_EVERY
@@ -84,6 +87,13 @@ class Mailbox:
         """Take events again: the file has been read up to the last one published."""
         self.behind = None
         self.room = 0 if self.closed else self._buffer
+
+    def has_had(self, seq: int) -> bool:
+        """Whether the event with that number went in already; call before a later one could have."""
+        try:
+            return self.queue[-1].seq >= seq
+        except IndexError:
+            return self.taken >= seq
 
     def close(self) -> None:
         """No more for this subscriber. Takes no lock, since a garbage collection may call it anywhere."""
@@ -102,7 +112,7 @@ class Mailbox:
 class FanOut:
     """The mailboxes of one recorder. `lock` is the recorder's: it guards the list and everything published."""
 
-    def __init__(self, lock: threading.Lock, end: int) -> None:
+    def __init__(self, lock: threading.RLock, end: int) -> None:
         self.lock = lock
         self.end = end
         """The offset up to which the file has been published."""
@@ -115,7 +125,16 @@ class FanOut:
 
     def publish(self, event: Event, end: int) -> None:
         """Hand an event to every mailbox; call with the lock held."""
-        for box in self._boxes:
+        self._deliver(self._boxes, event)
+        self.end = end
+
+    def publish_again(self, event: Event, end: int) -> None:
+        """The same after an interruption: mailboxes that have the event already are passed over."""
+        self._deliver([box for box in self._boxes if not box.has_had(event.seq)], event)
+        self.end = end
+
+    def _deliver(self, boxes: list[Mailbox], event: Event) -> None:
+        for box in boxes:
             queue = box.queue
             if len(queue) < box.room:
                 queue.append(event)
@@ -125,7 +144,6 @@ class FanOut:
                 self._overflow(box)
             elif box.closed:
                 self._retire(box)
-        self.end = end
 
     def _overflow(self, box: Mailbox) -> None:
         if box.lossless:
@@ -184,6 +202,7 @@ class Subscription:
         self._hub = hub
         self._from_seq = from_seq
         self._journal = journal
+        self._hand: Iterator[Event] = iter(())
         self._naps = 0
         self._handful = max(1, buffer // 8)
         self._box = hub.open_box(buffer, None if journal is None else 0)
@@ -197,6 +216,7 @@ class Subscription:
     def close(self) -> None:
         """Stop listening; may be called twice, and from any thread."""
         self._box.close()
+        deque(self._hand, maxlen=0)
 
     def __enter__(self) -> Subscription:
         return self
@@ -231,27 +251,44 @@ class Subscription:
         queue = box.queue
         while queue and not box.closed:
             # A handful at once costs a third of one by one; a small part of the buffer, so that drops stay exact.
-            handful = [queue.popleft() for _ in range(min(len(queue), self._handful))]
-            if self._from_seq:
-                handful = [event for event in handful if event.seq >= self._from_seq]
-            yield from handful
+            handful = self._pick(queue)
+            hand = self._hand = iter(handful)
+            try:
+                yield from hand
+            finally:
+                queue.extendleft([*hand][::-1])  # what a loop that was left early had not handed out
         if box.behind is not None and not queue:
             yield from self._replay(box.behind)
 
+    def _pick(self, queue: deque[Event]) -> list[Event]:
+        handful: list[Event] = []
+        with suppress(IndexError):  # another loop over this subscription was faster
+            for _ in range(min(len(queue), self._handful)):
+                handful.append(queue.popleft())  # noqa: PERF401  # a comprehension would lose them on IndexError
+        if handful:
+            self._box.taken = handful[-1].seq
+            if handful[0].seq < self._from_seq:
+                return [event for event in handful if event.seq >= self._from_seq]
+        return handful
+
     def _replay(self, offset: int) -> Iterator[Event]:
         assert self._journal is not None
+        box = self._box
         reader = LineReader(self._journal, offset)
         decode = Decoder().decode
-        while not self._box.closed:
+        while not box.closed:
             for line in reader.read(self._hub.end):
                 event = decode(line)
+                offset += len(line) + 1
+                box.behind = offset  # a loop that is left early goes on from here
+                box.taken = max(box.taken, event.seq)
                 if event.seq >= self._from_seq:
                     yield event
-                if self._box.closed:
+                if box.closed:
                     return
             with self._hub.lock:
                 if reader.offset >= self._hub.end:
-                    self._box.catch_up()
+                    box.catch_up()
                     return
 
     def _is_idle(self) -> bool:

@@ -3,15 +3,18 @@
 Theory of operation. An event exists when its line ends in a newline, and a line is written by one `write()` to an
 `O_APPEND` descriptor. So a crash leaves at most one half line, at the end; it was never acknowledged, and the next
 writer moves it to `<journal>.torn` before it goes on. A full disk leaves a half line too, but then we are alive and
-take it back at once. `flock` keeps other writers out: it belongs to the open file and dies with the process.
+take it back at once. `flock` keeps other writers out: it belongs to the open file, which forked children and
+duplicates share, so a close gives it up by name and a child never does.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +24,9 @@ from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_PROBES = 20
+_PROBE_TIME = 0.005
+"""How often, and how long, a lock is waited for that no writer holds: somebody is only looking (`is_being_written`)."""
 
 
 class JournalFile:
@@ -29,10 +35,12 @@ class JournalFile:
     def __init__(self, path: Path) -> None:
         """Open or create the journal; raises `StoreError` or `StoreLocked`."""
         self.path = path
+        self.fd = -1
+        self._has_half_line = False
         try:
-            _make_private_folders(path.parent)
+            self._made = _make_private_folders(path.parent)
             self.fd = os.open(path, _OPEN_FLAGS, 0o600)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _open_error(path, error) from error
         try:
             self._take()
@@ -40,16 +48,18 @@ class JournalFile:
             self.size = os.fstat(self.fd).st_size
             self.last_event = self._find_last_event()
         except OSError as error:
-            os.close(self.fd)
+            self.abandon()
             if isinstance(error, StoreError):
                 raise
             raise StoreError(f"cannot open {path}: {error.strerror}", str(path)) from error
         except BaseException:
-            os.close(self.fd)
+            self.abandon()
             raise
 
     def append(self, line: bytes | bytearray) -> None:
-        """Write one line, whole or not at all."""
+        """Write one line, whole or not at all. After any exception but `StoreError`, `settle` says which."""
+        if self._has_half_line:
+            self.settle()
         try:
             written = os.write(self.fd, line)
         except OSError as error:
@@ -63,13 +73,26 @@ class JournalFile:
         try:
             _write_all(self.fd, line[written:])
         except OSError as error:
-            with suppress(OSError):  # where even this fails, the next writer finds a torn tail and sets it aside
-                os.ftruncate(self.fd, last_newline(self.fd, os.fstat(self.fd).st_size))
+            self._has_half_line = True
+            with suppress(StoreError):  # then it is tried again before the next line
+                self.settle()
             raise self._refusal(error) from error
+
+    def settle(self) -> None:
+        """Take a half line back and look how far the file goes: after a write that did not come to its end."""
+        try:
+            size = os.fstat(self.fd).st_size
+            whole = last_newline(self.fd, size)
+            if whole < size:
+                os.ftruncate(self.fd, whole)
+        except OSError as error:
+            raise self._refusal(error) from error
+        self.size = whole
+        self._has_half_line = False
 
     def _refusal(self, error: OSError) -> StoreError:
         return StoreError(
-            f"cannot write to {self.path}: {error.strerror}; the event was not recorded, and recording goes on "
+            f"cannot write to {self.path}: {error.strerror or error}; the event was not recorded, and recording goes on "
             "once that is mended",
             str(self.path),
         )
@@ -82,25 +105,41 @@ class JournalFile:
             raise StoreError(f"cannot sync {self.path} to disk: {error.strerror}", str(self.path)) from error
 
     def sync_folder(self) -> None:
-        """Return when the file's name is on disk, too."""
-        fd = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        """Return when the file's name is on disk, too, and those of the folders made for it."""
         try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+            for folder in (self.path.parent, *(made.parent for made in self._made)):
+                _sync_folder(folder)
+        except OSError as error:
+            raise StoreError(f"cannot sync {self.path.parent} to disk: {error.strerror}", str(self.path)) from error
 
     def close(self) -> None:
         """Give up the file and its lock."""
-        os.close(self.fd)
+        if self.fd >= 0:
+            fcntl.flock(self.fd, fcntl.LOCK_UN)  # a subscriber may still have a duplicate
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Give up the file but not the lock, which may be another process's by now."""
+        fd, self.fd = self.fd, -1  # a late write must not reach whatever gets that number next
+        if fd >= 0:
+            os.close(fd)
+
+    def __del__(self) -> None:
+        self.abandon()
 
     def _take(self) -> None:
         status = os.fstat(self.fd)
         if not stat.S_ISREG(status.st_mode):
             raise StoreError(f"{self.path} is not a regular file; remove it or use another run id", str(self.path))
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreLocked(str(self.path), _lock_holder(status)) from None
+        for probe in range(_PROBES):
+            try:
+                fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                holder = _lock_holder(status)
+                if holder is not None or probe == _PROBES - 1:
+                    raise StoreLocked(str(self.path), holder) from None
+            time.sleep(_PROBE_TIME)
         if status.st_mode & 0o077:
             os.fchmod(self.fd, 0o600)
 
@@ -148,23 +187,34 @@ def is_being_written(fd: int) -> bool:
     return False
 
 
-def _make_private_folders(folder: Path) -> None:
+def _make_private_folders(folder: Path) -> list[Path]:
     """Create what is missing, for the owner alone; folders that exist keep the mode their owner gave them."""
-    missing = []
+    missing: list[Path] = []
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
     for each in reversed(missing):
         with suppress(FileExistsError):  # another recorder of this root was faster
             each.mkdir(mode=0o700)
+    return missing
 
 
-def _open_error(path: Path, error: OSError) -> StoreError:
-    if path.is_symlink():
+def _open_error(path: Path, error: OSError | ValueError) -> StoreError:
+    if isinstance(error, ValueError):  # a NUL in the path
+        return StoreError(f"cannot open {str(path)!r} for writing: {error}; give another root", str(path))
+    if error.errno == errno.ELOOP and os.path.islink(path):  # noqa: PTH114  # false, not an error, where we may not look
         return StoreError(f"{path} is a symbolic link; a journal is never written through one, remove it", str(path))
     return StoreError(
         f"cannot open {path} for writing: {error.strerror}; check the folder and its permissions", str(path)
     )
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _write_all(fd: int, data: bytes | bytearray) -> None:

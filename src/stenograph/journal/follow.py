@@ -30,6 +30,16 @@ class Follower:
         self._inode = 0
         self._decoder = Decoder()
 
+    @property
+    def malformed(self) -> int:
+        """Lines so far that are not JSON; they have no number, so they are not handed out."""
+        return self._decoder.malformed
+
+    @property
+    def replaced(self) -> int:
+        """Characters so far that no UTF-8 can hold and that became U+FFFD."""
+        return self._decoder.replaced
+
     def close(self) -> None:
         """Stop following; may be called twice, and from any thread."""
         self._stop.set()

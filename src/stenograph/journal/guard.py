@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 log = logging.getLogger("stenograph.guard")
@@ -26,7 +27,7 @@ def is_strict() -> bool:
 
 
 class Guard:
-    """Calls our code on behalf of a host; `lost` counts the calls that failed."""
+    """Calls our code on behalf of a host; `lost` counts the events that this could not keep."""
 
     def __init__(self, subject: str) -> None:
         self.lost = 0
@@ -35,19 +36,30 @@ class Guard:
         self._told_at = float("-inf")
 
     def call(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The function's result, or None when it failed."""
+        """The function's result, or None when it failed: then an event is lost."""
         try:
             return function(*args, **kwargs)
         except Exception as error:  # whatever it is, it is ours and not the host's
+            if is_strict():
+                raise
+            self.lost += 1
+            self._note(what, error)
+            return None
+
+    def attempt(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """The same for what is no event: nothing is lost by itself when it fails."""
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
             if is_strict():
                 raise
             self._note(what, error)
             return None
 
     def _note(self, what: str, error: Exception) -> None:
-        self.lost += 1
         now = time.monotonic()
         if now - self._told_at < 1.0:  # a full disk fails a thousand times a second; say it once
             return
         since, self._told, self._told_at = self.lost - self._told, self.lost, now
-        log.error("%s: %s was not recorded: %s (%d lost since the last word)", self._subject, what, error, since)
+        with suppress(Exception):  # the host's log handlers are called here, and they may fail, too
+            log.error("%s: %s was not recorded: %s (%d lost since the last word)", self._subject, what, error, since)

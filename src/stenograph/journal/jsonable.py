@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+_DEPTH = 100
+_PIECES = 100_000
+
+_encode = msgspec.json.Encoder().encode
+
 
 def jsonable(value: Any) -> Any:
     """The value as plain JSON values; what JSON has no form for becomes its `repr`. Never raises."""
     try:
-        return msgspec.to_builtins(value, str_keys=True, enc_hook=_describe)
+        plain = _plain(value)
+        if b"null" not in _encode(plain) or not _holds_odd_floats(plain):
+            return plain
     except Exception:  # noqa: BLE001  # odd keys, cycles, properties that raise: the host's values may do anything
-        return _retold(value, 0)
+        plain = value
+    return _Retelling().tell(plain)
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=_describe)
 
 
 def _describe(value: Any) -> Any:
@@ -27,18 +40,53 @@ def _describe(value: Any) -> Any:
     return _repr(value)
 
 
-def _retold(value: Any, depth: int) -> Any:
-    """Piece by piece, so that one odd piece costs only itself."""
-    if depth > 32:
-        return _repr(value)
-    if isinstance(value, dict):
-        return {str(key): _retold(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_retold(item, depth + 1) for item in value]
-    try:
-        return msgspec.to_builtins(value, str_keys=True, enc_hook=_describe)
-    except Exception:  # noqa: BLE001  # as above
-        return _repr(value)
+def _holds_odd_floats(plain: Any) -> bool:
+    """Whether some null of the value's JSON would really be a NaN or an infinity."""
+    nodes = [plain]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, float) and not math.isfinite(node):
+            return True
+        if isinstance(node, dict):
+            nodes.extend(node.values())
+        elif isinstance(node, list):
+            nodes.extend(node)
+    return False
+
+
+class _Retelling:
+    """One value told piece by piece, so that an odd piece costs only itself. It ends, whatever holds whatever."""
+
+    def __init__(self) -> None:
+        self._above: list[int] = []
+        self._pieces = 0
+
+    def tell(self, value: Any) -> Any:
+        if not isinstance(value, dict | list | tuple):
+            return self._tell_one(value)
+        self._pieces += 1
+        if id(value) in self._above or len(self._above) > _DEPTH or self._pieces > _PIECES:
+            return f"<{type(value).__name__} of {len(value)}, left out>"
+        self._above.append(id(value))
+        try:
+            if isinstance(value, dict):
+                return {_key(key): self.tell(item) for key, item in value.items()}
+            return [self.tell(item) for item in value]
+        finally:
+            self._above.pop()
+
+    def _tell_one(self, value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return repr(value)
+        try:
+            plain = _plain(value)
+        except Exception:  # noqa: BLE001  # as above
+            return _repr(value)
+        return self.tell(plain) if plain.__class__ in (dict, list) else plain
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _repr(key)
 
 
 def _repr(value: Any) -> str:

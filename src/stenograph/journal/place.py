@@ -32,10 +32,17 @@ def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
     """The journal that a person means: a path, a run id, or the unique beginning of one."""
     text = os.fspath(target)
     path = Path(text)
-    if path.is_file():
-        return path
-    if path.is_dir():
-        raise SourceError(f"{text} is a folder; name one journal in it", text)
+    try:
+        if path.is_file():
+            return path
+        if path.is_dir():
+            raise SourceError(f"{text} is a folder; name one journal in it", text)
+    except PermissionError as error:
+        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
+    except OSError as error:
+        if isinstance(error, SourceError):
+            raise
+        raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
     folder = storage_root(root) / "transcripts"
     found = _starting_with(folder, text.lower())
     if len(found) == 1:

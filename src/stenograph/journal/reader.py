@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from stenograph.errors import RunNotFound, SourceError
 from stenograph.journal.lines import LineReader
+from stenograph.model import mend
 from stenograph.model.codec import Decoder
 from stenograph.model.event import Event, Origin
 
@@ -24,7 +25,10 @@ class JournalReader:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.lines = 0
+        self.line = b""
+        """The very line of the event that was handed out last."""
         self.torn_bytes = 0
+        self._blank = 0
         self._decoder = Decoder()
         self._fd = open_source(self.path)
         self._run_id = self.path.stem
@@ -32,8 +36,8 @@ class JournalReader:
 
     @property
     def malformed(self) -> int:
-        """Lines that are not JSON."""
-        return self._decoder.malformed
+        """Lines that are not JSON; blank ones say nothing and are passed over."""
+        return self._decoder.malformed - self._blank
 
     @property
     def replaced(self) -> int:
@@ -42,17 +46,21 @@ class JournalReader:
 
     def __iter__(self) -> Iterator[Event]:
         reader = LineReader(self._fd)
+        self._decoder = Decoder()
         decode = self._decoder.decode
-        self.lines = 0
+        self.lines = self._blank = 0
         while lines := reader.read():
             for line in lines:
                 self.lines += 1
+                self.line = line
                 event = decode(line)
                 if event.seq > 0:
                     self._run_id, self._timestamp = event.run_id, event.timestamp
                     yield event
                 elif line.strip():
                     yield self.placed(event, self.lines)
+                else:
+                    self._blank += 1
         self.torn_bytes = os.fstat(self._fd).st_size - reader.offset
 
     def placed(self, event: Event, line: int) -> Event:
@@ -60,7 +68,7 @@ class JournalReader:
         origin = event.origin or Origin()
         if not event.timestamp:
             origin = replace(origin, time="inherited")
-        return replace(
+        return mend.filled(
             event,
             run_id=event.run_id or self._run_id,
             timestamp=event.timestamp or self._timestamp,
@@ -85,6 +93,8 @@ def open_source(path: Path) -> int:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError as error:
         raise RunNotFound(f"{path} does not exist; check the path", str(path)) from error
+    except ValueError as error:  # a NUL in the path
+        raise SourceError(f"cannot read {str(path)!r}: {error}; check the path", str(path)) from error
     except OSError as error:
         raise SourceError(
             f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path)

@@ -1,4 +1,10 @@
-"""The recorder: number an event, write it, publish it, in one critical section."""
+"""The recorder: number an event, write it, publish it, in one critical section.
+
+Theory of operation. Python may run a signal handler or a finalizer between any two steps of that section, in the very
+thread that is inside it. One that raises (Ctrl-C) leaves it in doubt whether the line was written; the next to come
+looks at the file, and what is there counts. One that records is refused: the lock is reentrant for that, since waiting
+for oneself would never end.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +12,27 @@ import logging
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import force_setattr, replace
 
-from stenograph.errors import InvalidEvent, StoreClosed, StoreError
+from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
 from stenograph.journal.clock import utc_now, utc_text
 from stenograph.journal.fanout import FanOut, SubscriberStats, Subscription
 from stenograph.journal.file import JournalFile
+from stenograph.journal.lines import LineReader
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
+from stenograph.journal.reader import open_source
 from stenograph.model import mend
-from stenograph.model.codec import encode_into, fit_payload
+from stenograph.model.codec import decode, encode_into, fit_payload
 from stenograph.model.event import Event, Origin
 from stenograph.model.ids import check_run_id
 from stenograph.model.value import Value
@@ -32,26 +42,28 @@ log = logging.getLogger("stenograph.journal")
 Durability = Literal["os", "disk"]
 Mask = Callable[[Event], Event]
 
+_READY, _BUSY, _IN_DOUBT = range(3)
+
 
 class RecorderStats(Struct, frozen=True, kw_only=True):
     """What a recorder has done so far."""
 
     run_id: str
-    seq: int
+    seq: int = 0
     """The last number given out; the length of the series."""
-    events: int
+    events: int = 0
     """Events recorded by this recorder since it was opened."""
-    bytes: int
+    bytes: int = 0
     """The size of the journal."""
-    failed: int
+    failed: int = 0
     """Calls of `record` that raised."""
-    dropped: int
+    dropped: int = 0
     """Events dropped for slow subscribers, all together; the journal has them."""
-    replaced: int
+    replaced: int = 0
     """Characters that UTF-8 cannot hold, recorded as U+FFFD."""
-    torn_bytes: int
+    torn_bytes: int = 0
     """Bytes of a torn tail that were set aside when the journal was opened."""
-    subscribers: tuple[SubscriberStats, ...]
+    subscribers: tuple[SubscriberStats, ...] = ()
 
 
 class Recorder:
@@ -78,22 +90,28 @@ class Recorder:
         """
         if durability not in ("os", "disk"):
             raise InvalidEvent(f"durability is {durability!r}; it must be 'os' or 'disk'")
-        if buffer < 1:
-            raise InvalidEvent(f"buffer is {buffer}; it must be at least 1")
+        if not isinstance(buffer, int) or buffer < 1:
+            raise InvalidEvent(f"buffer is {buffer!r}; it must be a whole number from 1")
+        if mask is not None and not callable(mask):
+            raise InvalidEvent(f"mask is {mask!r}; it must be a function from event to event")
         self.run_id = str(uuid4()) if run_id is None else check_run_id(run_id)
+        parent_run_id = None if parent_run_id is None else check_run_id(parent_run_id)
         self.path: Path = journal_path(storage_root(root), self.run_id)
         self._mask = mask
         self._buffer = buffer
-        self._lock = threading.Lock()  # protects everything below, the file and the mailboxes
+        self._lock = threading.RLock()  # protects everything below, the file and the mailboxes
         self._file = JournalFile(self.path)
         last = self._file.last_event
         self._seq = last.seq if last is not None else 0
-        self._parent_run_id: str | None = last.parent_run_id if last is not None else None
-        if parent_run_id is not None:
-            self._parent_run_id = check_run_id(parent_run_id)
+        self._parent_run_id = parent_run_id or (last.parent_run_id if last is not None else None)
         self._line = bytearray()
         self._fan_out = FanOut(self._lock, self._file.size)
-        self._commits = _GroupCommit(self._file, self._fan_out) if durability == "disk" else None
+        try:
+            self._commits = _GroupCommit(self._file, self._fan_out) if durability == "disk" else None
+        except BaseException:
+            self._file.close()
+            raise
+        self._state = _READY
         self._closed = ""  # why, once it is
         self._events = self._failed = self._replaced = 0
         _open_recorders.add(self)
@@ -160,9 +178,10 @@ class Recorder:
         """Listen: to what comes from now on, or, with `from_seq`, to every event from that number on, none dropped."""
         if from_seq is None:
             return Subscription(self._fan_out, buffer=self._buffer)
+        if not isinstance(from_seq, int) or from_seq < 1:
+            raise InvalidEvent(f"from_seq is {from_seq!r}; it must be a whole number from 1")
         with self._lock:
-            # While it is open we read through our own descriptor: the path may have been moved or unlinked.
-            journal = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC) if self._closed else os.dup(self._file.fd)
+            journal = self._open_to_read()
         return Subscription(self._fan_out, buffer=self._buffer, journal=journal, from_seq=from_seq)
 
     def stats(self) -> RecorderStats:
@@ -187,6 +206,8 @@ class Recorder:
                 return
             self._closed = "is closed; open another one to go on with the run"
         try:
+            with self._lock:
+                self._settle()
             if self._commits is not None:
                 self._commits.wait(self._seq)
         finally:
@@ -199,6 +220,11 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_failed"):  # it was opened: a recorder that was forgotten ends like one that was closed
+            with suppress(Exception):
+                self.close()
+
     def _masked(self, event: Event) -> Event:
         assert self._mask is not None
         masked = self._mask(event)
@@ -206,34 +232,88 @@ class Recorder:
             return event
         if not isinstance(masked, Event):
             raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
-        if (masked.run_id, masked.type) != (event.run_id, event.type):
-            raise InvalidEvent("the mask changed run_id or type; it may change what an event says, not what it is")
-        return replace(masked, seq=0, payload=fit_payload(masked.type, masked.payload))
+        if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
+            raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
+        try:
+            msgspec.convert({name: getattr(masked, name) for name in _SAID}, _Said)
+        except msgspec.ValidationError as error:
+            raise InvalidEvent(f"the mask returned an event that does not fit: {error}") from error
+        origin = None if masked.origin is None else _origin(masked.origin)
+        return replace(masked, seq=0, origin=origin, payload=fit_payload(masked.type, masked.payload))
 
     def _append(self, event: Event) -> tuple[Event, int]:
         """Number, write and (unless a sync must come first) publish: the critical section."""
         with self._lock:
-            if self._closed:
-                raise StoreClosed(f"the recorder of run {self.run_id} {self._closed}", str(self.path))
-            seq = self._seq + 1
-            # The event is ours alone until it is published, so its number may be filled in.
-            force_setattr(event, "seq", seq)
-            line = self._line
+            if self._closed or self._state != _READY:
+                self._make_ready()
+            if self._commits is not None:
+                self._commits.check()
+            self._state = _BUSY
             try:
-                encode_into(event, line)
-            except UnicodeEncodeError:
-                event, replaced = mend.without_surrogates(event)
-                self._replaced += replaced
-                encode_into(event, line)
-            line += b"\n"
-            self._file.append(line)
-            self._seq = seq
-            self._events += 1
-            if self._commits is None:
-                self._fan_out.publish(event, self._file.size)
-            else:
-                self._commits.enqueue(event, self._file.size)
+                seq = self._seq + 1
+                # The event is ours alone until it is published, so its number may be filled in.
+                force_setattr(event, "seq", seq)
+                line = self._line
+                try:
+                    encode_into(event, line)
+                except UnicodeEncodeError:
+                    event, replaced = mend.without_surrogates(event)
+                    encode_into(event, line)
+                    self._replaced += replaced
+                line += b"\n"
+                self._file.append(line)
+                self._seq = seq
+                self._events += 1
+                if self._commits is None:
+                    self._fan_out.publish(event, self._file.size)
+                else:
+                    self._commits.enqueue(event, self._file.size)
+            except BaseException:
+                self._state = _IN_DOUBT
+                raise
+            self._state = _READY
         return event, seq
+
+    def _make_ready(self) -> None:
+        """Settle what is in doubt, or say why nothing can be recorded now."""
+        if self._closed:
+            raise StoreClosed(f"the recorder of run {self.run_id} {self._closed}", str(self.path))
+        if self._state == _BUSY:
+            raise StoreError(
+                f"run {self.run_id} is being recorded by this very thread, below the signal handler or finalizer that "
+                "records now; the event was not recorded, do it from elsewhere",
+                str(self.path),
+            )
+        self._settle()
+
+    def _settle(self) -> None:
+        """After an interruption (see above): what is in the file counts, and is published."""
+        if self._state != _IN_DOUBT:
+            return
+        self._file.settle()
+        end = self._fan_out.end if self._commits is None else self._commits.end
+        for line in LineReader(self._file.fd, end).read():  # one, if any
+            event = decode(line)
+            end += len(line) + 1
+            self._events += event.seq - self._seq
+            self._seq = event.seq
+            if self._commits is None:
+                self._fan_out.publish_again(event, end)
+            else:
+                self._commits.enqueue(event, end)
+        self._state = _READY
+
+    def _open_to_read(self) -> int:
+        """A descriptor that does not share the lock, if possible: by the journal's name, unless it was moved."""
+        if self._closed:
+            return open_source(self.path)
+        own = self._file.fd
+        with suppress(SourceError):
+            fd = open_source(self.path)
+            if os.path.samestat(os.fstat(fd), os.fstat(own)):
+                return fd
+            os.close(fd)
+        return os.dup(own)
 
     def _warn_of_drops(self) -> None:
         """Tell about drops, outside the lock: a log handler may be slow, or record into this very run."""
@@ -251,29 +331,40 @@ class Recorder:
 
     def _abandon_after_fork(self) -> None:
         """In a forked child the journal belongs to the parent: let go of our copy without touching its lock."""
-        self._lock = threading.Lock()  # the old one may have been held by a thread that is not here
+        self._lock = threading.RLock()  # the old one may have been held by a thread that is not here
         self._fan_out.lock = self._lock
         if not self._closed:
             self._closed = "belongs to the parent process; open one with another run id here"
-            self._file.close()
-            self._fan_out.end_all()
+            self._file.abandon()
+            self._fan_out.ended = True  # nobody is rung up: the threads that wait are the parent's
 
 
 class _GroupCommit:
     """One fdatasync for everyone who waits: whoever comes while the disk is free syncs for all before it.
 
-    Events are published after the sync that made them durable, by the thread that synced, so in file order.
+    Events are published after the sync that made them durable, by the thread that synced, so in file order. They stay
+    pending until then, so that whoever is interrupted on the way leaves them to the next.
     """
 
     def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
         self._file = file
         self._fan_out = fan_out
         self._turn = threading.Condition()  # protects the three below
-        self._syncing = False
+        self._syncer: int | None = None
         self._synced = 0
         self._failure: StoreError | None = None
-        self._pending: list[tuple[Event, int]] = []  # protected by the recorder's lock
+        self._pending: deque[tuple[Event, int]] = deque()  # protected by the recorder's lock
         file.sync_folder()
+
+    @property
+    def end(self) -> int:
+        """The offset up to which events are published or pending; read with the recorder's lock held."""
+        return self._pending[-1][1] if self._pending else self._fan_out.end
+
+    def check(self) -> None:
+        """Raise when a sync has failed: the system may have thrown pages away, so nothing later can be trusted."""
+        if self._failure is not None:
+            raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
         """Remember what to publish; call with the recorder's lock held."""
@@ -281,38 +372,65 @@ class _GroupCommit:
 
     def wait(self, seq: int) -> None:
         """Return when the event with that number is on disk and published."""
-        while self._must_sync(seq):
-            with self._fan_out.lock:
-                batch, self._pending = self._pending, []
+        me = threading.get_ident()
+        while self._must_sync(seq, me):
+            reached = 0
             failure = None
             try:
-                self._file.sync()
-            except StoreError as error:
-                # After a failed sync the system may have thrown the pages away: nothing later can be trusted.
-                failure = error
-            else:
                 with self._fan_out.lock:
-                    for event, end in batch:
-                        self._fan_out.publish(event, end)
-            with self._turn:
-                self._syncing = False
-                self._failure = failure
-                if batch:
-                    self._synced = batch[-1][0].seq
-                self._turn.notify_all()
+                    newest = self._pending[-1][0].seq if self._pending else seq
+                self._file.sync()
+                self._publish_up_to(newest)
+                reached = newest
+            except StoreError as error:
+                failure = error
+            finally:
+                with self._turn:
+                    self._syncer = None
+                    self._failure = self._failure or failure
+                    self._synced = max(self._synced, reached)
+                    self._turn.notify_all()
 
-    def _must_sync(self, seq: int) -> bool:
-        """Wait for one's turn; False when someone else's sync covered the event."""
+    def _publish_up_to(self, seq: int) -> None:
+        with self._fan_out.lock:
+            pending = self._pending
+            while pending and pending[0][0].seq <= seq:
+                first = pending[0]
+                self._fan_out.publish_again(*first)
+                if pending and pending[0] is first:
+                    pending.popleft()
+
+    def _must_sync(self, seq: int, me: int) -> bool:
+        """Wait for one's turn; False when someone else's sync covered the event.
+
+        It is also the turn of a signal handler or finalizer that records while its own thread syncs.
+        """
         with self._turn:
             while True:
-                if self._failure is not None:
-                    raise self._failure
                 if self._synced >= seq:
                     return False
-                if not self._syncing:
-                    self._syncing = True
+                self.check()
+                if self._syncer is None or self._syncer == me:
+                    self._syncer = me
                     return True
                 self._turn.wait()
+
+
+class _Said(Struct):
+    """What a mask may change beside the payload, with its types."""
+
+    path: str
+    iteration: Annotated[int, Meta(ge=0)]
+    timestamp: str
+    raw: str | None
+    raw_b64: str | None
+
+
+_SAID = _Said.__struct_fields__
+_IDENTITY = ("run_id", "parent_run_id", "child_run_id", "type")
+
+
+_NOWHERE = Origin()
 
 
 def _misplaced(path: object, iteration: object) -> InvalidEvent:
@@ -338,9 +456,11 @@ def _with_raw(event: Event, raw: str | bytes) -> Event:
     return replace(event, raw=raw)
 
 
-def _origin(value: Origin | Mapping[str, Any]) -> Origin:
+def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
+    """The origin, checked; none when it says nothing, which is how the wire writes that."""
     try:
-        return msgspec.convert(mend.plain(value), Origin)
+        origin = msgspec.convert(mend.plain(value), Origin)
+        return None if origin == _NOWHERE else origin
     except msgspec.ValidationError as error:
         raise InvalidEvent(f"origin does not fit: {error}; see docs/reference/events.md") from error
 

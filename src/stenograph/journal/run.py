@@ -8,6 +8,7 @@ there a step's own methods say where they belong.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 from stenograph.errors import StoreError
-from stenograph.journal.fanout import Subscription
+from stenograph.journal.fanout import FanOut, Subscription
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
@@ -24,6 +25,7 @@ from stenograph.journal.recorder import Durability, Mask, Recorder, RecorderStat
 from stenograph.journal.tool_call import ToolCall, Write, error_text, wrap
 from stenograph.model.block import Block, CommandBlock, Fidelity, StreamBlock, TextBlock
 from stenograph.model.event import Event
+from stenograph.model.ids import check_run_id
 from stenograph.model.payload import (
     ErrorPayload,
     LifecyclePayload,
@@ -54,16 +56,20 @@ def start_run(
     Never raises on account of the recording; `run.lost` counts what could not be kept. The options are those of
     `Recorder`.
     """
-    run_id = str(uuid4()) if run_id is None else run_id
     options: dict[str, Any] = {"root": root, "durability": durability, "mask": mask, "buffer": buffer}
-    return Run(name, kind, run_id, parent_run_id, options)
+    return Run(name, kind, _run_id(Guard(f"run {run_id}"), run_id), parent_run_id, options)
+
+
+def _run_id(guard: Guard, given: str | None) -> str:
+    """The id to record by: the one given, or a new one, also in place of one that is none."""
+    new = str(uuid4())
+    return new if given is None else guard.attempt("anything under that run id", check_run_id, given) or new
 
 
 class _Scope:
     """What a run and a step have in common: things happen in them."""
 
     run: Run
-    _enclosing: _Scope | None
 
     def _place(self) -> tuple[str, int]:
         raise NotImplementedError
@@ -187,7 +193,7 @@ class _Scope:
 
     def call_workflow(self, name: str, *, run_id: str | None = None) -> Run:
         """A sub-workflow: a child run with a journal of its own, linked both ways. Use it with `with`."""
-        run_id = str(uuid4()) if run_id is None else run_id
+        run_id = _run_id(self.run._guard, run_id)
         path, iteration = self._place()
         call = Step(self, _join(path, name), name, "call_workflow", iteration, child_run_id=run_id)
         call._begin()
@@ -212,12 +218,11 @@ class Run(_Scope):
         self.run_id = run_id
         self.result: Any = None
         """What the run came to; recorded when it ends."""
-        self._enclosing = call
         self._call = call
         self._options = options
         self._ended = False
         self._guard = Guard(f"run {run_id}")
-        self._recorder = self._guard.call("the run", self._open, parent_run_id)
+        self._recorder = self._guard.attempt("the run", self._open, parent_run_id)
         self._write("the start of the run", "run.started", lambda: LifecyclePayload(name=name, kind=kind))
 
     @property
@@ -231,37 +236,40 @@ class Run(_Scope):
         return self._guard.lost
 
     def subscribe(self, from_seq: int | None = None) -> Subscription:
-        """Listen to the run, as with `Recorder.subscribe`."""
-        return self._open_recorder().subscribe(from_seq)
+        """Listen to the run, as with `Recorder.subscribe`; where nothing is recorded, nothing comes."""
+        open_one = lambda: self._open_recorder().subscribe(from_seq)  # noqa: E731
+        return self._guard.attempt("a subscription", open_one) or _empty_subscription()
 
     def stats(self) -> RecorderStats:
         """What was recorded, and everything that was lost or mended on the way."""
-        return self._open_recorder().stats()
+        if self._recorder is None:
+            return RecorderStats(run_id=self.run_id, failed=self.lost)
+        return self._recorder.stats()
 
     def complete(self, error: str | BaseException | None = None) -> None:
         """End the run, with an error when it failed. Leaving the `with` block does it; a second time does nothing."""
         if self._ended:
             return
         self._ended = True
-        text = error if isinstance(error, str) else error_text(error)
+        text = (error or None) if isinstance(error, str) else error_text(error)
 
         def payload() -> Value:
             return LifecyclePayload(name=self.name, kind=self.kind, error=text, result=jsonable(self.result))
 
         self._write("the end of the run", "run.completed", payload)
         if self._recorder is not None:
-            self._guard.call("the end of the run", self._recorder.close)
+            self._guard.attempt("the end of the run", self._recorder.close)
         if self._call is not None:
             self._call._end(text)
 
     def __enter__(self) -> Self:
-        self._token = _current.set(self)
+        _enter(self) if self._call is None else _enter(self._call, self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _leave(self, self._token)
+        _leave(self, self._call)
         self.complete(error)
 
     def _open(self, parent_run_id: str | None) -> Recorder:
@@ -274,11 +282,11 @@ class Run(_Scope):
 
     def _place(self) -> tuple[str, int]:
         """Where the current context stands in this run: its innermost step, if any."""
-        scope = _current.get()
-        while scope is not None and scope is not self:
+        for scope in reversed(_scopes.get()):
+            if scope is self:
+                break
             if scope.run is self:
                 return scope._place()
-            scope = scope._enclosing
         return "", 0
 
     def _write(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
@@ -305,7 +313,6 @@ class Step(_Scope):
         self.iteration = iteration
         self.result: Any = None
         """What the step came to; recorded when it ends."""
-        self._enclosing = enclosing
         self._child_run_id = child_run_id
         self._type = "step" if child_run_id is None else "step.call_workflow"
 
@@ -314,13 +321,13 @@ class Step(_Scope):
 
     def __enter__(self) -> Self:
         self._begin()
-        self._token = _current.set(self)
+        _enter(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _leave(self, self._token)
+        _leave(self)
         self._end(error_text(error))
 
     def _begin(self) -> None:
@@ -340,14 +347,23 @@ class Step(_Scope):
         )
 
 
-_current: ContextVar[_Scope | None] = ContextVar("stenograph_scope", default=None)
+_scopes: ContextVar[tuple[_Scope, ...]] = ContextVar("stenograph_scopes", default=())
+"""What the current context is inside of, outermost first: steps of any number of runs."""
 
 
-def _leave(scope: _Scope, token: Any) -> None:
-    try:
-        _current.reset(token)
-    except ValueError:  # left in another context than entered, as some frameworks do
-        _current.set(scope._enclosing)
+def _enter(*scopes: _Scope) -> None:
+    _scopes.set((*_scopes.get(), *scopes))
+
+
+def _leave(*scopes: _Scope | None) -> None:
+    """Take these out, wherever they are: a framework may leave in another order, or context, than it entered."""
+    _scopes.set(tuple(scope for scope in _scopes.get() if scope not in scopes))
+
+
+def _empty_subscription() -> Subscription:
+    nothing = FanOut(threading.RLock(), 0)
+    nothing.ended = True
+    return Subscription(nothing, buffer=1)
 
 
 def _join(path: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
@@ -47,7 +48,7 @@ class ToolCall:
     ) -> None:
         duration = round((time.perf_counter() - self._began) * 1000, 3)
         if error is not None:
-            self.error = error_text(error)
+            self.error = error_text(error) or self.error
         self._write(
             "a tool result",
             "tool.result",
@@ -63,7 +64,10 @@ def error_text(error: BaseException | None) -> str | None:
     """An exception as one line; none for a clean exit of the program."""
     if error is None or (isinstance(error, SystemExit) and not error.code):
         return None
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # the host's exceptions may do anything
+        text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -80,6 +84,10 @@ def wrap(function: F, begin: Callable[[Any], ToolCall]) -> F:
         except BaseException as error:
             entered.__exit__(type(error), error, error.__traceback__)
             raise
+        asyncio = sys.modules.get("asyncio")
+        if asyncio is not None and asyncio.isfuture(result):  # the host may need the task itself
+            result.add_done_callback(functools.partial(_finish_later, entered))
+            return result
         if inspect.isawaitable(result):
             return _finish(entered, result)
         entered.output = result
@@ -104,6 +112,17 @@ async def _finish(call: ToolCall, result: Awaitable[Any]) -> Any:
         raise
     call.__exit__(None, None, None)
     return value
+
+
+def _finish_later(call: ToolCall, done: Any) -> None:
+    """Take down what became of a task."""
+    if done.cancelled():
+        call.fail("CancelledError")
+    elif done._exception is not None:  # to ask for it by `exception()` would keep asyncio from telling the host
+        call.fail(done._exception)
+    else:
+        call.output = done.result()
+    call.__exit__(None, None, None)
 
 
 def _binder(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]:

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from stenograph.errors import InvalidRunId, SourceError
 from stenograph.fold.tree import RunNode, StepNode, step_tree
-from stenograph.journal.place import DEFAULT_ROOT, SUFFIX, Root, find_journal
+from stenograph.journal.place import SUFFIX, Root, find_journal
 from stenograph.journal.reader import read_events
 from stenograph.model.ids import check_run_id
 
 
-def run_tree(root: Root = DEFAULT_ROOT, run_id: str = "") -> RunNode:
+def run_tree(root: Root, run_id: str) -> RunNode:
     """The tree of a run: steps, iterations, sub-workflows to any depth. A journal that is not there is `missing`."""
     return tree_of(find_journal(run_id, root))
 

@@ -82,7 +82,8 @@ class _Check:
                 problem=not live,
             )
         for end in self.ends.remaining():
-            self._note(end.kind, f"{_END_TEXTS[end.kind]}: {end.what}", seq=end.seq, problem=not live)
+            is_open = end.kind.startswith("open")
+            self._note(end.kind, f"{_END_TEXTS[end.kind]}: {end.what}", seq=end.seq, problem=not (live and is_open))
         return JournalReport(
             path=str(self.path),
             ok=not any(finding.problem for finding in self.findings),

@@ -9,6 +9,7 @@ decode∘encode gives equal values for everything that was ever decoded.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -36,7 +37,6 @@ class _Envelope(Value, frozen=True, kw_only=True):
     payload: Raw
     raw: str | None = None
     raw_b64: str | None = None
-
 
 
 def _base_value(value: object) -> object:
@@ -149,8 +149,12 @@ def fit_payload(type: str, payload: object) -> Any:
             fitted: Any = _convert(payload, kind)
             if not _is_made_of_strings(kind, payload):
                 fitted = _through_json(type, fitted)
+        elif isinstance(payload, kind):
+            fitted = _through_json(type, payload)
+        elif isinstance(payload, Mapping):
+            return fit_payload(type, dict(payload))
         else:
-            fitted = _through_json(type, payload if isinstance(payload, kind) else _convert(payload, kind))
+            fitted = _convert(payload, kind)  # says what it is instead
     except _UNWRITABLE as error:
         raise _unwritable(type, error) from error
     if kind is MessagePayload and fitted.role != _ROLES[type]:

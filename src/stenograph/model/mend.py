@@ -45,9 +45,10 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     Takes what strict decoders refuse: lone surrogates, invalid UTF-8, raw control characters, NaN and numbers
     beyond a double (kept as strings). Raises ValueError or RecursionError for the rest.
     """
-    text = line.decode("utf-8", "surrogateescape")
-    value = json.loads(text, strict=False, parse_constant=str, parse_float=_number)
-    return scrub(value)
+    text = line.decode("utf-8", "replace")
+    invalid = text.count("\ufffd") - line.count(b"\xef\xbf\xbd")
+    value, lone = scrub(json.loads(text, strict=False, parse_constant=str, parse_float=_number))
+    return value, invalid + lone
 
 
 def _number(text: str) -> float | str:
@@ -68,7 +69,7 @@ def scrub(value: Any) -> tuple[Any, int]:
             replaced += text.count("\ufffd") - node.count("\ufffd")
             return text
         if isinstance(node, dict):
-            clean = {}
+            clean: dict[Any, Any] = {}
             for key, item in node.items():
                 name = walk(key)
                 while name in clean or (name != key and name in node):  # two keys may become one: keep both items
@@ -121,6 +122,12 @@ def plain(value: Any) -> Any:
             result[field.name] = plain(item)
         return result | (value.extra or {})
     return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def filled(event: Event, **fields: Any) -> Event:
+    """The event with fields that the source lacked or had wrong; what stood there no longer overshadows them."""
+    extra = Extra({name: value for name, value in (event.extra or {}).items() if name not in fields})
+    return msgspec.structs.replace(event, extra=extra or None, **fields)
 
 
 def without_surrogates(event: Event) -> tuple[Event, int]:

@@ -3,13 +3,15 @@
 Theory of operation. Texts hold code, shells, configuration and prose, escaped to any depth, so nothing is parsed. A
 name is found by its keyword, the value is read right behind the sign, and only then judged, the more doubtfully the
 less the place says: `DB_PASSWORD=x` is believed, `password: x` amid a sentence is not. Each name is looked at on its
-own, and no read goes further than a few hundred characters or the next delimiter, so time stays linear.
+own, and no value is read further than to its closing quote, the next name or a few hundred characters, so time stays
+linear.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from stenograph.redact import guess
 from stenograph.redact.bare import Place, bare_parts
@@ -37,15 +39,16 @@ _FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:\.[
 def assignments(text: str, small: str) -> Iterator[Span]:
     """The values in a text that are assigned to names of secrets; `small` is the text in small letters."""
     done = 0
-    for match in _names(small):
+    found = [(match, _place(text, match)) for match in _names(small)]
+    for (match, place), (_, following) in zip_longest(found, found[1:], fillvalue=(None, None)):
         # A name inside a value that is masked as a whole says nothing more.
-        if match.start() >= done:
-            for span in _parts(text, match.end(), _place(text, match)):
+        if match and place and place.start >= done:
+            for span in _parts(text, match.end(), following.start if following else len(text), place):
                 done = span.end
                 yield span
     if "--" in text:
         for match in _FLAG.finditer(text):
-            yield from _parts(text, match.end(), Place(match["name"], " ", "--", False))
+            yield from _parts(text, match.end(), len(text), Place(match["name"], match.start(), " ", "--", False))
 
 
 def _names(small: str) -> list[re.Match[str]]:
@@ -63,23 +66,27 @@ def _place(text: str, match: re.Match[str]) -> Place:
     head = text[max(0, match.start() - 64) : match.start()]
     before = head.rstrip(_NAME_LETTERS)
     name = head[len(before) :] + text[match.start() : match.start("quote")]
+    start = match.start("quote") - len(name)
     if before.endswith("\\") and name[0] in "nrt":
         before, name = before + name[0], name[1:]
     flag = "--" if name.startswith("--") else ""
-    return Place(name.lstrip("-"), match["sign"], before + flag, bool(match["quote"]))
+    return Place(name.lstrip("-"), start, match["sign"], before + flag, bool(match["quote"]))
 
 
-def _parts(text: str, start: int, place: Place) -> list[Span]:
-    """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret."""
+def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
+    """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret.
+
+    A value without quotes is judged by what stands before `stop`, where the next name begins.
+    """
     secret = secret_of(place.name)
     if secret is None:
         return []
     opening = _OPENING.match(text, start)
     if opening is None:
-        return bare_parts(text, start, place, secret)
+        return bare_parts(text, start, stop, place, secret)
     start, end = opening.end(), _closing(text, opening)
     if end is None:
-        return bare_parts(text, start, place, secret)
+        return bare_parts(text, start, stop, place, secret)
     # In `input("Password: ") + "x"` the quote behind the sign closes a string that began before the name.
     if not place.quoted_name and text[start] in " \t,;:+%.)]}&|":
         return []

@@ -32,6 +32,8 @@ class Place(NamedTuple):
     """Where an assignment stands."""
 
     name: str
+    start: int
+    """Where the name begins."""
     sign: str
     """`=`, `:` and the like, with the blanks around it; one blank behind a command's flag."""
     before: str
@@ -39,8 +41,8 @@ class Place(NamedTuple):
     quoted_name: bool
 
 
-def bare_parts(text: str, start: int, place: Place, secret: Secret) -> list[Span]:
-    """The secret parts of a value without quotes that begins at `start`."""
+def bare_parts(text: str, start: int, stop: int, place: Place, secret: Secret) -> list[Span]:
+    """The secret parts of a value without quotes that begins at `start` and is judged up to `stop`."""
     sign = place.sign.strip()
     if sign == "=>":
         return []
@@ -49,7 +51,7 @@ def bare_parts(text: str, start: int, place: Place, secret: Secret) -> list[Span
     if secret.kind == "authorization":
         return credentials_at(text, start)
     pattern = _SETTING if _is_setting(place) else _BARE
-    match = pattern.match(text, start, start + _ENOUGH)
+    match = pattern.match(text, start, min(stop, start + _ENOUGH))
     if match is None or not _believes(match[0], text, match.end(), place, secret):
         return []
     return [Span(start, _end(text, start, pattern), secret.kind)]

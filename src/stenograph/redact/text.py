@@ -42,7 +42,7 @@ def find(name: str | None, text: str) -> list[Span]:
     named = _named(secret, text) if secret else []
     if not may_hold_secret(text):
         return named
-    spans = _in_json(text) if is_json(text) else _in_text(text)
+    spans = _in_json(text) if is_json(text) else in_text(text)
     return merge((*spans, *named))
 
 
@@ -63,7 +63,7 @@ def _named(secret: Secret, text: str) -> list[Span]:
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
 
 
-def _in_text(text: str) -> Iterator[Span]:
+def in_text(text: str) -> Iterator[Span]:
     """What the rules find; the first rules name what they find most exactly."""
     small = _small_letters(text)
     yield from provider_tokens(text)

@@ -35,11 +35,17 @@ _MARKS = {
     "unknown": ("?", "magenta"),
 }
 LONG_OUTPUT = 30
+DEEPEST_INDENT = 20
 
 
 def visible(text: str) -> str:
     """The text with every character shown that a terminal would obey."""
     return _CONTROLS.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def on_one_line(text: str) -> str:
+    """The same for a name or an id: line breaks are shown, too."""
+    return visible(text).replace("\n", "␊")
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -74,17 +80,17 @@ class TerminalRenderer:
         return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
 
     def _lifecycle(self, event: Event, payload: LifecyclePayload) -> str:
-        name = visible(payload.name)
+        name = on_one_line(payload.name)
         turn = f" #{event.iteration}" if event.iteration else ""
         match event.type:
             case "run.started":
-                return (
-                    f"{self._style('━━ ' + name, 'bold')} {self._style(f'run {event.run_id} {event.timestamp}', 'dim')}"
-                )
+                place = on_one_line(f"run {event.run_id} {event.timestamp}")
+                return f"{self._style('━━ ' + name, 'bold')} {self._style(place, 'dim')}"
             case "step.started":
-                return f"{self._style('▸ ' + name + turn, 'cyan', 'bold')} {self._style(visible(payload.kind), 'dim')}"
+                kind = self._style(on_one_line(payload.kind), "dim")
+                return f"{self._style('▸ ' + name + turn, 'cyan', 'bold')} {kind}"
             case "step.call_workflow.started":
-                child = self._style(f"run {visible(event.child_run_id or '?')}", "dim")
+                child = self._style(f"run {on_one_line(event.child_run_id or '?')}", "dim")
                 return f"{self._style('▸ ' + name + turn, 'cyan', 'bold')} calls {child}"
         if payload.error is not None:
             return self._style(f"✗ {name}{turn}: {visible(payload.error)}", "red")
@@ -93,13 +99,13 @@ class TerminalRenderer:
     def _entry(self, entry: TranscriptEntry) -> str:
         mark, style = _MARKS[entry.entry_type]
         error = (entry.metadata or {}).get("error")
-        head = [visible(entry.source)] if entry.source != "main" else []
+        head = [on_one_line(entry.source)] if entry.source != "main" else []
         if entry.entry_type == "tool_use":
-            head.append(visible(entry.tool_name or ""))
+            head.append(on_one_line(entry.tool_name or ""))
         elif entry.entry_type == "user_message" and entry.role == "system":
             head.append("system prompt:")
         elif entry.entry_type in ("system_event", "unknown") and "subtype" in entry.detail:
-            head.append(f"{visible(str(entry.detail['subtype']))}:")
+            head.append(f"{on_one_line(str(entry.detail['subtype']))}:")
         if error is not None:
             head.append(self._style(f"failed: {visible(str(error))}", "red") + (" ·" if entry.content else ""))
         text = self._text(entry)
@@ -128,7 +134,7 @@ def _depth(event: Event) -> int:
     """How far in an event stands: one level per step around it."""
     if not event.path:
         return 0
-    depth = event.path.count(".") + 1
+    depth = min(event.path.count(".") + 1, DEEPEST_INDENT)
     return depth - 1 if event.type.startswith("step.") else depth
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from stenograph.fold.tree import RunNode, StepNode
-from stenograph.render.terminal import visible
+from stenograph.render.terminal import on_one_line
 
 _STATUS = {"completed": "✓", "failed": "✗", "running": "…", "missing": "?"}
 
@@ -31,15 +31,15 @@ def _branches(steps: tuple[StepNode, ...], indent: str) -> Iterator[str]:
 
 def _run_text(node: RunNode) -> str:
     if node.status == "missing":
-        return f"? run {visible(node.run_id)} ({visible(node.name)}): its journal is not here"
-    parts = [f"{_STATUS[node.status]} {visible(node.name) or 'run'} run {visible(node.run_id)}"]
+        return f"? run {on_one_line(node.run_id)} ({on_one_line(node.name)}): its journal is not here"
+    parts = [f"{_STATUS[node.status]} {on_one_line(node.name) or 'run'} run {on_one_line(node.run_id)}"]
     parts += _counts(node.messages, node.tool_calls)
     return ", ".join(parts + _ending(node.status, node.error, node.started_at, node.ended_at))
 
 
 def _step_text(step: StepNode) -> str:
     turn = f" #{step.iteration}" if step.iteration else ""
-    parts = [f"{_STATUS[step.status]} {visible(step.name)}{turn} ({visible(step.kind)})"]
+    parts = [f"{_STATUS[step.status]} {on_one_line(step.name)}{turn} ({on_one_line(step.kind)})"]
     parts += _counts(step.messages, step.tool_calls)
     return ", ".join(parts + _ending(step.status, step.error, step.started_at, step.ended_at))
 
@@ -54,7 +54,7 @@ def _ending(status: str, error: str | None, started_at: str | None, ended_at: st
         return ["not ended"]
     took = _seconds_between(started_at, ended_at)
     parts = [] if took is None else [f"{took:.3f} s"]
-    return [*parts, f"failed: {visible(error)}"] if error else parts
+    return [*parts, f"failed: {on_one_line(error)}"] if error else parts
 
 
 def _seconds_between(start: str | None, end: str | None) -> float | None:

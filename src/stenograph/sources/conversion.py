@@ -27,6 +27,8 @@ class FileReport(Struct, kw_only=True):
     path: str
     format: str | None
     """None when no format knows the file; then it was not read."""
+    problem: str | None = None
+    """Why the file was not read, when it was not."""
     run_id: str | None = None
     source: str | None = None
     report: Report
@@ -99,14 +101,21 @@ def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
 
 def _folder(folder: Path, spec: FormatSpec | None, keep_raw: bool, files: list[FileReport]) -> Iterator[Event]:
     """Every session in a folder, one after the other; subagent files go with their session."""
-    found = [detect_file(path, spec) for path in _transcripts(folder)]
+    found = []
+    for path in _transcripts(folder):
+        try:
+            found.append(detect_file(path, spec))
+        except SourceError as error:
+            files.append(FileReport(path=str(path), format=None, problem=str(error), report=Report()))
     taken: set[str] = set()
     for each in found:
         if claude.is_main_file(each):
             taken |= {str(path) for path in claude.subagent_files(Path(each.path), each.identity.native_id)}
     for each in found:
         if each.spec is None:
-            files.append(FileReport(path=each.path, format=None, report=Report()))
+            files.append(
+                FileReport(path=each.path, format=None, problem="no format knows it, skipped", report=Report())
+            )
         elif each.path not in taken:
             yield from _session(each, keep_raw, files)
 
@@ -127,7 +136,8 @@ def _session(found: Detection, keep_raw: bool, files: list[FileReport]) -> Itera
         for path in claude.subagent_files(main, found.identity.native_id):
             try:
                 agent = detect_file(path, found.spec)
-            except SourceError:
+            except SourceError as error:  # an agent cleans up as it likes; the session is worth reading without it
+                files.append(FileReport(path=str(path), format=claude.FORMAT, problem=str(error), report=Report()))
                 continue
             series.append(_file(agent, keep_raw, files, main=main))
     return series[0] if len(series) == 1 else merged(series)

@@ -21,6 +21,8 @@ class SourceReport(Struct, frozen=True, kw_only=True):
     lines: int
     events: int
     malformed: int
+    failed: int
+    """Lines on which our own mapping broke."""
     unknown_types: dict[str, int]
     open_calls: tuple[str, ...]
     """Tool calls that never got a result, as the agent left them."""
@@ -53,6 +55,7 @@ def verify_source(path: Path) -> SourceReport:
         lines=sum(report.lines for report in reports),
         events=events,
         malformed=malformed,
+        failed=failed,
         unknown_types=unknown,
         open_calls=tuple(end.what for end in ends.remaining() if end.kind == "open_call"),
         wanted_files=tuple(name for report in reports for name in report.wanted_files),

@@ -31,11 +31,13 @@ from stenograph.model.payload import (
 def indented(value: Any) -> str:
     """Any JSON value as indented JSON."""
     try:
-        return msgspec.json.format(msgspec.json.encode(mend.plain(value)), indent=2).decode()
+        try:
+            line = msgspec.json.encode(mend.plain(value))
+        except UnicodeEncodeError:
+            line = msgspec.json.encode(mend.scrub(mend.plain(value))[0])
+        return msgspec.json.format(line, indent=2).decode()
     except RecursionError:
         return "[nested too deeply to show]"
-    except UnicodeEncodeError:
-        return indented(mend.scrub(mend.plain(value))[0])
 
 
 def as_text(value: Any) -> str:

@@ -52,7 +52,7 @@ class TranscriptEntry:
     source: str
     """`main` or `subagent:<id>`."""
     timestamp: datetime
-    """When it happened, by the agent's own clock; always aware."""
+    """When it happened, by the agent's own clock; always aware, in UTC when it was given without a zone."""
     session_id: str | None = None
     detail: dict[str, Any] = field(default_factory=dict)
     """What the provider said beyond the common fields (`subtype`, `sdk_entry`, `notification`, `of`)."""
@@ -75,6 +75,8 @@ class TranscriptEntry:
     def __post_init__(self) -> None:
         if self.role is None:
             object.__setattr__(self, "role", ROLES.get(self.entry_type, "system"))
+        if self.timestamp.tzinfo is None:  # one naive time among aware ones, and none can be compared
+            object.__setattr__(self, "timestamp", self.timestamp.replace(tzinfo=UTC))
 
     @classmethod
     def message(
@@ -107,7 +109,7 @@ class TranscriptEntry:
             entry_type=entry_type,
             sequence_number=sequence,
             source=source,
-            timestamp=created_at if created_at.tzinfo else created_at.replace(tzinfo=UTC),
+            timestamp=created_at,
             session_id=session_id,
             role=role,
             content=content,

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.model import mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -81,10 +82,10 @@ class Projector:
         origin = event.origin
         place = None if origin is None or origin.line is None else (origin.file, origin.line)
         record = self._records.get(event.source)
-        if record is None or place is None or record.place != place:
-            record = self._records[event.source] = _Record(place)
-        if event.raw is not None:
-            record.raw = event.raw
+        # Only the first event of a line has its raw, so another raw is another line, also at the same place.
+        begins = event.raw is not None or event.raw_b64 is not None
+        if record is None or place is None or begins or record.place != place:
+            record = self._records[event.source] = _Record(place, event.raw)
         return record
 
     def _entry(self, event: Event, record: _Record, draft: _Draft) -> TranscriptEntry:
@@ -181,8 +182,9 @@ def _user_drafts(payload: MessagePayload) -> list[_Draft]:
     drafts = []
     if payload.system_prompt is not None:
         drafts.append(_Draft("user_message", payload.system_prompt, role="system"))
-        if blocks and isinstance(blocks[-1], TextBlock) and blocks[-1].text == payload.system_prompt:
-            blocks = blocks[:-1]
+        last = next((n for n in reversed(range(len(blocks))) if isinstance(blocks[n], TextBlock)), None)
+        if last is not None and block_text(blocks[last]) == payload.system_prompt:
+            blocks = blocks[:last] + blocks[last + 1 :]
     said = [block for block in blocks if isinstance(block, TextBlock | AttachmentBlock)]
     if said or not drafts:
         drafts.append(_Draft("user_message", blocks_text(said), role="user"))
@@ -225,7 +227,12 @@ def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any]
 def _parsed(raw: str | None) -> Any:
     if raw is None:
         return None
+    text = raw.removeprefix("\ufeff")
     try:
-        return msgspec.json.decode(raw)
+        return msgspec.json.decode(text)
     except (*REFUSALS, UnicodeEncodeError):
+        pass  # the formats take more than strict JSON, so we do, too
+    try:
+        return mend.parse_json(text.encode("utf-8", "surrogatepass"))[0]
+    except (ValueError, RecursionError):
         return None

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -16,6 +16,7 @@ from stenograph.model.value import Extra
 
 _TEXT_PARTS = {"input_text", "output_text", "text", "inputText"}
 _THINKING_PARTS = {"reasoning", "reasoning_text", "summary_text"}
+_OUR_BLOCKS = {str(kind.__struct_config__.tag) for kind in get_args(Block)}
 _decode_json = msgspec.json.Decoder().decode
 
 
@@ -28,7 +29,7 @@ def blocks_of(content: Any) -> tuple[Block, ...]:
 
 def _block_of(part: Any) -> Block:
     if not isinstance(part, dict):
-        return UnknownBlock(extra=Extra({"type": "unknown", "value": part}))
+        return _unknown(part)
     kind, text = part.get("type"), part.get("text")
     if isinstance(text, str) and isinstance(kind, str):
         if kind in _TEXT_PARTS:
@@ -37,7 +38,14 @@ def _block_of(part: Any) -> Block:
             return ThinkingBlock(fidelity="agent_emitted", thinking=text)
     if kind == "encrypted_content" and _is_readable(part.get("encrypted_content")):
         return TextBlock(fidelity="agent_emitted", text=part["encrypted_content"])
-    return _media(part) or UnknownBlock(extra=Extra(part))
+    return _media(part) or _unknown(part)
+
+
+def _unknown(part: Any) -> UnknownBlock:
+    """A part of a type we do not know, under its own name unless that is the name of a block of ours."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    is_ours = not isinstance(kind, str) or kind in _OUR_BLOCKS
+    return UnknownBlock(extra=Extra({"value": part} if is_ours else part))
 
 
 def _is_readable(text: Any) -> bool:
@@ -122,13 +130,16 @@ def arguments_of(arguments: Any) -> Any:
 
 
 def tool_name(name: Any, namespace: Any = None) -> str:
-    """A tool by the name that every version would give it: MCP tools as `mcp__<server>__<tool>`, others bare."""
-    name = name if isinstance(name, str) else ""
-    if isinstance(namespace, str) and namespace.startswith("mcp__"):
-        return f"{namespace}__{name}"
-    return name
+    """The name of a tool, the same with and without namespaces (0.144): `mcp__<server>__<tool>`, others bare."""
+    bare = string(name) or ""
+    return f"{namespace}__{bare}" if isinstance(namespace, str) and namespace.startswith("mcp__") else bare
 
 
 def small(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:
     """The facts that are there, or None when there are none."""
     return {name: value for name, value in pairs if value is not None} or None
+
+
+def string(value: Any) -> str | None:
+    """A string that says something."""
+    return value if isinstance(value, str) and value else None

@@ -91,6 +91,8 @@ class TurnItem(_Loose):
     stderr: Any = None
     source: Any = None
     command: Any = None
+    result: Raw = _NOTHING
+    content_items: Any = None
     aggregated_output: Raw = _NOTHING
     changes: Raw = _NOTHING
     tool: Any = None
@@ -197,8 +199,13 @@ class Record(Struct, gc=False):
     """The whole line as JSON, where it was decoded whole."""
 
     def whole(self) -> Any:
-        """The line as JSON."""
-        return self.value if self.line is None else mend.parse_json(self.line)[0]
+        """The line as JSON, or as text where it is too odd for that."""
+        if self.line is None:
+            return self.value
+        try:
+            return mend.parse_json(self.line)[0]
+        except (ValueError, RecursionError):
+            return self.line.decode("utf-8", "replace")
 
 
 class _Line(_Loose):
@@ -211,6 +218,8 @@ class _Line(_Loose):
 _decode_line = msgspec.json.Decoder(_Line).decode
 _decoders = {name: msgspec.json.Decoder(kind).decode for name, kind in PAYLOADS.items()}
 _decode_json = msgspec.json.Decoder().decode
+_encode_json = msgspec.json.Encoder().encode
+_UNWRITABLE = (TypeError, ValueError, OverflowError)
 
 
 def decode(line: bytes) -> Record:
@@ -218,7 +227,7 @@ def decode(line: bytes) -> Record:
     head = _decode_line(line)
     decode_payload = _decoders.get(head.type)
     if decode_payload is None or head.payload == _NOTHING:
-        return convert(mend.parse_json(line)[0])
+        raise msgspec.ValidationError("not a line type we know")  # `convert` sees the whole of it
     return Record(head.type, head.timestamp, decode_payload(head.payload), head.metadata, line)
 
 
@@ -226,28 +235,37 @@ def convert(value: Any) -> Record:
     """The record of any JSON value."""
     if not isinstance(value, dict):
         return Record("", value=value)
-    type, payload = value.get("type"), value.get("payload")
+    name, payload = value.get("type"), value.get("payload")
     if payload is None:
-        type, payload = _bare(value)
-    kind = PAYLOADS.get(type) if isinstance(type, str) else None
-    record = Record(type if isinstance(type, str) else "", value.get("timestamp"), value=value)
-    if kind is not None:
+        name, payload = _bare(value)
+    name = name if isinstance(name, str) else ""
+    record = Record(name, value.get("timestamp"), value=value)
+    decode_payload = _decoders.get(name)
+    if decode_payload is not None:
         try:
-            record.payload = msgspec.convert(payload, kind)
+            # By way of JSON, because parts that stay undecoded can only be cut out of it.
+            record.payload = decode_payload(_encode(payload))
             record.metadata = value.get("metadata")
-        except msgspec.ValidationError:
+        except (*REFUSALS, *_UNWRITABLE):
             pass  # a known line in a shape nobody knows
     return record
 
 
+def _encode(value: Any) -> bytes:
+    try:
+        return _encode_json(value)
+    except UnicodeEncodeError:  # lone surrogates
+        return _encode_json(mend.scrub(value)[0])
+
+
 def _bare(value: dict[str, Any]) -> tuple[Any, Any]:
     """A line without an envelope as what it would have been in one."""
-    type = value.get("type")
-    if type is None and "id" in value and ("instructions" in value or "git" in value):
+    name = value.get("type")
+    if name is None and "id" in value and ("instructions" in value or "git" in value):
         return "session_meta", value
-    if isinstance(type, str) and type in _BARE_ITEMS:
+    if isinstance(name, str) and name in _BARE_ITEMS:
         return "response_item", value
-    return type, None
+    return name, None
 
 
 def loads(raw: Raw) -> Any:

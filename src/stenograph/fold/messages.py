@@ -1,0 +1,99 @@
+"""Messages put together again: what an agent spread over several records is one message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from stenograph.model.block import Block
+from stenograph.model.event import Event
+from stenograph.model.payload import MessagePayload
+
+_ROLES = {"message.user": "user", "message.assistant": "assistant"}
+_Key = tuple[str, str, str, str]
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody said, whole."""
+
+    run_id: str
+    source: str
+    role: str
+    message_id: str | None = None
+    blocks: tuple[Block, ...]
+    """Of all its records, in their order."""
+    model: str | None = None
+    stop_reason: str | None = None
+    """The last one told: the agent knows it only at the end."""
+    system_prompt: str | None = None
+    started_at: str
+    ended_at: str
+    seqs: tuple[int, ...]
+    """The events that it was spread over."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    first: Event
+    parts: list[tuple[Event, MessagePayload]]
+
+    def message(self) -> Message:
+        payloads = [payload for _, payload in self.parts]
+        return Message(
+            run_id=self.first.run_id,
+            source=self.first.source,
+            role=_ROLES[self.first.type],
+            message_id=payloads[0].message_id,
+            blocks=tuple(block for payload in payloads for block in payload.blocks),
+            model=next((payload.model for payload in payloads if payload.model is not None), None),
+            stop_reason=next((payload.stop_reason for payload in reversed(payloads) if payload.stop_reason), None),
+            system_prompt=payloads[0].system_prompt,
+            started_at=self.first.timestamp,
+            ended_at=self.parts[-1][0].timestamp,
+            seqs=tuple(event.seq for event, _ in self.parts),
+        )
+
+
+def messages(events: Iterable[Event]) -> list[Message]:
+    """The messages of one or several runs, in the order in which they began.
+
+    Records of one source with the same `message_id` are one message, whatever stands between them. A record without
+    an id is a message of its own.
+    """
+    drafts: list[_Draft] = []
+    open_drafts: dict[_Key, _Draft] = {}
+    for event in events:
+        payload = event.payload
+        if event.type not in _ROLES or not isinstance(payload, MessagePayload):
+            continue
+        key = _key(event, payload)
+        draft = None if key is None else open_drafts.get(key)
+        if draft is None:
+            draft = _Draft(event, [])
+            drafts.append(draft)
+            if key is not None:
+                open_drafts[key] = draft
+        draft.parts.append((event, payload))
+    return [draft.message() for draft in drafts]
+
+
+def count_messages(events: Iterable[Event]) -> int:
+    """How many messages there are, without keeping what they say."""
+    keys: set[_Key] = set()
+    alone = 0
+    for event in events:
+        if event.type in _ROLES and isinstance(event.payload, MessagePayload):
+            key = _key(event, event.payload)
+            if key is None:
+                alone += 1
+            else:
+                keys.add(key)
+    return alone + len(keys)
+
+
+def _key(event: Event, payload: MessagePayload) -> _Key | None:
+    if not payload.message_id:
+        return None
+    return event.run_id, event.source, event.type, payload.message_id

@@ -1,0 +1,180 @@
+"""Thread items as the payloads of messages and tool events. Items are whatever JSON was sent, so nothing is assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.formats.codex_rollout.content import blocks_of, result_of, thinking_of
+from stenograph.formats.codex_rollout.outcome import failure
+from stenograph.model.block import Block, TextBlock
+from stenograph.model.payload import MessagePayload, ToolPayload
+
+TOOLS = {
+    "commandExecution",
+    "fileChange",
+    "mcpToolCall",
+    "dynamicToolCall",
+    "collabAgentToolCall",
+    "webSearch",
+    "imageView",
+    "imageGeneration",
+}
+"""Items that are a tool's call when they start and its result when they complete; their id is the call's."""
+
+_BOOKKEEPING = {"type", "id", "tool", "status", "startedAtMs", "completedAtMs", "durationMs"}
+_OUTCOMES = {"result", "error", "results", "agentsStates", "contentItems", "success", "savedPath"}
+_SPEAKING = {"mcpToolCall", "dynamicToolCall"}
+"""Tools whose output says what went wrong, when they fail."""
+
+
+def item_of(params: dict[str, Any]) -> dict[str, Any]:
+    """The item of a notification; the seeds show it flat, in place of the params."""
+    item = params.get("item", params)
+    return item if isinstance(item, dict) else {}
+
+
+def text(value: Any) -> str:
+    """A string, or an empty one in place of anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def call_of(item: dict[str, Any]) -> ToolPayload:
+    """A tool item as its call."""
+    return ToolPayload(
+        name=name_of(item), call_id=text(item.get("id")), input=_input(item), output=None, fidelity="agent_emitted"
+    )
+
+
+def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPayload:
+    """A completed tool item as its result; `streamed` is what deltas told of an output that the item lacks."""
+    output, blocks = _output(item)
+    if output is None and blocks is None:
+        output = streamed
+    duration = item.get("durationMs")
+    return ToolPayload(
+        name=name_of(item),
+        call_id=text(item.get("id")),
+        input=None,
+        output=output,
+        error=_error(item, output, blocks),
+        fidelity="agent_emitted",
+        duration_ms=duration if isinstance(duration, int | float) and not isinstance(duration, bool) else None,
+        blocks=blocks,
+    )
+
+
+def bridged_call(params: dict[str, Any]) -> ToolPayload:
+    """A dynamic tool that the server asks its client to run (`item/tool/call`)."""
+    return ToolPayload(
+        name=text(params.get("tool")),
+        call_id=text(params.get("callId")),
+        input=params.get("arguments"),
+        output=None,
+        fidelity="agent_emitted",
+    )
+
+
+def bridged_result(params: dict[str, Any], result: Any, failure: str | None) -> ToolPayload:
+    """The client's answer to `item/tool/call`, or the error it answered with."""
+    answer = result if isinstance(result, dict) else {"contentItems": result}
+    output, blocks = result_of(answer.get("contentItems"))
+    if failure is None and answer.get("success") is False:
+        failure = _said(output, blocks) or "failed"
+    return ToolPayload(
+        name=text(params.get("tool")),
+        call_id=text(params.get("callId")),
+        input=None,
+        output=output,
+        error=failure,
+        fidelity="agent_emitted",
+        blocks=blocks,
+    )
+
+
+def name_of(item: dict[str, Any]) -> str:
+    """A tool by the name that rollouts give it where they can be told alike, else the item's type."""
+    kind, tool = text(item.get("type")), text(item.get("tool"))
+    if kind == "mcpToolCall":
+        return f"mcp__{text(item.get('server'))}__{tool}"
+    return tool or kind
+
+
+def _input(item: dict[str, Any]) -> Any:
+    match item.get("type"):
+        case "mcpToolCall" | "dynamicToolCall":
+            return item.get("arguments")
+        case "commandExecution":
+            return _given(item, ("command", "cwd"))
+        case "fileChange":
+            return _given(item, ("changes",))
+        case _:
+            keys = (key for key in item if key not in _BOOKKEEPING and key not in _OUTCOMES)
+            return _given(item, tuple(keys))
+
+
+def _output(item: dict[str, Any]) -> tuple[Any, tuple[Block, ...] | None]:
+    match item.get("type"):
+        case "commandExecution":
+            return item.get("aggregatedOutput"), None
+        case "mcpToolCall":
+            return _mcp_output(item.get("result"))
+        case "dynamicToolCall":
+            return result_of(item.get("contentItems"))
+        case "webSearch":
+            return _given(item, ("query", "action", "results")), None
+        case "collabAgentToolCall":
+            return _given(item, ("receiverThreadIds", "agentsStates")), None
+        case "imageGeneration":
+            return result_of([{"type": "image", "data": item.get("result"), "mimeType": "image/png"}])
+        case _:
+            return None, None
+
+
+def _mcp_output(result: Any) -> tuple[Any, tuple[Block, ...] | None]:
+    if not isinstance(result, dict):
+        return result, None
+    content = result.get("content")
+    if not content:
+        return result.get("structuredContent"), None
+    return result_of(content)
+
+
+def _error(item: dict[str, Any], output: Any, blocks: tuple[Block, ...] | None) -> str | None:
+    said = _said(output, blocks) if text(item.get("type")) in _SPEAKING else ""
+    words = [said] if said else []
+    return failure(item.get("status"), item.get("error"), item.get("success"), None, item.get("exitCode"), words)
+
+
+def _said(output: Any, blocks: tuple[Block, ...] | None) -> str:
+    if isinstance(output, str):
+        return output
+    return "\n".join(block.text for block in blocks or () if isinstance(block, TextBlock))
+
+
+def _given(item: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: item[key] for key in keys if item.get(key) is not None}
+
+
+def user_message(content: Any, message_id: Any) -> MessagePayload:
+    """What a person or the calling program said, as sent by the client or repeated by the server."""
+    if isinstance(content, list):
+        content = [_as_image(part) for part in content]
+    return MessagePayload(role="user", blocks=blocks_of(content), message_id=text(message_id) or None)
+
+
+def _as_image(part: Any) -> Any:
+    if isinstance(part, dict) and part.get("type") == "image" and isinstance(part.get("url"), str):
+        return {**part, "image_url": part["url"]}
+    return part
+
+
+def agent_message(said: str, message_id: str, model: str | None) -> MessagePayload:
+    """The model's own words."""
+    blocks = (TextBlock(fidelity="agent_emitted", text=said),)
+    return MessagePayload(role="assistant", blocks=blocks, model=model, message_id=message_id or None)
+
+
+def reasoning(summary: Any, content: Any, message_id: str, model: str | None) -> MessagePayload:
+    """What the model showed of its reasoning: the parts of its summary, then its raw thoughts where they are sent."""
+    blocks = thinking_of(summary, content)
+    return MessagePayload(role="assistant", blocks=blocks, model=model, message_id=message_id or None)

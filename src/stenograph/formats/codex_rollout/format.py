@@ -1,0 +1,402 @@
+"""Records of a rollout to events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.codex_rollout import record as records
+from stenograph.formats.codex_rollout.content import (
+    arguments_of,
+    attachment,
+    blocks_of,
+    result_of,
+    small,
+    string,
+    texts_of,
+    thinking_of,
+    tool_name,
+)
+from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
+from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
+from stenograph.formats.codex_rollout.prompt import harness_subtype
+from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
+from stenograph.formats.codex_rollout.twin import QUIET_EVENTS, TWINS, event_news, item_news
+from stenograph.formats.codex_rollout.usage import tokens, usage_of
+from stenograph.model.block import Block, ToolUseBlock
+from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
+
+NAME = "codex_rollout"
+
+
+class CodexRolloutFormat(LineFormat):
+    """One rollout file: one thread, or one segment of it."""
+
+    name = NAME
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._thread_id: str | None = None
+        self._turn_id: str | None = None
+        self._model: str | None = None
+        self._outcomes = Outcomes()
+        self._search_id: str | None = None
+        """The id of a web search that ended; until 0.142 the call itself has none."""
+        self._has_records = False
+        """Whether `token_usage_record`s tell the usage, so that `token_count` only repeats it."""
+        self._total: Any = None
+
+    def _decode(self, line: bytes) -> Any:
+        return records.decode(line)
+
+    def _convert(self, value: Any) -> Any:
+        return records.convert(value)
+
+    def _map(self, record: Record) -> None:
+        if record.payload is None:
+            self._place(record.timestamp, session_id=self._thread_id)
+            self._unknown(record.whole(), record.type)
+            return
+        if record.type == "session_meta":
+            self._know(record.payload)
+            self._place(record.timestamp or record.payload.timestamp, session_id=self._thread_id)
+        else:
+            self._place(record.timestamp, session_id=self._thread_id)
+        _LINES.get(record.type, CodexRolloutFormat._note)(self, record)
+
+    # Lines.
+
+    def _know(self, meta: Meta) -> None:
+        """The first session_meta says whose file this is; a second one was copied with a history."""
+        if self._thread_id is not None:
+            return
+        self._thread_id = string(meta.id)
+        self._has_records = meta.history_mode == "paginated"
+        parent = parent_of(meta.parent_thread_id, meta.source)
+        if self._parent_run_id is None:
+            self._parent_run_id = run_of(parent)
+
+    def _session_meta(self, record: Record) -> None:
+        meta: Meta = record.payload
+        names = meta.__struct_fields__
+        data = small((name, getattr(meta, name)) for name in names if name != "timestamp")
+        is_own = string(meta.id) == self._thread_id
+        self._system("session_meta" if is_own else "copied_session_meta", data=data)
+
+    def _turn_context(self, record: Record) -> None:
+        turn = record.payload
+        self._model = string(turn.model) or self._model
+        self._turn_id = string(turn.turn_id) or self._turn_id
+        self._system("turn_context", data=small((name, getattr(turn, name)) for name in turn.__struct_fields__))
+
+    def _compacted(self, record: Record) -> None:
+        compacted = record.payload
+        data = small(
+            [
+                ("window_number", compacted.window_number),
+                ("compaction_response_id", compacted.compaction_response_id),
+            ]
+        )
+        self._system("compaction", string(compacted.message), data)
+
+    def _usage_record(self, record: Record) -> None:
+        self._has_records = True
+        usage = usage_of("call", record.payload.usage, self._model, string(record.payload.response_id))
+        if usage is None:
+            self._system("token_usage_record")
+        else:
+            self._emit("token.usage", usage)
+
+    def _note(self, record: Record) -> None:
+        note = record.payload
+        facts = ("full", "trigger_turn", "call_id", "questions", "author", "recipient")
+        text = "\n".join(texts_of(note.content)) or None
+        self._system(record.type, text, small((name, getattr(note, name)) for name in facts))
+
+    # Response items.
+
+    def _response_item(self, record: Record) -> None:
+        item: Item = record.payload
+        kind = item.type or ("message" if isinstance(item.role, str) else "")
+        handle = _ITEMS.get(kind)
+        if handle is not None:
+            handle(self, item)
+        elif kind == "message":
+            self._message(item, record.metadata)
+        elif kind in _QUIET_ITEMS:
+            self._system(kind, data=small([("id", item.id)]))
+        else:
+            self._unknown(record.whole(), f"response_item/{kind}")
+
+    def _message(self, item: Item, metadata: Any) -> None:
+        if item.role == "assistant":
+            if isinstance(metadata, dict) and metadata.get("compaction_output") is True:
+                self._system("compaction_summary", "\n".join(texts_of(item.content)))
+            else:
+                self._say("assistant", item, blocks_of(item.content))
+            return
+        texts = texts_of(item.content)
+        if item.role == "user":
+            subtype = harness_subtype(texts, item.passthrough)
+            if subtype is None:
+                self._say("user", item, blocks_of(item.content))
+                return
+        else:
+            subtype = f"{string(item.role) or 'unknown'}_message"
+        self._system(subtype, "\n".join(texts))
+
+    def _agent_message(self, item: Item) -> None:
+        """Mail between agents: from above it is the task, from elsewhere it is news."""
+        author, recipient = string(item.author) or "", string(item.recipient) or ""
+        if author and recipient.startswith(author + "/"):
+            self._say("user", item, blocks_of(item.content))
+        else:
+            data = small([("author", item.author), ("recipient", item.recipient)])
+            self._system("inter_agent_message", "\n".join(texts_of(item.content)), data)
+
+    def _reasoning(self, item: Item) -> None:
+        self._say("assistant", item, thinking_of(item.summary, item.content))
+
+    def _function_call(self, item: Item) -> None:
+        self._call(item, tool_name(item.name, item.namespace), arguments_of(item.arguments))
+
+    def _custom_tool_call(self, item: Item) -> None:
+        self._call(item, tool_name(item.name, item.namespace), item.input)
+
+    def _local_shell_call(self, item: Item) -> None:
+        self._call(item, "local_shell", item.action)
+
+    def _tool_search_call(self, item: Item) -> None:
+        self._call(item, "tool_search", arguments_of(item.arguments))
+
+    def _web_search_call(self, item: Item) -> None:
+        found, self._search_id = self._search_id, None
+        if string(item.id) is None and found is not None:
+            item.call_id = found
+        self._call(item, "web_search", item.action)
+
+    def _image_generation_call(self, item: Item) -> None:
+        """A call with its result in it."""
+        self._call(item, "image_generation", small([("revised_prompt", item.revised_prompt)]))
+        if isinstance(item.result, str) and item.result:
+            image = attachment("image/png", item.result)
+            output, blocks = (item.result, None) if image is None else (None, (image,))
+            self._result(self._call_id(item), output, blocks)
+
+    def _call(self, item: Item, name: str, given: Any) -> None:
+        call_id = self._call_id(item)
+        self._outcomes.called(call_id)
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
+        self._say("assistant", item, (block,))
+        self._emit(
+            "tool.call", ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
+        )
+
+    def _output(self, item: Item) -> None:
+        output, blocks = result_of(item.output)
+        said = item.success
+        if said is None and isinstance(item.output, dict):
+            said = item.output.get("success")
+        self._result(self._call_id(item), output, blocks, "failed" if said is False else None)
+
+    def _tool_search_output(self, item: Item) -> None:
+        self._result(self._call_id(item), loads(item.tools), None)
+
+    def _result(self, call_id: str, output: Any, blocks: tuple[Block, ...] | None, error: str | None = None) -> None:
+        outcome = self._outcomes.answered(call_id)
+        self._emit(
+            "tool.result",
+            ToolPayload(
+                name="",
+                call_id=call_id,
+                input=None,
+                output=output,
+                error=outcome.error or error,
+                fidelity="agent_emitted",
+                duration_ms=outcome.duration_ms,
+                blocks=blocks,
+            ),
+        )
+
+    def _call_id(self, item: Item) -> str:
+        """What joins a call and its output; made up from the line where Codex gave none."""
+        return string(item.call_id) or string(item.id) or f"{item.type}_{self.report.lines}"
+
+    # Event messages.
+
+    def _event_msg(self, record: Record) -> None:
+        event: Happening = record.payload
+        handle = _EVENTS.get(event.type)
+        if handle is not None:
+            handle(self, event)
+        elif event.type in TWINS:
+            self._system(event.type)
+        elif event.type in QUIET_EVENTS:
+            self._happened(event)
+        else:
+            self._unknown(record.whole(), f"event_msg/{event.type}")
+
+    def _happened(self, event: Happening, child_run_id: str | None = None) -> None:
+        """An event that says little, or nothing new."""
+        text, facts = event_news(event)
+        self._system(event.type, text, small(facts), child_run_id=child_run_id)
+
+    def _turn_started(self, event: Happening) -> None:
+        self._turn_id = string(event.turn_id) or self._turn_id
+        self._happened(event)
+
+    def _turn_ended(self, event: Happening) -> None:
+        self._happened(event)
+        if event.error is not None:
+            self._fail(event.error)
+
+    def _error(self, event: Happening) -> None:
+        self._fail(event.error or {"message": event.message, "codex_error_info": event.codex_error_info})
+
+    def _call_ended(self, event: Happening) -> None:
+        self._outcomes.ended(event.call_id, error_of_event(event), event.duration)
+        self._happened(event)
+
+    def _web_search_ended(self, event: Happening) -> None:
+        self._search_id = string(event.call_id)
+        self._happened(event)
+
+    def _agent_spawned(self, event: Happening) -> None:
+        child = event.new_thread_id if event.type == "collab_agent_spawn_end" else event.agent_thread_id
+        is_new = event.type == "collab_agent_spawn_end" or event.kind == "started"
+        self._happened(event, run_of(child) if is_new else None)
+
+    def _item_completed(self, event: Happening) -> None:
+        item = event.item or TurnItem()
+        self._outcomes.ended(item.id, error_of_item(item), item.duration)
+        text, facts = item_news(item)
+        if item.type == "WebSearch":
+            self._search_id = string(item.id)
+        if event.thread_id is not None and event.thread_id != self._thread_id:
+            facts.append(("thread_id", event.thread_id))
+        child = None
+        if item.type == "SubAgentActivity" and item.kind == "started":
+            child = run_of(item.agent_thread_id)
+        elif item.type == "CollabAgentToolCall" and item.tool == "spawn_agent":
+            children = item.receiver_thread_ids
+            child = run_of(children[0]) if isinstance(children, list) and children else None
+        self._system("item_completed", text, small(facts), child_run_id=child)
+
+    def _token_count(self, event: Happening) -> None:
+        """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
+        info = event.info if isinstance(event.info, dict) else {}
+        total = info.get("total_token_usage")
+        payload = usage_of("total", total, self._model)
+        if self._has_records or payload is None or total == self._total:
+            self._system("token_count")
+            return
+        self._total = total
+        last = usage_of("call", info.get("last_token_usage"), self._model, self._usage_key(total))
+        if last is not None and last.input_tokens + last.output_tokens > 0:
+            self._emit("token.usage", last)
+        self._emit("token.usage", payload)
+
+    # What all of them use.
+
+    def _usage_key(self, total: Any) -> str | None:
+        """What names a call that Codex gave no id: its turn (else its thread) and the total that it led to.
+
+        A fork copies both, so the copy is known to be the same call.
+        """
+        number = tokens(total.get("total_tokens"))
+        thread, turn = self._thread_id, self._turn_id or ""
+        if number is None or (thread is None and not turn):
+            return None
+        # Turns without a UUID (none before 0.120) are not unique beyond their thread.
+        return f"{turn}:{number}" if len(turn) == 36 else f"{thread}:{turn}:{number}"
+
+    def _say(self, role: str, item: Item, blocks: tuple[Block, ...]) -> None:
+        self._emit(
+            f"message.{role}",
+            MessagePayload(
+                role=role,
+                blocks=blocks,
+                model=self._model if role == "assistant" else None,
+                message_id=string(item.id),
+            ),
+        )
+
+    def _system(
+        self, subtype: str, text: str | None = None, data: Any = None, *, child_run_id: str | None = None
+    ) -> None:
+        self._emit(
+            "system.event", SystemPayload(subtype=subtype, text=text or None, data=data), child_run_id=child_run_id
+        )
+
+    def _fail(self, error: Any) -> None:
+        fields = error if isinstance(error, dict) else {"message": error}
+        info = fields.get("codex_error_info") or fields.get("kind")
+        code = next(iter(info), None) if isinstance(info, dict) else info
+        self._emit(
+            "error",
+            ErrorPayload(
+                message=string(fields.get("message")) or "Codex reported an error without a message",
+                code=string(code),
+                data=info if isinstance(info, dict) else None,
+            ),
+        )
+
+
+_LINES: dict[str, Callable[[CodexRolloutFormat, Record], None]] = {
+    "session_meta": CodexRolloutFormat._session_meta,
+    "turn_context": CodexRolloutFormat._turn_context,
+    "response_item": CodexRolloutFormat._response_item,
+    "event_msg": CodexRolloutFormat._event_msg,
+    "compacted": CodexRolloutFormat._compacted,
+    "token_usage_record": CodexRolloutFormat._usage_record,
+}
+_ITEMS: dict[str, Callable[[CodexRolloutFormat, Item], None]] = {
+    "reasoning": CodexRolloutFormat._reasoning,
+    "function_call": CodexRolloutFormat._function_call,
+    "function_call_output": CodexRolloutFormat._output,
+    "custom_tool_call": CodexRolloutFormat._custom_tool_call,
+    "custom_tool_call_output": CodexRolloutFormat._output,
+    "local_shell_call": CodexRolloutFormat._local_shell_call,
+    "tool_search_call": CodexRolloutFormat._tool_search_call,
+    "tool_search_output": CodexRolloutFormat._tool_search_output,
+    "web_search_call": CodexRolloutFormat._web_search_call,
+    "image_generation_call": CodexRolloutFormat._image_generation_call,
+    "agent_message": CodexRolloutFormat._agent_message,
+}
+_QUIET_ITEMS = {
+    "additional_tools",
+    "compaction",
+    "compaction_summary",
+    "compaction_trigger",
+    "context_compaction",
+    "ghost_snapshot",
+    "other",
+}
+_EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
+    "item_completed": CodexRolloutFormat._item_completed,
+    "token_count": CodexRolloutFormat._token_count,
+    "task_started": CodexRolloutFormat._turn_started,
+    "turn_started": CodexRolloutFormat._turn_started,
+    "task_complete": CodexRolloutFormat._turn_ended,
+    "turn_complete": CodexRolloutFormat._turn_ended,
+    "error": CodexRolloutFormat._error,
+    "exec_command_end": CodexRolloutFormat._call_ended,
+    "patch_apply_end": CodexRolloutFormat._call_ended,
+    "mcp_tool_call_end": CodexRolloutFormat._call_ended,
+    "dynamic_tool_call_response": CodexRolloutFormat._call_ended,
+    "web_search_end": CodexRolloutFormat._web_search_ended,
+    "sub_agent_activity": CodexRolloutFormat._agent_spawned,
+    "collab_agent_spawn_end": CodexRolloutFormat._agent_spawned,
+}
+
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="Codex CLI's threads on disk",
+    versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
+    home="$CODEX_HOME/sessions/YYYY/MM/DD/rollout-*.jsonl (and archived_sessions/)",
+    detect=detect,
+    identify=identify,
+    open=CodexRolloutFormat,
+)

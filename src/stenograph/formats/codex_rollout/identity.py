@@ -1,0 +1,57 @@
+"""How to tell a rollout, and whose thread it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.base import Identity, run_id_of
+from stenograph.formats.codex_rollout.content import string
+from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
+
+_FILE_NAME = re.compile(
+    r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<thread>[0-9a-f]{8}-[0-9a-f-]{27})(?:_[0-9a-f-]+)?[^/\\]*$"
+)
+
+
+def _meta_of(head: Sequence[Any]) -> Any:
+    for value in head:
+        record = convert(value)
+        if isinstance(record.payload, Meta):
+            return record.payload
+    return None
+
+
+def detect(head: Sequence[Any], path: str) -> bool:
+    first = head[0]
+    if not isinstance(first, dict):
+        return False
+    if isinstance(first.get("type"), str) and first["type"] in PAYLOADS:
+        return isinstance(first.get("payload"), dict)
+    return "type" not in first and "instructions" in first and _FILE_NAME.search(path) is not None
+
+
+def identify(head: Sequence[Any], path: str) -> Identity:
+    meta = _meta_of(head)
+    name = _FILE_NAME.search(path)
+    native_id = (string(meta.id) if meta else None) or (name["thread"] if name else "")
+    parent = parent_of(meta.parent_thread_id, meta.source) if meta else None
+    return Identity(native_id=native_id, session_id=native_id or None, parent_native_id=parent)
+
+
+def parent_of(parent_thread_id: Any, source: Any) -> str | None:
+    """The thread that spawned this one."""
+    if isinstance(parent_thread_id, str) and parent_thread_id:
+        return parent_thread_id
+    for key in ("subagent", "thread_spawn", "parent_thread_id"):
+        source = source.get(key) if isinstance(source, dict) else None
+    return string(source)
+
+
+def run_of(thread_id: Any) -> str | None:
+    """The run that a thread is; None for what cannot be an id."""
+    try:
+        return run_id_of("codex_rollout", thread_id) if string(thread_id) else None
+    except UnicodeEncodeError:  # a lone surrogate
+        return None

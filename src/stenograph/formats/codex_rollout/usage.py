@@ -1,0 +1,31 @@
+"""Tokens, by Codex's own keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.model.payload import Scope, UsagePayload
+
+
+def usage_of(scope: Scope, numbers: Any, model: str | None, key: str | None = None) -> UsagePayload | None:
+    """Codex's numbers as a payload; None when there are none. Its input already includes what was cached."""
+    if not isinstance(numbers, dict):
+        return None
+    into, out = tokens(numbers.get("input_tokens")), tokens(numbers.get("output_tokens"))
+    if into is None and out is None:
+        return None
+    return UsagePayload(
+        scope=scope,
+        input_tokens=into or 0,
+        output_tokens=out or 0,
+        cache_read_input_tokens=tokens(numbers.get("cached_input_tokens")),
+        cache_creation_input_tokens=tokens(numbers.get("cache_write_input_tokens")),
+        reasoning_output_tokens=tokens(numbers.get("reasoning_output_tokens")),
+        model=model,
+        message_id=key,
+    )
+
+
+def tokens(number: Any) -> int | None:
+    """A plausible number of tokens."""
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 63 else None

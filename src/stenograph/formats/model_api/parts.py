@@ -1,0 +1,90 @@
+"""The parts of a message's content, in any of the three dialects, as blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.formats.model_api.loose import a_list, a_str, dicts
+from stenograph.formats.model_api.media import attachment_of
+from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock, UnknownBlock
+from stenograph.model.value import Extra
+
+FIDELITY: Fidelity = "agent_emitted"
+"""Everything in these formats is what the caller or the model told; nobody here saw a tool run."""
+
+_TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
+_THOUGHTS = {"thinking", "think", "reasoning"}
+
+
+def text_block(text: str) -> TextBlock:
+    """Text."""
+    return TextBlock(fidelity=FIDELITY, text=text)
+
+
+def thinking_block(text: str) -> ThinkingBlock:
+    """Reasoning that was shown."""
+    return ThinkingBlock(fidelity=FIDELITY, thinking=text)
+
+
+def verbatim(part: Any) -> UnknownBlock:
+    """A part that has no block of its own, as it stood: redacted thinking, an image by URL, a file by id."""
+    fields = part if isinstance(part, dict) else {"value": part}
+    return UnknownBlock(extra=Extra({"type": "unknown", **fields, "fidelity": FIDELITY}))
+
+
+def blocks_of(content: Any) -> list[Block]:
+    """A message's content, a string or parts, as blocks in order; empty texts leave none."""
+    if isinstance(content, str):
+        return [text_block(content)] if content else []
+    if isinstance(content, dict):
+        content = [content]
+    found = (block_of(part) for part in a_list(content))
+    return [block for block in found if block is not None]
+
+
+def block_of(part: Any) -> Block | None:
+    """One part of a content as a block; None for an empty text."""
+    if isinstance(part, str):
+        return text_block(part) if part else None
+    if not isinstance(part, dict):
+        return verbatim(part)
+    kind = part.get("type")
+    text = part.get(_TEXTS[kind]) if isinstance(kind, str) and kind in _TEXTS else None
+    if isinstance(text, str):
+        return text_block(text) if text else None
+    if kind in _THOUGHTS if isinstance(kind, str) else False:
+        thought = thought_in(part)
+        return thinking_block(thought) if thought else _silent(part)
+    return attachment_of(part) or verbatim(part)
+
+
+def _silent(part: dict[str, Any]) -> UnknownBlock | None:
+    """Reasoning without a word: kept when it is there but hidden, left out when it is just empty."""
+    return verbatim(part) if part.get("encrypted_content") or part.get("encrypted") or part.get("data") else None
+
+
+def thought_in(part: dict[str, Any]) -> str:
+    """The words of a reasoning part: `thinking`, `think`, `text`, or the parts of `summary` and `content`."""
+    for name in ("thinking", "think", "text", "reasoning"):
+        value = part.get(name)
+        if isinstance(value, str) and value:
+            return value
+    found = [a_str(piece.get("text")) for name in ("thinking", "summary", "content") for piece in dicts(part.get(name))]
+    return "\n".join(text for text in found if text) or a_str(part.get("summary"))
+
+
+def outcome(content: Any) -> tuple[Any, tuple[Block, ...] | None]:
+    """What a tool gave back, as the `output` and `blocks` of its result.
+
+    One text is the output; several parts are their texts below one another, with the parts as blocks;
+    a value that holds neither text nor media is the output as it is.
+    """
+    if not isinstance(content, list):
+        return content, None
+    blocks = blocks_of(content)
+    if not any(isinstance(block, TextBlock | AttachmentBlock) for block in blocks):
+        return content or None, None
+    output = "\n".join(block.text for block in blocks if isinstance(block, TextBlock)) or None
+    if len(blocks) == 1 and output is not None:
+        return output, None
+    return output, tuple(blocks)

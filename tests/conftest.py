@@ -1,0 +1,52 @@
+"""What every test shares: strict guards, no storage but its own, real child processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 60
+"""Seconds after which something hangs; nothing is measured by it."""
+
+
+@pytest.fixture(autouse=True)
+def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own errors reach the test; nobody's storage is touched."""
+    monkeypatch.setenv("STENOGRAPH_STRICT", "1")
+    monkeypatch.delenv("STENOGRAPH_STORAGE", raising=False)
+
+
+@pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guards as a host has them: they log and count."""
+    monkeypatch.delenv("STENOGRAPH_STRICT")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A storage root that does not exist yet."""
+    return tmp_path / "storage"
+
+
+Python = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def python() -> Python:
+    """Runs a script in a process of its own: `python(script, *arguments)`; it must end well unless `check=False`."""
+
+    def run(
+        script: str, *arguments: object, check: bool = True, prefix: tuple[str, ...] = (), **more: object
+    ) -> subprocess.CompletedProcess[str]:
+        command = [*prefix, sys.executable, "-W", "error", "-c", textwrap.dedent(script), *map(str, arguments)]
+        options = {"capture_output": True, "text": True, "timeout": PATIENCE, **more}
+        done = subprocess.run(command, **options)  # type: ignore[call-overload]
+        assert not check or done.returncode == 0, done.stderr
+        return done  # type: ignore[no-any-return]
+
+    return run

@@ -1,0 +1,67 @@
+"""What a user may import from `stenograph`, and nothing by accident."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import stenograph
+import stenograph.model
+import stenograph.transcript
+
+MODULES = [stenograph, stenograph.model, stenograph.transcript]
+NOT_OURS = {"TYPE_CHECKING"}
+"""Python's own words, visible because a module has no other way to use them."""
+
+
+def test_the_public_names_are_sorted_and_unique() -> None:
+    """A sorted list is one that two people can extend."""
+    assert stenograph.__all__ == sorted(set(stenograph.__all__))
+
+
+def test_the_public_names_are_what_is_visible() -> None:
+    """`dir(stenograph)` shows `__all__` and its rooms, no helper that somebody might come to rely on."""
+    visible = {name for name in dir(stenograph) if not name.startswith("_")} - NOT_OURS
+    rooms = {name for name in visible if isinstance(getattr(stenograph, name), ModuleType)}
+    assert visible - rooms == set(stenograph.__all__)
+
+
+@pytest.mark.parametrize("name", stenograph.__all__)
+def test_a_public_name_can_be_imported_and_says_what_it_is(name: str) -> None:
+    """Each public name exists and has a docstring of its own."""
+    assert getattr(stenograph, name).__doc__
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_a_star_import_gives_exactly_the_public_names(module: ModuleType) -> None:
+    """`__all__` names nothing that is not there."""
+    names: dict[str, object] = {}
+    exec(f"from {module.__name__} import *", names)
+    assert set(names) - {"__builtins__"} == set(module.__all__)
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    """The lazy door refuses what it does not know, by name."""
+    with pytest.raises(AttributeError, match="no attribute 'nothing_like_it'"):
+        _ = stenograph.nothing_like_it  # type: ignore[attr-defined]
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    """The imports under `TYPE_CHECKING` name what the lazy door opens, from the same rooms."""
+    tree = ast.parse(Path(stenograph.__file__).read_text())
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    homes = {name.name: node.module for node in guarded.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert homes == stenograph._HOMES
+    assert sorted(homes) == stenograph.__all__
+
+
+def test_importing_the_package_loads_no_room() -> None:
+    """Public names are loaded at first use, so that starting up costs nothing."""
+    program = "import sys, stenograph; print(sorted(name for name in sys.modules if name.startswith('stenograph.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,204 @@
+"""What always holds for masked texts and events, whatever they hold."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from stenograph.model import Event, MessagePayload, TextBlock, UnknownPayload
+from stenograph.redact import default_masker, mask_text
+from stenograph.redact.hint import may_hold_secret
+from stenograph.redact.text import in_text
+from strategies import PATIENT, events, wild_json_values
+
+mask = default_masker()
+
+# Put together here, so that no scanner takes them for real ones.
+TOKENS = [
+    "sk-" + "ant-api03-" + "aB3dE6" * 6,
+    "sk-" + "proj-" + "Zz9Qq" * 8,
+    "AKIA" + "ABCDEFGH23456789",
+    "AIza" + "Sy0123456789abcdefghijABCDEFGHIJ-_x1y",
+    "ghp_" + "a1B2c3" * 6,
+    "xoxb-" + "1234567890-abcdefgh",
+    "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0In0" + ".c2ln_bmF0-dXJl",
+    "SG." + "a1B2c3d4e5F6g7h8" + "." + "i9J0k1L2m3N4o5P6q7",
+]
+PEM = (
+    "-----BEGIN "
+    + "PRIVATE KEY-----\n"
+    + "MIIEvQIBADANBgkqhkiG9w0BAQEF\n" * 2
+    + "AASC==\n-----END "
+    + "PRIVATE KEY-----"
+)
+PIECES = [
+    *TOKENS,
+    PEM,
+    PEM.replace("\n", "\\n"),
+    PEM[:70],
+    "-----BEGIN " + "RSA PRIVATE KEY-----",
+    "password",
+    "PASSWORD=",
+    "api_key",
+    "apiKey",
+    "token",
+    "DB_PASS=",
+    "input_tokens",
+    "Authorization",
+    "Authorization: Bearer ",
+    "Basic dXNlcjpwYXNz",
+    "Cookie: sid=",
+    "Set-Cookie: ",
+    "cache_key=",
+    "--token ",
+    "--password=",
+    "https://user:",
+    "://",
+    "@host",
+    "hunter2",
+    "hunter two",
+    "9f86d081884c7d659a2feaa0c55ad015",
+    "${TOKEN}",
+    "<your-key>",
+    "[masked:",
+    "[masked:password]",
+    "[masked:x]",
+    *"=:;,&?@/-_.[](){}<>|#$%\"'`\\ \n\tx7İ漢",
+    ": ",
+    ' = "',
+    '": "',
+    '\\"',
+    '\\\\\\"',
+    "\\n",
+    "\\u001b",
+    "\x1b[31m",
+    "\r\n",
+    "\u2028",
+    "\x00",
+    "\udc80",
+]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
+"""Texts in which secrets, names, signs, quotes and marks stand in any order."""
+plain_texts = texts.filter(lambda text: "PRIVATE KEY" not in text)
+names = st.sampled_from(
+    ["password", "api_key", "Authorization", "token", "Cookie", "cache_key", "tool_id", "input_tokens", "x", "auth"]
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts | wild_json_values,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names | texts, inner, max_size=3),
+    max_leaves=6,
+)
+containers = st.lists(json_values, max_size=3) | st.dictionaries(names | texts, json_values, max_size=4)
+
+
+def an_event(payload: Any, raw: str | None = None) -> Event:
+    return Event(
+        seq=1,
+        run_id="r",
+        type="unknown",
+        path="",
+        iteration=0,
+        timestamp="",
+        payload=UnknownPayload(value=payload),
+        raw=raw,
+    )
+
+
+def shape(value: Any) -> Any:
+    """The value without what its strings say."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return str if isinstance(value, str) else value
+
+
+@PATIENT
+@given(texts)
+@example("AIza" + "a" * 35 + "sk-" + "ant-" + "b1" * 20)
+@example('password=\\"a\\\\\\"b\\" token=\'' + TOKENS[0] + "'")
+def test_masking_a_text_twice_is_masking_it_once(text: str) -> None:
+    """A mark is no secret and uncovers none."""
+    masked = mask_text(text)
+    assert mask_text(masked) == masked
+
+
+@PATIENT
+@given(texts, st.sampled_from(TOKENS), texts)
+def test_no_issued_token_survives_wherever_it_stands(before: str, token: str, after: str) -> None:
+    """What precedes and follows a token, short of the letters of a word, does not hide it."""
+    assert token not in mask_text(f"{before} {token} {after}")
+
+
+@PATIENT
+@given(plain_texts)
+def test_a_masked_text_has_as_many_lines_as_before(text: str) -> None:
+    """Only private keys span lines."""
+    assert len(mask_text(text).splitlines()) == len(text.splitlines())
+
+
+@PATIENT
+@given(texts)
+def test_the_cheap_look_never_lets_a_secret_pass(text: str) -> None:
+    """A text in which the rules find something shows a hint, also when it stands escaped in JSON."""
+    if any(True for _ in in_text(text)):
+        assert may_hold_secret(text)
+        assert may_hold_secret(json.dumps(text))
+        assert may_hold_secret(json.dumps(json.dumps(text)))
+
+
+@PATIENT
+@given(texts)
+def test_an_event_is_masked_as_its_texts_are(text: str) -> None:
+    """Looking at the whole event first misses nothing that looking at the text alone finds."""
+    block = TextBlock(fidelity="router", text=text)
+    event = replace(an_event(None), payload=MessagePayload(role="user", blocks=(block,), system_prompt=text))
+    masked = mask(event).payload
+    assert masked.blocks[0].text == masked.system_prompt == mask_text(text)
+
+
+@PATIENT
+@given(containers, st.booleans(), st.sampled_from([None, 1]))
+def test_a_source_line_is_masked_exactly_as_what_it_says(value: Any, ascii: bool, indent: int | None) -> None:
+    """The raw line still parses, and to the very values that the payload has."""
+    value = json.loads(json.dumps(value))  # as a reader has it: surrogates that meet are one character
+    masked = mask(an_event(value, json.dumps(value, ensure_ascii=ascii, indent=indent)))
+    assert json.loads(masked.raw or "") == masked.payload.value
+
+
+@PATIENT
+@given(containers)
+def test_masking_json_keeps_its_shape_and_is_stable(value: Any) -> None:
+    """Types, keys, lengths of lists and all that is no string stay; masking again changes nothing."""
+    event = an_event(value, json.dumps(value))
+    masked = mask(event)
+    assert shape(masked.payload.value) == shape(value)
+    assert mask(masked) is masked
+
+
+@PATIENT
+@given(events())
+def test_any_event_is_masked_without_raising(event: Event) -> None:
+    """Unknown blocks, fields that do not fit and payloads of any shape pass; what identifies an event stays."""
+    masked = mask(event)
+    assert mask(masked) == masked
+    assert masked is event or masked != event
+    fields = ("seq", "run_id", "parent_run_id", "child_run_id", "type", "path", "timestamp", "origin")
+    assert [getattr(masked, name) for name in fields] == [getattr(event, name) for name in fields]
+
+
+@PATIENT
+@given(texts, st.binary(max_size=6), texts)
+def test_a_line_that_is_not_utf8_is_masked_around_its_odd_bytes(before: str, odd: bytes, after: str) -> None:
+    """The bytes that are no text are still there, and the line is masked as text otherwise."""
+    line = before.encode("utf-8", "replace") + b"\xff" + odd + b"\xff " + after.encode("utf-8", "replace")
+    event = replace(an_event(None), raw_b64=base64.b64encode(line).decode())
+    masked = base64.b64decode(mask(event).raw_b64 or "")
+    text = line.decode("utf-8", "surrogateescape")
+    assert masked == mask_text(text).encode("utf-8", "surrogateescape")
+    assert mask(mask(event)) == mask(event)

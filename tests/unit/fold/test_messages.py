@@ -1,0 +1,86 @@
+"""Messages that an agent spread over several records are put together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.fold import count_messages, messages
+from stenograph.model import Event, MessagePayload, Origin, TextBlock, ThinkingBlock, ToolPayload
+
+
+def said(seq: int, text: str, message_id: str | None = None, **more: Any) -> Event:
+    role = more.pop("role", "assistant")
+    source, run_id, thinking = more.pop("source", None), more.pop("run_id", "r"), more.pop("thinking", False)
+    block: Any = (
+        ThinkingBlock(fidelity="agent_emitted", thinking=text)
+        if thinking
+        else TextBlock(fidelity="agent_emitted", text=text)
+    )
+    payload = MessagePayload(role=role, blocks=(block,), message_id=message_id, **more)
+    return event(seq, f"message.{role}", payload, run_id=run_id, source=source)
+
+
+def event(seq: int, type: str, payload: Any, *, run_id: str = "r", source: str | None = None) -> Event:
+    return Event(
+        seq=seq,
+        run_id=run_id,
+        type=type,
+        path="",
+        iteration=0,
+        timestamp=f"t{seq}",
+        origin=Origin(source=source),
+        payload=payload,
+    )
+
+
+def test_records_with_one_id_are_one_message() -> None:
+    """Thinking, text and whatever else share an id; a tool result between them changes nothing."""
+    result = ToolPayload(name="", call_id="c", input=None, output="ok", fidelity="agent_emitted")
+    events = [
+        said(1, "hm", "m1", thinking=True, model="opus"),
+        event(2, "tool.result", result),
+        said(3, "Done.", "m1", stop_reason="end_turn"),
+    ]
+    [message] = messages(events)
+    assert [type(block).__name__ for block in message.blocks] == ["ThinkingBlock", "TextBlock"]
+    assert (message.model, message.stop_reason, message.seqs) == ("opus", "end_turn", (1, 3))
+    assert (message.started_at, message.ended_at) == ("t1", "t3")
+
+
+def test_records_without_an_id_stand_alone() -> None:
+    """Nothing says that they belong together."""
+    assert [message.seqs for message in messages([said(1, "a"), said(2, "b"), said(3, "c", "")])] == [(1,), (2,), (3,)]
+
+
+def test_the_same_id_elsewhere_is_another_message() -> None:
+    """Another source, another run and another role do not share messages."""
+    events = [
+        said(1, "a", "m"),
+        said(2, "b", "m", source="subagent:x"),
+        said(3, "c", "m", run_id="fork"),
+        said(4, "d", "m", role="user"),
+    ]
+    assert [(m.run_id, m.source, m.role) for m in messages(events)] == [
+        ("r", "main", "assistant"),
+        ("r", "subagent:x", "assistant"),
+        ("fork", "main", "assistant"),
+        ("r", "main", "user"),
+    ]
+
+
+def test_messages_come_in_the_order_in_which_they_began() -> None:
+    """Interleaved messages keep their blocks apart."""
+    events = [said(1, "a", "m1"), said(2, "b", "m2"), said(3, "c", "m1")]
+    assert [message.seqs for message in messages(events)] == [(1, 3), (2,)]
+
+
+def test_counting_agrees_with_joining() -> None:
+    """Messages are counted by distinct id."""
+    events = [said(1, "a", "m1"), said(2, "b", "m1"), said(3, "c"), said(4, "q", role="user")]
+    assert count_messages(events) == len(messages(events)) == 3
+
+
+def test_a_payload_of_another_shape_is_no_message() -> None:
+    """A broken journal may hold anything; it does not stop the fold."""
+    assert messages([event(1, "message.user", None), event(2, "message.assistant", {"role": 1})]) == []
+    assert count_messages([event(1, "message.user", None)]) == 0
