@@ -37,7 +37,7 @@ def _edge(prefix: str, inside: str) -> str:
     Behind and not before it, because a pattern that begins with its literal is searched many times faster. The
     letters that end an escape (`\\n`, `\\u001b`, `%20`, a terminal colour) are no part of the word they precede.
     """
-    ends = r"\\[nrtbf]", r"\\u00[0-9a-fA-F]{2}", r"%[0-9a-fA-F]{2}", r"\[\dm", r"\[\d\dm", r"\[\d;\d\dm"
+    ends = r"\\[nrtbf]", r"\\u[0-9a-fA-F]{4}", r"%[0-9a-fA-F]{2}", r"\[\dm", r"\[\d\dm", r"\[\d;\d\dm"
     after = "|".join(f"(?<={end}{prefix})" for end in ends)
     return f"(?:(?<![{inside}]{prefix})|{after})"
 

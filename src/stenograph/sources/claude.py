@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from stenograph.errors import SourceError
+from stenograph.formats.claude_code import agent_link, agent_meta
 from stenograph.sources.detection import Detection, detect_file
 
 FORMAT = "claude_code"
@@ -32,16 +33,36 @@ def subagent_files(session: Path, session_id: str) -> list[Path]:
     return nested + beside
 
 
-def parent_of(agent_file: Path) -> tuple[str | None, str | None]:
-    """The source and the call that spawned a subagent, by its sidecar; nothing where there is none."""
-    from stenograph.formats.claude_code import agent_meta
-
+def parent_of(agent_file: Path, session: Path | None = None) -> tuple[str | None, str | None]:
+    """The source and the call that spawned a subagent: by its sidecar (2.1) or its session's result lines (2.0)."""
     sidecar = agent_file.with_suffix(".meta.json")
     try:
         meta: Any = msgspec.json.decode(sidecar.read_bytes())
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None, None
-    return agent_meta(meta) if isinstance(meta, dict) else (None, None)
+        meta = None
+    if isinstance(meta, dict):
+        return agent_meta(meta)
+    call_id = None if session is None else _links(session).get(agent_file.stem.removeprefix("agent-"))
+    return (None, None) if call_id is None else ("main", call_id)
+
+
+def _links(session: Path) -> dict[str, str]:
+    """Which call spawned which subagent, as the lines of a session's results tell."""
+    links: dict[str, str] = {}
+    try:
+        with session.open("rb") as file:
+            for line in file:
+                if b'"agentId"' not in line:
+                    continue
+                try:
+                    link = agent_link(msgspec.json.decode(line, type=dict[str, Any]))
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                    continue
+                if link is not None:
+                    links.setdefault(*link)
+    except OSError:  # the session has just been deleted; whoever reads it will say so
+        return links
+    return links
 
 
 def is_main_file(found: Detection) -> bool:

@@ -154,7 +154,7 @@ def _opened(found: Detection, keep_raw: bool, main: Path | None = None) -> tuple
     path = Path(found.path)
     identity = found.identity
     is_claude = found.spec.name == claude.FORMAT and found.path != "-"
-    parent_source, parent_call_id = claude.parent_of(path) if is_claude else (None, None)
+    parent_source, parent_call_id = claude.parent_of(path, main) if is_claude else (None, None)
     run_id = found.run_id
     parent = identity.parent_native_id
     context = Context(
