@@ -398,7 +398,7 @@ def test_a_text_of_one_part_is_the_output_and_several_are_blocks() -> None:
     two = {**RESULT, "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
     first, second = events(one, two)
     assert (first.payload.output, first.payload.blocks) == ("a", None)
-    assert second.payload.output == "a\nb"
+    assert second.payload.output is None
     assert len(second.payload.blocks) == 2
 
 

@@ -251,7 +251,7 @@ def test_results_may_have_parts_and_screenshots() -> None:
     found = events(
         request(USER, {**RESULT, "output": parts}, {"type": "computer_call_output", "call_id": "c", "output": shot})
     )
-    assert (found[1].payload.output, len(found[1].payload.blocks)) == ("a", 2)
+    assert (found[1].payload.output, len(found[1].payload.blocks)) == (None, 2)
     assert found[2].payload.blocks[0].size == 67
 
 

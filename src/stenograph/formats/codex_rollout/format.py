@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import Raw
+
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import (
@@ -129,16 +131,16 @@ class CodexRolloutFormat(LineFormat):
         else:
             self._unknown(record.whole(), f"response_item/{kind}")
 
-    def _message(self, item: Item, metadata: Any) -> None:
+    def _message(self, item: Item, metadata: Raw) -> None:
         if item.role == "assistant":
-            if isinstance(metadata, dict) and metadata.get("compaction_output") is True:
+            if _is_compaction_output(metadata):
                 self._system("compaction_summary", "\n".join(texts_of(item.content)))
             else:
                 self._say("assistant", item, blocks_of(item.content))
             return
         texts = texts_of(item.content)
         if item.role == "user":
-            subtype = harness_subtype(texts, item.passthrough)
+            subtype = harness_subtype(texts, loads(item.passthrough))
             if subtype is None:
                 self._say("user", item, blocks_of(item.content))
                 return
@@ -285,10 +287,10 @@ class CodexRolloutFormat(LineFormat):
 
     def _token_count(self, event: Happening) -> None:
         """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
-        info = event.info if isinstance(event.info, dict) else {}
-        total = info.get("total_token_usage")
+        info = None if self._has_records else loads(event.info)
+        total = info.get("total_token_usage") if isinstance(info, dict) else None
         payload = usage_of("total", total, self._model)
-        if self._has_records or payload is None or total == self._total:
+        if payload is None or total == self._total:
             self._system("token_count")
             return
         self._total = total
@@ -341,6 +343,11 @@ class CodexRolloutFormat(LineFormat):
                 data=info if isinstance(info, dict) else None,
             ),
         )
+
+
+def _is_compaction_output(metadata: Raw) -> bool:
+    value = loads(metadata)
+    return isinstance(value, dict) and value.get("compaction_output") is True
 
 
 _LINES: dict[str, Callable[[CodexRolloutFormat, Record], None]] = {

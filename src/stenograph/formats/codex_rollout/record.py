@@ -75,7 +75,7 @@ class Item(_Loose):
     author: Any = None
     recipient: Any = None
     success: Any = None
-    passthrough: Any = field(default=None, name="internal_chat_message_metadata_passthrough")
+    passthrough: Raw = field(default=_NOTHING, name="internal_chat_message_metadata_passthrough")
 
 
 class TurnItem(_Loose):
@@ -111,7 +111,7 @@ class Happening(_Loose):
     type: str = ""
     item: TurnItem | None = None
     thread_id: Any = None
-    info: Any = None
+    info: Raw = _NOTHING
     turn_id: Any = None
     duration_ms: Any = None
     message: Any = None
@@ -189,11 +189,11 @@ _BARE_ITEMS = {"message", "reasoning", "function_call", "function_call_output", 
 class Record(Struct, gc=False):
     """One line of a rollout."""
 
-    type: str
+    type: str = ""
     timestamp: Any = None
     payload: Any = None
     """A `Payload`; None for a line that nobody knows."""
-    metadata: Any = None
+    metadata: Raw = _NOTHING
     line: bytes | None = None
     value: Any = None
     """The whole line as JSON, where it was decoded whole."""
@@ -212,7 +212,7 @@ class _Line(_Loose):
     type: str = ""
     timestamp: Any = None
     payload: Raw = _NOTHING
-    metadata: Any = None
+    metadata: Raw = _NOTHING
 
 
 _decode_line = msgspec.json.Decoder(_Line).decode
@@ -245,7 +245,8 @@ def convert(value: Any) -> Record:
         try:
             # By way of JSON, because parts that stay undecoded can only be cut out of it.
             record.payload = decode_payload(_encode(payload))
-            record.metadata = value.get("metadata")
+            if "metadata" in value:
+                record.metadata = Raw(_encode(value["metadata"]))
         except (*REFUSALS, *_UNWRITABLE):
             pass  # a known line in a shape nobody knows
     return record

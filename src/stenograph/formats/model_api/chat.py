@@ -9,7 +9,7 @@ from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
 from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str, parsed
 from stenograph.formats.model_api.media import attachment
-from stenograph.formats.model_api.parts import blocks_of, thought_in, verbatim
+from stenograph.formats.model_api.parts import blocks_of, plain_text, thought_in, verbatim
 from stenograph.formats.model_api.turn import Turn
 from stenograph.formats.model_api.usage import openai_usage
 from stenograph.model.block import TextBlock
@@ -220,11 +220,6 @@ def reasoning_of(message: dict[str, Any]) -> str:
         if any(thoughts):
             return "\n".join(thought for thought in thoughts if thought)
     return ""
-
-
-def plain_text(content: Any) -> str:
-    """The text of a content, parts one below the other."""
-    return "\n".join(block.text for block in blocks_of(content) if isinstance(block, TextBlock))
 
 
 def said(content: Any) -> Any:

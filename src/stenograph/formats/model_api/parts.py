@@ -14,6 +14,7 @@ FIDELITY: Fidelity = "agent_emitted"
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHTS = {"thinking", "think", "reasoning"}
+_OURS = {"text", "thinking", "tool_use", "tool_result", "command", "stream", "attachment", "unknown"}
 
 
 def text_block(text: str) -> TextBlock:
@@ -28,8 +29,9 @@ def thinking_block(text: str) -> ThinkingBlock:
 
 def verbatim(part: Any) -> UnknownBlock:
     """A part that has no block of its own, as it stood: redacted thinking, an image by URL, a file by id."""
-    fields = part if isinstance(part, dict) else {"value": part}
-    return UnknownBlock(extra=Extra({"type": "unknown", **fields, "fidelity": FIDELITY}))
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str) or part["type"] in _OURS:
+        part = {"value": part}  # under our own names it would be read as what it is not
+    return UnknownBlock(extra=Extra({**part, "fidelity": FIDELITY}))
 
 
 def blocks_of(content: Any) -> list[Block]:
@@ -73,18 +75,22 @@ def thought_in(part: dict[str, Any]) -> str:
     return "\n".join(text for text in found if text) or a_str(part.get("summary"))
 
 
+def plain_text(content: Any) -> str:
+    """The text of a content, parts one below the other."""
+    return "\n".join(block.text for block in blocks_of(content) if isinstance(block, TextBlock))
+
+
 def outcome(content: Any) -> tuple[Any, tuple[Block, ...] | None]:
     """What a tool gave back, as the `output` and `blocks` of its result.
 
-    One text is the output; several parts are their texts below one another, with the parts as blocks;
-    a value that holds neither text nor media is the output as it is.
+    One text is the output; media and several parts are blocks, and then there is no output; a value that holds
+    neither text nor media is the output as it is.
     """
     if not isinstance(content, list):
         return content, None
     blocks = blocks_of(content)
     if not any(isinstance(block, TextBlock | AttachmentBlock) for block in blocks):
         return content or None, None
-    output = "\n".join(block.text for block in blocks if isinstance(block, TextBlock)) or None
-    if len(blocks) == 1 and output is not None:
-        return output, None
-    return output, tuple(blocks)
+    if len(blocks) == 1 and isinstance(blocks[0], TextBlock):
+        return blocks[0].text, None
+    return None, tuple(blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.parts import FIDELITY, outcome, text_block, thinking_block
+from stenograph.formats.model_api.parts import FIDELITY, outcome, plain_text, text_block, thinking_block
 from stenograph.model.block import Block, ToolResultBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 
@@ -47,7 +47,8 @@ class Turn:
         output, blocks = outcome(content)
         if block:
             self.blocks.append(ToolResultBlock(fidelity=FIDELITY, tool_id=call_id, tool_content=content))
-        error = (why or (output if isinstance(output, str) and output else "failed")) if failed else None
+        words = output if isinstance(output, str) else plain_text(content)
+        error = (why or words or "failed") if failed else None
         payload = ToolPayload(
             name=name, call_id=call_id, input=None, output=output, error=error, fidelity=FIDELITY, blocks=blocks
         )
