@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -132,6 +132,7 @@ def test_masking_a_text_twice_is_masking_it_once(text: str) -> None:
 @given(texts, st.sampled_from(TOKENS), texts)
 def test_no_issued_token_survives_wherever_it_stands(before: str, token: str, after: str) -> None:
     """What precedes and follows a token, short of the letters of a word, does not hide it."""
+    assume(token not in before + after)
     assert token not in mask_text(f"{before} {token} {after}")
 
 

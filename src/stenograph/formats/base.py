@@ -130,7 +130,9 @@ def run_id_of(format_name: str, native_id: str) -> str:
             return str(UUID(native_id))
     except ValueError:
         pass
-    return str(uuid5(_NATIVE_NAMESPACE, f"{format_name}\n{native_id}"))
+    # Garbage ids may hold lone surrogates, which have no UTF-8.
+    name = f"{format_name}\n{native_id}".encode("utf-8", "backslashreplace").decode()
+    return str(uuid5(_NATIVE_NAMESPACE, name))
 
 
 class LineFormat:
@@ -276,10 +278,7 @@ class LineFormat:
         if line.endswith(b"\r"):
             report.crlf_lines += 1
         if not line.strip():
-            if line:
-                report.blank_lines[report.lines] = line.decode("utf-8", "replace")
-            else:
-                report.blank_lines[report.lines] = ""
+            report.blank_lines[report.lines] = line.decode("utf-8", "replace")
             return
         self._raw = line if self.context.keep_raw else None
         if report.lines == 1 and line.startswith(b"\xef\xbb\xbf"):

@@ -29,10 +29,11 @@ def head_records(head: bytes) -> list[Any]:
     """The first records in the beginning of a file: its complete lines that are JSON (and a last one that is)."""
     records = []
     for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[: HEAD_RECORDS * 2]:
-        if not line.strip():
+        text = line.removeprefix(b"data:").strip()  # a stream of server-sent events holds JSON, too
+        if not text:
             continue
         try:
-            records.append(mend.parse_json(line)[0])
+            records.append(mend.parse_json(text)[0])
         except (ValueError, RecursionError):
             continue
         if len(records) == HEAD_RECORDS:

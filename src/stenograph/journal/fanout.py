@@ -15,7 +15,8 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from operator import length_hint
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -54,7 +55,7 @@ class Mailbox:
         "queue",
         "room",
         "taken",
-        "wake",
+        "wakes",
         "warned",
         "warned_at",
     )
@@ -75,8 +76,8 @@ class Mailbox:
         self.warned = 0
         self.warned_at = -WARN_EVERY
         self.closed = False
-        self.wake: Callable[[], object] | None = None
-        """Set while the subscriber is parked."""
+        self.wakes: deque[Callable[[], object]] = deque()
+        """How to wake those who are parked: one, unless several loops share the subscription."""
 
     def fall_behind(self, offset: int) -> None:
         """Take no more; the subscriber reads on in the file, from the offset."""
@@ -103,10 +104,9 @@ class Mailbox:
 
     def ring(self) -> None:
         """Wake the subscriber if it is parked."""
-        wake = self.wake
-        if wake is not None:
-            self.wake = None
-            wake()
+        with suppress(IndexError):
+            while True:
+                self.wakes.popleft()()
 
 
 class FanOut:
@@ -138,7 +138,7 @@ class FanOut:
             queue = box.queue
             if len(queue) < box.room:
                 queue.append(event)
-                if box.wake is not None:
+                if box.wakes:
                     box.ring()
             elif box.room:
                 self._overflow(box)
@@ -241,7 +241,7 @@ class Subscription:
         box = self._box
         if box.closed:
             return None
-        if box.queue or box.behind is not None:
+        if box.queue or box.behind is not None or length_hint(self._hand):
             self._naps = 0
             return self._take()
         return None if ended else ()
@@ -249,14 +249,11 @@ class Subscription:
     def _take(self) -> Iterator[Event]:
         box = self._box
         queue = box.queue
+        yield from self._hand  # what a loop that was left early had not handed out
         while queue and not box.closed:
             # A handful at once costs a third of one by one; a small part of the buffer, so that drops stay exact.
-            handful = self._pick(queue)
-            hand = self._hand = iter(handful)
-            try:
-                yield from hand
-            finally:
-                queue.extendleft([*hand][::-1])  # what a loop that was left early had not handed out
+            self._hand = iter(self._pick(queue))
+            yield from self._hand
         if box.behind is not None and not queue:
             yield from self._replay(box.behind)
 
@@ -301,10 +298,9 @@ class Subscription:
             time.sleep(NAP)
             return
         bell = threading.Event()
-        self._box.wake = bell.set
-        if self._is_idle():
-            bell.wait()
-        self._box.wake = None
+        with self._parked(bell.set):
+            if self._is_idle():
+                bell.wait()
 
     async def _rest_async(self) -> None:
         import asyncio
@@ -320,12 +316,19 @@ class Subscription:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(_set_once, woken)
 
-        self._box.wake = ring
-        try:
+        with self._parked(ring):
             if self._is_idle():
                 await woken
+
+    @contextmanager
+    def _parked(self, ring: Callable[[], object]) -> Iterator[None]:
+        """Whoever looks for work after this is rung up when some comes."""
+        self._box.wakes.append(ring)
+        try:
+            yield
         finally:
-            self._box.wake = None
+            with suppress(ValueError):  # already rung
+                self._box.wakes.remove(ring)
 
 
 def _set_once(woken: asyncio.Future[None]) -> None:

@@ -92,8 +92,8 @@ class JournalFile:
 
     def _refusal(self, error: OSError) -> StoreError:
         return StoreError(
-            f"cannot write to {self.path}: {error.strerror or error}; the event was not recorded, and recording goes on "
-            "once that is mended",
+            f"cannot write to {self.path}: {error.strerror or error}; the event was not recorded, and recording "
+            "goes on once that is mended",
             str(self.path),
         )
 

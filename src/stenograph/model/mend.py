@@ -117,7 +117,7 @@ def plain(value: Any) -> Any:
         result: dict[str, Any] = {} if tag is None else {"type": tag}
         for field in fields(value):
             item = getattr(value, field.name)
-            if field.name == "extra" or item is UNSET or (item is None and not field.required):
+            if field.name == "extra" or item is UNSET or (item is None and field.default is None):
                 continue
             result[field.name] = plain(item)
         return result | (value.extra or {})

@@ -12,9 +12,9 @@ from stenograph.redact.span import Span
 
 _DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
 _ESCAPED = r"\\[!#$%&*@^~=+:?]"
-_BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?", re.ASCII)
-_SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+", re.ASCII)
-_REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+", re.ASCII)
+_BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?")
+_SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+")
+_REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+")
 _IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[!?:.]*+", re.ASCII)
 _DOTTED = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+", re.ASCII)
 _LINE_ENDS = re.compile(r"[ \t]*+(?:[\r\n,;}\]&|\"'`]|\\+[nr\"']|\#|//|\Z)", re.ASCII)

@@ -17,7 +17,7 @@ _CREDENTIALS = re.compile(r"[A-Za-z0-9._~+/=:-]{4,}+(?![({])", re.ASCII)
 _PAIR = re.compile(
     r"(?<![^\s;,:=\"'`\\])(?!(?:path|expires|domain|samesite|max-age|priority|version)=)"
     r"[^\s=:;,\"'`\\\[\]]++=((?:[^\s;,\"'`\\\[]|\[(?!masked:))++)",
-    re.ASCII | re.IGNORECASE,
+    re.IGNORECASE,
 )
 _HEADER_LINE = re.compile(r"[^\r\n\"'`\\]*+")
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")

@@ -32,11 +32,13 @@ class Token(NamedTuple):
 
 
 def _edge(prefix: str, inside: str) -> str:
-    """An assertion, for right behind the prefix, that the prefix did not begin inside a word.
+    """An assertion, for right behind the prefix, that the prefix did not begin inside a word; none for clear ones.
 
     Behind and not before it, because a pattern that begins with its literal is searched many times faster. The
     letters that end an escape (`\\n`, `\\u001b`, `%20`, a terminal colour) are no part of the word they precede.
     """
+    if not inside:
+        return ""
     ends = r"\\[nrtbf]", r"\\u[0-9a-fA-F]{4}", r"%[0-9a-fA-F]{2}", r"\[\dm", r"\[\d\dm", r"\[\d;\d\dm"
     after = "|".join(f"(?<={end}{prefix})" for end in ends)
     return f"(?:(?<![{inside}]{prefix})|{after})"
@@ -61,7 +63,7 @@ def _token(
     inside: str = _ALNUM,
     credible: Callable[[str], bool] = _not_blanked,
 ) -> Token:
-    """A token of a prefix (of fixed width) and a body; `inside` are the letters it may not follow."""
+    """A token of a prefix (of fixed width) and a body; `inside` are the letters that it may not follow, if any."""
     literal = prefix.replace("\\", "") if literal is None else literal
     rare = next((letter for letter in _RARE if letter in literal), literal[0])
     start = prefix + _edge(prefix, inside)
@@ -78,25 +80,25 @@ def _token(
 
 _LONG = rf"[{_WORD}]"
 TOKENS: tuple[Token, ...] = (
-    _token("anthropic-key", "sk-ant-", rf"{_LONG}{{16,}}+"),
+    _token("anthropic-key", "sk-ant-", rf"{_LONG}{{16,}}+", inside=""),
     _token("openrouter-key", "sk-or-", rf"{_LONG}{{20,}}+"),
     _token("openai-key", "sk-", rf"{_LONG}{{20,}}+", credible=_no_css_class),
     _token("aws-access-key", "AKIA", rf"[A-Z0-9]{{16}}(?![{_ALNUM}])"),
     _token("aws-access-key", "ASIA", rf"[A-Z0-9]{{16}}(?![{_ALNUM}])"),
     _token("google-key", "AIza", rf"{_LONG}{{35,}}+"),
-    _token("google-client-secret", "GOCSPX-", rf"{_LONG}{{20,}}+"),
+    _token("google-client-secret", "GOCSPX-", rf"{_LONG}{{20,}}+", inside=""),
     _token("github-token", "gh[pousr]_", r"\w{30,}+", literal="gh"),
-    _token("github-token", "github_pat_", r"\w{22,}+"),
-    _token("gitlab-token", "glpat-", rf"{_LONG}{{20,}}+"),
-    _token("slack-token", "xox[abprs]-", rf"{_LONG}{{10,}}+", literal="xox"),
-    _token("stripe-key", "[sr]k_live_", r"\w{10,}+", literal="k_live_"),
-    _token("stripe-key", "[sr]k_test_", r"\w{10,}+", literal="k_test_"),
+    _token("github-token", "github_pat_", r"\w{22,}+", inside=""),
+    _token("gitlab-token", "glpat-", rf"{_LONG}{{20,}}+", inside=""),
+    _token("slack-token", "xox[abprs]-", rf"{_LONG}{{10,}}+", literal="xox", inside=""),
+    _token("stripe-key", "[sr]k_live_", r"\w{10,}+", literal="k_live_", inside=""),
+    _token("stripe-key", "[sr]k_test_", r"\w{10,}+", literal="k_test_", inside=""),
     _token("npm-token", "npm_", rf"[{_ALNUM}]{{30,}}+"),
     _token("pypi-token", "pypi-", rf"{_LONG}{{40,}}+", credible=_no_css_class),
     _token("huggingface-token", "hf_", rf"[{_ALNUM}]{{30,}}+"),
     _token("sendgrid-key", r"SG\.", rf"{_LONG}{{16,32}}\.{_LONG}{{16,128}}"),
     _token("twilio-key", "SK", rf"[0-9a-f]{{32}}(?![{_ALNUM}])"),
-    _token("digitalocean-token", "do[opr]_v1_", r"[0-9a-f]{40,}+", literal="_v1_"),
+    _token("digitalocean-token", "do[opr]_v1_", r"[0-9a-f]{40,}+", literal="_v1_", inside=""),
     # A JWT may not begin anywhere inside a run of its own letters: the run would be read again from each.
     _token("jwt", "eyJ", rf"{_LONG}{{8,}}+\.eyJ{_LONG}{{8,}}+(?:\.{_LONG}*+)?", inside=_WORD),
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from stenograph.redact.guess import is_placeholder
 from stenograph.redact.span import Span
 
-_USERINFO = re.compile(r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:))++)@(?=[\w\[{$<%])", re.ASCII)
+_USERINFO = re.compile(r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:))++)@(?=[\w\[{$<%])")
 
 
 def url_passwords(text: str) -> Iterator[Span]:

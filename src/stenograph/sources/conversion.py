@@ -15,7 +15,7 @@ from stenograph.errors import SourceError
 from stenograph.formats.base import Context, Format, FormatSpec, Report
 from stenograph.model.event import Event
 from stenograph.sources import claude
-from stenograph.sources.detection import Detection, detect_file, detect_head
+from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.merge import merged
 
 CHUNK = 1 << 20
@@ -76,12 +76,7 @@ def convert_stream(
     at: datetime | None = None,
 ) -> Conversion:
     """The events of a stream. No side file is opened; the report names those that were wanted."""
-    head = stream.read1(CHUNK) if hasattr(stream, "read1") else stream.read(CHUNK)
-    while head and b"\n" not in head and len(head) < CHUNK:
-        more = stream.read(1)
-        if not more:
-            break
-        head += more
+    head = read_head(stream)
     found = detect_head(head, name, at or datetime.now(UTC), spec)
     if found.spec is None and head.strip():
         raise SourceError(f"{name} is written in no format we know; steno formats lists them, --from forces one", name)

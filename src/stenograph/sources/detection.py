@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct
 
 from stenograph.errors import InvalidFormat, RunNotFound, SourceError
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+
+LONGEST_FIRST_LINE = 1 << 26
 
 
 class Detection(Struct, frozen=True, kw_only=True):
@@ -42,7 +46,7 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
     """The format and the run of a file; with `spec` the format is taken as given."""
     try:
         with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+            head = read_head(file)
             at = os.fstat(file.fileno()).st_mtime
     except FileNotFoundError as error:
         raise RunNotFound(f"{path} does not exist; check the path", str(path)) from error
@@ -51,6 +55,15 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
             f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path)
         ) from error
     return detect_head(head, str(path), datetime.fromtimestamp(at, UTC), spec)
+
+
+def read_head(stream: BinaryIO) -> bytes:
+    """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
+    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
+    head = read(HEAD_BYTES)
+    while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
+        head += more
+    return head
 
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:

@@ -360,6 +360,24 @@ def test_litellms_log_is_a_call() -> None:
     assert [event.type for event in events(failed)] == ["message.user", "error"]
 
 
+def test_answers_of_other_apis_are_read_in_their_dialect() -> None:
+    """A log of LiteLLM or a proxy mixes them, and an answer says itself what it is."""
+    output = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}]
+    response = {"object": "response", "id": "resp_1", "output": output}
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "id": "msg_1",
+        "content": [{"type": "text", "text": "b"}],
+        "usage": {},
+    }
+    logged = {"litellm_call_id": "l", "messages": [{"role": "user", "content": "x"}], "response": response}
+    assert types(response, message) == ["message.assistant", "message.assistant"]
+    assert types(logged, {"request": {"messages": [USER]}, "response": message}) == [
+        "message.user", "message.assistant", "message.user", "message.assistant",
+    ]  # fmt: skip
+
+
 def test_one_message_per_line_is_told_as_it_stands() -> None:
     """Chat histories on disk: nothing is history there, and a system line stands alone."""
     found = events(

@@ -277,6 +277,13 @@ def test_null_in_an_optional_field_is_its_absence() -> None:
     assert decode(_line(raw=None, new=1)) == decode(_line(new=1))
 
 
+def test_a_record_that_is_null_stays_null() -> None:
+    """Null that the agent gave is written, also beside fields that nobody knows."""
+    line = _line(type="unknown", payload={"value": None}, new=1)
+    assert decode(line).payload == UnknownPayload(value=None)
+    assert encode(decode(line)) == line
+
+
 def test_an_error_must_say_something() -> None:
     """An empty error is no error: it stays on the line and is not taken for one."""
     event = decode(_line(type="run.completed", payload={"name": "n", "kind": "k", "error": ""}))

@@ -288,7 +288,8 @@ class CodexRolloutFormat(LineFormat):
     def _token_count(self, event: Happening) -> None:
         """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
         info = None if self._has_records else loads(event.info)
-        total = info.get("total_token_usage") if isinstance(info, dict) else None
+        info = info if isinstance(info, dict) else {}
+        total = info.get("total_token_usage")
         payload = usage_of("total", total, self._model)
         if payload is None or total == self._total:
             self._system("token_count")

@@ -67,6 +67,17 @@ def api_of_path(path: Any) -> Api | None:
     return next((api for end, api in _PATHS.items() if bare.endswith(end)), None)
 
 
+def api_of_answer(body: Any) -> Api | None:
+    """The API that an answer names itself as; None when it does not."""
+    if not isinstance(body, dict):
+        return None
+    if body.get("object") == "response":
+        return "responses"
+    if body.get("type") == "message" and body.get("role") == "assistant" and "usage" in body:
+        return "messages"
+    return "chat" if isinstance(body.get("choices"), list) else None
+
+
 def sse_records(text: str) -> list[Any]:
     """The JSON in the `data` of server-sent events; what is no JSON (`[DONE]`) is left out."""
     found = []
@@ -138,7 +149,7 @@ def _batch(record: dict[str, Any]) -> list[Piece] | None:
         return [Piece("response", result["message"], "messages")]
     response = a_dict(record.get("response"))
     if "body" in response:
-        return [_answer(response["body"], None, None, response.get("status_code"))]
+        return [_answer(response["body"], api_of_answer(response["body"]), None, response.get("status_code"))]
     return [Piece("error", record.get("error") or result.get("error") or result)]
 
 
@@ -149,12 +160,14 @@ def _litellm(record: dict[str, Any]) -> list[Piece] | None:
     begun, ended = a_time(log.get("startTime")), a_time(log.get("endTime"))
     session = first_str(log, "session_id", "trace_id")
     messages = log["messages"]
-    body = {"messages": messages if isinstance(messages, list) else [{"role": "user", "content": messages}]}
-    request = Piece("request", body, time=begun, session=session)
+    said = messages if isinstance(messages, list) else [{"role": "user", "content": messages}]
+    api = api_of_answer(log.get("response"))
+    body = {"input" if api == "responses" else "messages": said}
+    request = Piece("request", body, api, begun, session=session)
     if log.get("status") == "failure":
         fault = log.get("error_information") or log.get("error_str")
         return [request, Piece("error", fault, time=ended, session=session)]
-    return [request, _answer(log.get("response"), None, ended, None)._replace(session=session)]
+    return [request, _answer(log.get("response"), api, ended, None)._replace(session=session)]
 
 
 def _pair(record: dict[str, Any]) -> list[Piece] | None:
@@ -164,6 +177,7 @@ def _pair(record: dict[str, Any]) -> list[Piece] | None:
     time = a_time(record.get("timestamp") or record.get("created_at") or record.get("t"))
     api = api_of_path(record.get("url") or record.get("path") or record.get("endpoint"))
     request, response = record.get("request"), record.get("response")
+    api = api or api_of_answer(response)
     if not isinstance(request, dict) and isinstance(record.get("messages"), list) and isinstance(response, dict):
         request = {name: item for name, item in record.items() if name != "response"}
     pieces = []

@@ -14,7 +14,7 @@ import msgspec
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.model_api.chat import Chat
 from stenograph.formats.model_api.dialect import Dialect
-from stenograph.formats.model_api.envelope import Api, Piece, chunks_in, unwrap
+from stenograph.formats.model_api.envelope import Api, Piece, api_of_answer, chunks_in, unwrap
 from stenograph.formats.model_api.messages import Messages
 from stenograph.formats.model_api.responses import Responses
 from stenograph.model import mend
@@ -99,7 +99,8 @@ class ApiFormat(LineFormat):
 
     def _take(self, piece: Piece) -> bool:
         """Hand a piece to its dialect; False when it is none of ours."""
-        dialect = self._dialect(piece.api)
+        # An answer says which API it is from, also where nothing around it does.
+        dialect = self._dialect(piece.api or (api_of_answer(piece.body) if piece.kind == "bare" else None))
         match piece.kind:
             case "request":
                 dialect.request(piece.body)
