@@ -6,16 +6,13 @@ converted and compared with its counter; the table that is printed is what `make
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from stenograph.formats.base import Context, FormatSpec, Report
+from comparison import count, different, lines_without_event, oracle, parsed
 from stenograph.formats.registry import HEAD_BYTES, detect, formats
-from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock, ToolPayload, UsagePayload
 
 REPO = Path(__file__).parents[2]
 SHARED = REPO.parent / "shared"
@@ -40,53 +37,6 @@ def _files() -> list[Path]:
     return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
 
 
-def _parsed(spec: FormatSpec, path: Path) -> tuple[list[Event], Report]:
-    parser = spec.open(Context(run_id="550e8400-e29b-41d4-a716-446655440000"))
-    events = parser.feed(path.read_bytes())
-    return events + parser.finish(), parser.report
-
-
-def _count(events: list[Event], report: Report) -> dict[str, Any]:
-    """What a conversion holds, in the counter's terms."""
-    counted: dict[str, Any] = {
-        "tool_uses": {}, "tool_results": {}, "failed_results": {}, "text": [], "thinking": [], "output_tokens": {},
-        "lines": report.lines - len(report.blank_lines),
-    }  # fmt: skip
-    for event in events:
-        payload = event.payload
-        if event.type == "message.assistant" and isinstance(payload, MessagePayload):
-            counted["text"] += [block.text for block in payload.blocks if isinstance(block, TextBlock)]
-            counted["thinking"] += [block.thinking for block in payload.blocks if isinstance(block, ThinkingBlock)]
-        elif event.type == "tool.call" and isinstance(payload, ToolPayload):
-            counted["tool_uses"].setdefault(payload.call_id)
-        elif event.type == "tool.result" and isinstance(payload, ToolPayload):
-            counted["tool_results"].setdefault(payload.call_id)
-            if payload.error is not None:
-                counted["failed_results"].setdefault(payload.call_id)
-        elif event.type == "token.usage" and isinstance(payload, UsagePayload) and payload.message_id:
-            counted["output_tokens"][payload.message_id] = payload.output_tokens
-    for name in ("tool_uses", "tool_results", "failed_results"):
-        counted[name] = list(counted[name])
-    counted["text"], counted["thinking"] = "".join(counted["text"]), "".join(counted["thinking"])
-    return counted
-
-
-def _oracle(name: str) -> Any:
-    path = REPO / "tests" / "oracle" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"oracle_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _lines_without_event(events: list[Event], report: Report, data: bytes) -> int:
-    named = {event.origin.line for event in events if event.origin is not None}
-    full = {number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()}
-    return max(0, len(full - named) - report.accumulated)
-
-
 def test_conversion_agrees_with_an_independent_count(capsys: pytest.CaptureFixture[str]) -> None:
     """Per file: tool ids, failed results, text, thinking, tokens and lines; no difference that is not explained."""
     table: dict[str, Counter[str]] = defaultdict(Counter)
@@ -97,18 +47,18 @@ def test_conversion_agrees_with_an_independent_count(capsys: pytest.CaptureFixtu
         spec = detect(data[:HEAD_BYTES], str(path))
         if spec is None or spec.name == "exchange":
             continue
-        events, report = _parsed(spec, path)
+        events, report = parsed(spec, path)
         row = table[spec.name]
-        ours, theirs = _count(events, report), _oracle(spec.name).count(path)
+        ours, theirs = count(events, report), oracle(spec.name).count(path)
         named = str(path.relative_to(SHARED))
         explained = named in (REPO / "docs" / "formats" / f"{spec.name}.md").read_text("utf-8")
-        wrong = [key for key, value in ours.items() if key in theirs and theirs[key] != value]
+        wrong = different(ours, theirs)
         differences += [
             f"{spec.name}: {named}: {key}: {_short(ours[key])} != {_short(theirs[key])}"
             for key in wrong
             if not explained
         ]
-        without = _lines_without_event(events, report, data)
+        without = lines_without_event(events, report, data)
         row.update(
             files=1, lines=ours["lines"], events=len(events), malformed=report.malformed, without_event=without,
             failed=report.failed, dangling=len(set(ours["tool_uses"]) - set(ours["tool_results"])),

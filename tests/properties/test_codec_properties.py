@@ -144,6 +144,8 @@ def test_a_line_that_is_not_json_is_kept_byte_by_byte(line: bytes) -> None:
 
 @PATIENT
 @given(json_lines)
+@example(b'{"\xed\xa0\x80": null, "\xed\xbf\xbf": null}')
+@example(b'{"type":"x","\\ud800":1,"\xff":2,"\xef\xbf\xbd":3}')
 def test_nothing_in_a_json_line_is_lost(line: bytes) -> None:
     """Every field stands in the line that is written again: known, unknown, of the wrong type, in blocks and origin."""
     decoder = Decoder()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-_second = (0, "")  # the last second seen and its text; replaced whole, so any thread may read it
+_second = (-1, "")  # the last second seen and its text; replaced whole, so any thread may read it
 
 
 def utc_now() -> str:

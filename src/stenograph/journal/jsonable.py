@@ -49,7 +49,7 @@ def _holds_odd_floats(plain: Any) -> bool:
             return True
         if isinstance(node, dict):
             nodes.extend(node.values())
-        elif isinstance(node, list):
+        elif isinstance(node, list | tuple):
             nodes.extend(node)
     return False
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from stenograph.errors import StoreError
+from stenograph.errors import InvalidEvent, StoreError
 from stenograph.journal.fanout import FanOut, Subscription
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
@@ -373,6 +373,8 @@ def _join(path: str, name: str) -> str:
 def _blocks(content: str | Blocks, fidelity: Fidelity) -> tuple[Any, ...]:
     if isinstance(content, str):
         return (TextBlock(fidelity=fidelity, text=content),)
+    if not isinstance(content, Iterable):
+        raise InvalidEvent(f"a message is {content!r}; give text, or blocks in their order")
     return tuple({"fidelity": fidelity, **block} if isinstance(block, Mapping) else block for block in content)
 
 

@@ -9,12 +9,14 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 from stenograph.errors import InvalidRunId
 from stenograph.fold.open_ends import OpenEnds
 from stenograph.journal.file import is_being_written
 from stenograph.journal.lines import LineReader
 from stenograph.journal.reader import open_source
+from stenograph.model import mend
 from stenograph.model.codec import Decoder
 from stenograph.model.event import EVENT_TYPES, Event
 from stenograph.model.ids import check_run_id
@@ -119,13 +121,17 @@ class _Check:
 
     def _check_line(self, line: bytes) -> None:
         self.lines += 1
-        malformed, replaced = self.decoder.malformed, self.decoder.replaced
+        malformed, replaced, mended = self.decoder.malformed, self.decoder.replaced, self.decoder.mended
         event = self.decoder.decode(line)
         if self.decoder.malformed > malformed or not line.strip():
             self._note("malformed", "the line is not JSON", line=self.lines)
             return
         if self.decoder.replaced > replaced:
             self._note("encoding", "the line holds characters that UTF-8 cannot", line=self.lines, seq=event.seq)
+        if self.decoder.mended > mended and event.seq > 0 and event.type in EVENT_TYPES:
+            self._note(
+                "fields", f"does not fit the wire format: {_misfits(line, event)}", line=self.lines, seq=event.seq
+            )
         for kind, message in self._flaws(event):
             self._note(kind, message, line=self.lines, seq=event.seq)
         if event.seq > 0:
@@ -157,9 +163,6 @@ class _Check:
         if event.seq < 1:
             yield "not_an_event", "the line is JSON, but no event: it has no seq"
             return
-        misfits = [*(event.extra or ()), *(getattr(event.payload, "extra", None) or ())]
-        if misfits:
-            yield "fields", f"fields that do not fit the wire format: {', '.join(sorted(misfits))}"
         if self.run_id is None:
             self.run_id = event.run_id
             try:
@@ -180,6 +183,16 @@ _END_TEXTS = {
     "stray_step": "a step ended that had not begun",
     "stray_result": "a result answers no call",
 }
+
+
+def _misfits(line: bytes, event: Event) -> str:
+    """What a line lacks and what it has too much of, as far as it can be named."""
+    given = mend.parse_json(line)[0]
+    lacks = [field.name for field in fields(Event) if field.required and field.name not in given]
+    odd = sorted([*(event.extra or ()), *(getattr(event.payload, "extra", None) or ())])
+    said = [f"lacks {', '.join(lacks)}"] if lacks else []
+    said += [f"unexpected {', '.join(odd)}"] if odd else []
+    return "; ".join(said) or "something inside its payload or origin"
 
 
 def _is_moment(text: str) -> bool:

@@ -70,6 +70,8 @@ class Decoder:
         """Lines that are not JSON, or nested too deeply to be read as such."""
         self.replaced = 0
         """Characters that no UTF-8 can hold and that became U+FFFD."""
+        self.mended = 0
+        """Lines that are JSON and do not fit the wire format as this version knows it."""
 
     def decode(self, line: bytes) -> Event:
         """The event in a line, whatever the line is. Never raises."""
@@ -102,6 +104,7 @@ class Decoder:
             self.malformed += 1
             return mend.unreadable_event(line)
         self.replaced += replaced
+        self.mended += 1
         return event
 
 

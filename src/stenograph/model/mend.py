@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
+from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
@@ -21,6 +23,7 @@ from stenograph.model.payload import UnknownPayload
 from stenograph.model.value import Extra, Value
 
 _BLOCKS: dict[str, type[Value]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Block)}
+_LONE = re.compile("[\ud800-\udfff]")
 _BLANKS: dict[str, Any] = {
     "seq": 0,
     "iteration": 0,
@@ -45,10 +48,9 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     Takes what strict decoders refuse: lone surrogates, invalid UTF-8, raw control characters, NaN and numbers
     beyond a double (kept as strings). Raises ValueError or RecursionError for the rest.
     """
-    text = line.decode("utf-8", "replace")
-    invalid = text.count("\ufffd") - line.count(b"\xef\xbf\xbd")
-    value, lone = scrub(json.loads(text, strict=False, parse_constant=str, parse_float=_number))
-    return value, invalid + lone
+    text = line.decode("utf-8", "surrogateescape")
+    # The parser has joined what was a pair; a bad byte that follows a lone escape is no second half.
+    return _scrubbed(json.loads(text, strict=False, parse_constant=str, parse_float=_number), _LONE.subn)
 
 
 def _number(text: str) -> float | str:
@@ -58,6 +60,14 @@ def _number(text: str) -> float | str:
 
 def scrub(value: Any) -> tuple[Any, int]:
     """The value with every lone surrogate replaced by U+FFFD, and how many there were."""
+    return _scrubbed(value, lambda mark, text: _LONE.subn(mark, _with_pairs_joined(text)))
+
+
+def _with_pairs_joined(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _scrubbed(value: Any, replace: Callable[[str, str], tuple[str, int]]) -> tuple[Any, int]:
     replaced = 0
 
     def walk(node: Any) -> Any:
@@ -65,8 +75,8 @@ def scrub(value: Any) -> tuple[Any, int]:
         if isinstance(node, str):
             if node.isascii():
                 return node
-            text = node.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            replaced += text.count("\ufffd") - node.count("\ufffd")
+            text, count = replace("\ufffd", node)
+            replaced += count
             return text
         if isinstance(node, dict):
             clean: dict[Any, Any] = {}

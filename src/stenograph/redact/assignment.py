@@ -30,7 +30,7 @@ _FLAG = re.compile(r"--(?P<name>[A-Za-z][\w-]{0,60}+)[ ]{1,4}(?=[^\s-])", re.ASC
 _OPENING = re.compile(
     r"(?:(?P<letters>[bruf]{1,2})(?=[\"']))?(?P<escapes>\\{0,7}+)(?P<quote>[\"'`])", re.ASCII | re.IGNORECASE
 )
-_QUOTE_OR_LINE_END = re.compile(r"(\\*+)([\"'`\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
+_QUOTE_OR_LINE_END = re.compile(r"(?<!\\)(\\*+)([\"'`\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
 _ESCAPES = (0, 1, 3, 7)
 """How many backslashes stand before a quote, by how often the text around it was escaped as JSON."""
 _FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:\.[a-z]+)+", re.ASCII)
@@ -88,7 +88,7 @@ def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
     if end is None:
         return bare_parts(text, start, stop, place, secret)
     # In `input("Password: ") + "x"` the quote behind the sign closes a string that began before the name.
-    if not place.quoted_name and text[start] in " \t,;:+%.)]}&|":
+    if not place.quoted_name and text[start : start + 1] in " \t,;:+%.)]}&|":
         return []
     is_pattern = "r" in (opening["letters"] or "").lower()
     is_command = opening["quote"] == "`" and " " in text[start:end]
@@ -98,7 +98,7 @@ def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
-    """Where the string that was opened ends; None when its line ends first."""
+    """Where the string that was opened ends, or the text, if it was cut off; None when a line ends first."""
     depth, quote = len(opening["escapes"]), opening["quote"]
     if depth not in _ESCAPES:
         return None
@@ -108,7 +108,7 @@ def _closing(text: str, opening: re.Match[str]) -> int | None:
         # A quote of the value itself has one more escape than the one that ends it; a backslash of its own, two.
         if match[2] == quote and len(match[1]) % (2 * depth + 2) == depth:
             return match.start(2) - depth
-    return None
+    return len(text)
 
 
 def _believes(value: str, name: str, secret: Secret) -> bool:

@@ -43,15 +43,15 @@ class Place(NamedTuple):
 
 def bare_parts(text: str, start: int, stop: int, place: Place, secret: Secret) -> list[Span]:
     """The secret parts of a value without quotes that begins at `start` and is judged up to `stop`."""
-    sign = place.sign.strip()
+    sign, stop = place.sign.strip(), min(stop, start + _ENOUGH)
     if sign == "=>":
         return []
     if secret.kind == "cookie":
         return cookies_at(text, start) if sign == ":" else []
     if secret.kind == "authorization":
-        return credentials_at(text, start)
+        return credentials_at(text, start, stop)
     pattern = _SETTING if _is_setting(place) else _BARE
-    match = pattern.match(text, start, min(stop, start + _ENOUGH))
+    match = pattern.match(text, start, stop)
     if match is None or not _believes(match[0], text, match.end(), place, secret):
         return []
     return [Span(start, _end(text, start, pattern), secret.kind)]

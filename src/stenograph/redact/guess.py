@@ -10,7 +10,7 @@ from stenograph.redact.span import MARK_START
 
 _PLACEHOLDER = re.compile(
     r"""
-      [xX*.•#_?\s-]*+\Z                           # ****, xxxx, ...
+      (?:[*.•#_?\s-]*+|x{3,}+)\Z
     | \$+\(|\$\{?[A-Za-z_]\w*+\}?\Z|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
     | <[^<>]*+>\Z | \[[^\[\]]*+\]\Z | \{[\w.\ -]*+\}\Z
     | (?:process\.)?env[.:\[] | (?:os\.environ|secrets|vars|config|settings|self|this)[.\[] | (?:op|vault|file|arn):
@@ -19,70 +19,18 @@ _PLACEHOLDER = re.compile(
     re.ASCII | re.IGNORECASE | re.VERBOSE,
 )
 _TEMPLATE = re.compile(
-    r"\$\{|\{\{|#\{|<%|\{[A-Za-z_][\w.]{0,60}+\}|\*{3}|x{4}|(?:\.\.\.|…)\Z|your[-_ ]|redacted", re.ASCII | re.IGNORECASE
+    r"\$\{|\{\{|#\{|<%|\{[A-Za-z_][\w.]{0,60}+\}|\*{3}|x{6}|(?:\.\.\.|…)\Z|your[-_ ]|redacted", re.ASCII | re.IGNORECASE
 )
-_NO_VALUE = frozenset(
-    [
-        "none",
-        "null",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "str",
-        "string",
-        "text",
-        "int",
-        "integer",
-        "number",
-        "float",
-        "bool",
-        "boolean",
-        "bytes",
-        "any",
-        "object",
-        "array",
-        "list",
-        "dict",
-        "map",
-        "optional",
-        "required",
-        "unknown",
-        "never",
-        "void",
-        "type",
-        "varchar",
-        "char",
-        "hidden",
-        "missing",
-        "invalid",
-        "empty",
-        "unset",
-        "set",
-        "valid",
-        "sha256",
-        "sha512",
-        "base64",
-        "oauth2",
-        "bearer",
-        "basic",
-        "include",
-        "omit",
-        "inherit",
-        "return",
-        "await",
-        "async",
-        "new",
-    ]
+_NO_VALUE = re.compile(
+    r"none|null|nil|true|false|undefined|yes|no|on|off|str|string|text|int|integer|number|float|bool|boolean|bytes|any"
+    r"|object|array|list|dict|map|void|never|varchar|char|type|optional|required|unknown|hidden|missing|invalid|valid"
+    r"|empty|unset|set|sha256|sha512|base64|oauth2|bearer|basic|include|omit|inherit|read|write|return|await|async|new",
+    re.ASCII | re.IGNORECASE,
 )
 _WORD = r"(?:[A-Z]?[a-z]++|[A-Z]++)"
 _WORDS = re.compile(rf"{_WORD}(?:[-_. ]{_WORD})*+", re.ASCII)
 _PROSE = re.compile(
-    r"\b(?:your|you|the|is|are|must|not|for|required|invalid|missing|incorrect|enter|with|an?|to|of)\b|[.?:]\Z",
+    r"\b(?:your?|must|is|not|cannot|required|invalid|missing|incorrect|wrong|enter|please|forgot|reset|match)\b|[.?:]\Z",
     re.ASCII | re.IGNORECASE,
 )
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@~-]+(?:/|\Z)|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://", re.ASCII)
@@ -103,7 +51,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_no_value(value: str) -> bool:
     """Whether the value is a word of programming languages: a type, a constant, a way to authenticate."""
-    return value.lower() in _NO_VALUE
+    return _NO_VALUE.fullmatch(value) is not None
 
 
 def is_version(value: str) -> bool:

@@ -49,15 +49,20 @@ def cookies_at(text: str, start: int) -> list[Span]:
     return parts_of("cookie", text, start, line.end()) if line else []
 
 
-def credentials_at(text: str, start: int) -> list[Span]:
-    """The credentials of an `Authorization` header whose value begins at `start`; prose about it has none."""
+def credentials_at(text: str, start: int, stop: int) -> list[Span]:
+    """The credentials of an `Authorization` header whose value begins at `start`; prose about it has none.
+
+    They are judged by what stands before `stop`, so that time stays linear; the mask then covers all of them.
+    """
     secret_start = scheme_end(text, start, len(text))
-    match = _CREDENTIALS.match(text, secret_start)
+    match = _CREDENTIALS.match(text, secret_start, stop)
     if match is None or is_words(match[0].rstrip(".,:")) or is_placeholder(match[0]):
         return []
     # Without a scheme, most of what follows the word is code.
-    has_scheme = secret_start > start
-    return [Span(*match.span(), "authorization")] if has_scheme or is_random(match[0]) else []
+    if secret_start == start and not is_random(match[0]):
+        return []
+    whole = _CREDENTIALS.match(text, secret_start) or match
+    return [Span(*whole.span(), "authorization")]
 
 
 def bearer_tokens(text: str, small: str) -> Iterator[Span]:

@@ -38,34 +38,11 @@ KEYWORDS = {
 }
 """Words that every name of a secret holds, each with the pattern that tells it from its neighbours (small letters)."""
 
-IDENTIFIERS = frozenset(
-    [
-        "toolid",
-        "callid",
-        "tooluseid",
-        "toolcallid",
-        "parenttooluseid",
-        "parentcallid",
-        "messageid",
-        "sessionid",
-        "conversationid",
-        "threadid",
-        "turnid",
-        "itemid",
-        "responseid",
-        "requestid",
-        "promptid",
-        "agentid",
-        "runid",
-        "parentrunid",
-        "childrunid",
-        "uuid",
-        "parentuuid",
-        "leafuuid",
-        "sha256",
-    ]
+_IDENTIFIER = re.compile(
+    r"(?:parent|child)?(?:tool|call|tooluse|toolcall|message|session|conversation|thread|turn|run)id"
+    r"|(?:item|response|request|prompt|agent)id|(?:parent|leaf)?uuid|sha256"
 )
-"""Fields that join records to one another; whatever they hold, they are never touched. Compact form."""
+"""Fields that join records to one another; whatever they hold, they are never touched."""
 
 _SURE = (
     ("secretaccesskey", "aws-secret-key"),
@@ -90,110 +67,20 @@ _SURE = (
     ("cookie", "cookie"),
 )
 _FAIR = {"token": "token", "auth": "credential", "credential": "credential", "credentials": "credential"}
-_OF_TOKENS = frozenset(
-    [
-        "next",
-        "page",
-        "continuation",
-        "cursor",
-        "max",
-        "min",
-        "per",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "sep",
-        "cls",
-        "mask",
-        "stop",
-        "special",
-        "cancel",
-        "cancellation",
-        "sync",
-        "resume",
-        "first",
-        "last",
-        "current",
-        "prev",
-        "previous",
-        "num",
-    ]
+_OF_TOKENS = re.compile(
+    r"next|prev|previous|first|last|current|page|continuation|cursor|sync|resume|cancel|cancellation"
+    r"|max|min|num|per|eos|bos|pad|unk|sep|cls|mask|stop|special"
 )
 """What stands before `token` where it means a word, a place in a list or a signal."""
-_ABOUT = frozenset(
-    [
-        "tokens",
-        "id",
-        "ids",
-        "name",
-        "names",
-        "type",
-        "types",
-        "count",
-        "counts",
-        "usage",
-        "url",
-        "uri",
-        "path",
-        "paths",
-        "file",
-        "files",
-        "dir",
-        "length",
-        "size",
-        "limit",
-        "field",
-        "kind",
-        "mode",
-        "source",
-        "status",
-        "error",
-        "expires",
-        "expiry",
-        "expiration",
-        "at",
-        "in",
-        "format",
-        "header",
-        "prefix",
-        "suffix",
-        "method",
-        "provider",
-        "scope",
-        "index",
-        "required",
-        "enabled",
-        "hint",
-        "label",
-        "title",
-    ]
+_ABOUT = re.compile(
+    r"ids?|names?|types?|counts?|paths?|files?|tokens|usage|url|uri|dir|length|size|limit|field|kind|mode|source|status"
+    r"|error|expires|expiry|expiration|at|in|format|header|prefix|suffix|method|provider|scope|index|required|enabled"
+    r"|hint|label|title"
 )
 """Last words that turn a name into one about a secret, whose value is none itself."""
-_VARIANTS = frozenset(
-    [
-        "confirm",
-        "confirmation",
-        "again",
-        "repeat",
-        "old",
-        "new",
-        "prod",
-        "production",
-        "dev",
-        "development",
-        "test",
-        "staging",
-        "base",
-        "value",
-        "default",
-        "ro",
-        "rw",
-        "primary",
-        "secondary",
-        "current",
-        "previous",
-    ]
+_VARIANTS = re.compile(
+    r"confirm|confirmation|again|repeat|old|new|current|previous|prod|production|dev|development|test|staging"
+    r"|base|value|default|ro|rw|primary|secondary"
 )
 """Last words that do not change what a name is about."""
 
@@ -207,7 +94,7 @@ _SPELLED = re.compile(r"[ -~]{1,100}", re.ASCII)
 @lru_cache(maxsize=4096)
 def is_identifier(name: str) -> bool:
     """Whether a field of this name joins records and must stay as it is."""
-    return name.lower().replace("_", "").replace("-", "") in IDENTIFIERS
+    return _IDENTIFIER.fullmatch(name.lower().replace("_", "").replace("-", "")) is not None
 
 
 def holds_keyword(text: str) -> bool:
@@ -221,9 +108,9 @@ def secret_of(name: str) -> Secret | None:
     if not _SPELLED.fullmatch(name) or not _ENDS_NAME.search(name.lower()):
         return None
     words = [word.lower() for word in _WORDS.findall(name)]
-    while len(words) > 1 and words[-1] in _VARIANTS:
+    while len(words) > 1 and _VARIANTS.fullmatch(words[-1]):
         words.pop()
-    if not words or words[-1] in _ABOUT or words in (["pwd"], ["oldpwd"]):
+    if not words or _ABOUT.fullmatch(words[-1]) or words in (["pwd"], ["oldpwd"]):
         return None
     return _by_ending(words, name) or Secret("high-entropy", Grade.WEAK)
 
@@ -238,5 +125,5 @@ def _by_ending(words: list[str], name: str) -> Secret | None:
     if compact in _FAIR:
         return Secret(_FAIR[compact], Grade.FAIR)
     if compact.endswith("token"):
-        return None if _OF_TOKENS.intersection(words) else Secret("token", Grade.SURE)
+        return None if any(map(_OF_TOKENS.fullmatch, words)) else Secret("token", Grade.SURE)
     return None

@@ -24,9 +24,8 @@ _NEXT = r"(?:\\+[nr])*+[\"'`][\s+,.\\]{0,80}+[\"'`]"
 
 _header = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,4}?PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
 _body = re.compile(_BODY, re.ASCII)
-# A list of markers may follow a bare header; only a line too long for a word shows that a key does.
-_first_literal = re.compile(rf"{_NEXT}({_LONG}{_BODY}|{_LONG})", re.ASCII)
-_next_literal = re.compile(rf"{_NEXT}({_BODY}|{_END})", re.ASCII)
+# Other strings may follow in a list; only a line too long for a word, or one right before the end, is the key's.
+_next_literal = re.compile(rf"{_NEXT}({_LONG}{_BODY}|{_LONG}|{_END}|[A-Za-z0-9+/=]++(?={_NEXT}{_END}))", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[Span]:
@@ -37,7 +36,7 @@ def private_keys(text: str) -> Iterator[Span]:
         body = _body.match(text, header.end())
         if body:
             yield Span(header.start(), body.end(), "private-key")
-        literal = (_next_literal if body else _first_literal).match(text, (body or header).end())
+        literal = _next_literal.match(text, (body or header).end())
         while literal:
             yield Span(*literal.span(1), "private-key")
             literal = _next_literal.match(text, literal.end())

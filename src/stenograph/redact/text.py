@@ -18,6 +18,9 @@ from stenograph.redact.url import url_passwords
 _PASSES = 8
 """A mark can uncover another secret, at whose edge letters stood before; two passes are common, three are rare."""
 
+_LONGEST_NAME = 100
+"""Longer keys are no names of fields, and judgments about names are remembered."""
+
 
 def mask_text(text: str) -> str:
     """The text with `[masked:<kind>]` in place of every secret found; masking it again changes nothing."""
@@ -36,14 +39,19 @@ def mask_value(name: str | None, text: str) -> str:
 
 def find(name: str | None, text: str) -> list[Span]:
     """The secrets in a text, in order and disjoint."""
-    if name is not None and is_identifier(name):
+    if name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
         return []
-    secret = secret_of(name) if name is not None else None
+    secret = _promise(name)
     named = _named(secret, text) if secret else []
     if not may_hold_secret(text):
         return named
     spans = _in_json(text) if is_json(text) else in_text(text)
     return merge((*spans, *named))
+
+
+def _promise(name: str | None) -> Secret | None:
+    """What the key of a text promises about it."""
+    return secret_of(name) if name is not None and len(name) <= _LONGEST_NAME else None
 
 
 def _named(secret: Secret, text: str) -> list[Span]:
@@ -83,6 +91,5 @@ def _in_json(text: str) -> Iterator[Span]:
     """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
     for start, end, name in literals(text):
         inner = text[start:end]
-        if (name is not None and secret_of(name)) or may_hold_secret(inner):
-            spans = find(name, decoded(inner))
-            yield from to_source(inner, start, spans)
+        if _promise(name) or may_hold_secret(inner):
+            yield from to_source(inner, start, find(name, decoded(inner)))

@@ -220,8 +220,9 @@ def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any]
                 metadata["raw_type"] = as_text(line["type"])
     elif adapter == "codex_app_server":
         line = _parsed(raw)
-        if isinstance(line, dict) and "params" in line:
-            detail["notification"] = line["params"]
+        message = line.get("msg", line) if isinstance(line, dict) else None  # a recording of both directions wraps it
+        if isinstance(message, dict) and "params" in message:
+            detail["notification"] = message["params"]
 
 
 def _parsed(raw: str | None) -> Any:

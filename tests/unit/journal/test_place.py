@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -125,14 +126,12 @@ UNREADABLE = """
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
-def test_what_one_may_not_look_at_is_said(tmp_path: Path, python: Any) -> None:
+def test_what_one_may_not_look_at_is_said(python: Any) -> None:
     """A root of another user: SourceError and StoreError with the reason, no bare PermissionError."""
-    closed = tmp_path / "closed"
-    (closed / "transcripts").mkdir(parents=True)
-    (closed / "transcripts" / f"{FIRST}.jsonl").touch()
-    closed.chmod(0o700)
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    closed.chmod(0o700)
-    python(UNREADABLE, closed, FIRST)
+    with tempfile.TemporaryDirectory() as folder:  # outside tmp_path, whose parents others cannot enter either
+        Path(folder).chmod(0o755)
+        closed = Path(folder) / "closed"
+        (closed / "transcripts").mkdir(parents=True)
+        (closed / "transcripts" / f"{FIRST}.jsonl").touch()
+        closed.chmod(0o700)
+        python(UNREADABLE, closed, FIRST)

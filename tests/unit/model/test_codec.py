@@ -117,7 +117,9 @@ def test_a_field_of_the_wrong_type_is_written_back_in_its_place() -> None:
     assert encode(event) == line
 
 
-@pytest.mark.parametrize("value", [object(), {1j: 1}, complex(1, 2), {"a": {None: 1}}], ids=str)
+@pytest.mark.parametrize(
+    "value", [object(), {1j: 1}, complex(1, 2), {"a": {None: 1}}], ids=["object", "key", "number", "null key"]
+)
 def test_what_json_cannot_hold_is_refused_in_one_sentence(value: object) -> None:
     """Encoding raises `InvalidEvent` that names the event type, not a TypeError from below."""
     with pytest.raises(InvalidEvent, match=r"^system\.event cannot be written as JSON: .*; give plain JSON values$"):
@@ -192,14 +194,17 @@ def test_a_line_that_is_not_json_is_an_unknown_event(line: bytes) -> None:
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
 @pytest.mark.parametrize("closed", [True, False])
 def test_nesting_of_five_thousand_levels_is_kept_whole(opening: bytes, closed: bool) -> None:
-    """Deeper than the codec takes: an `unknown` event with its raw, counted."""
+    """Deeper than the codec takes: an `unknown` event with its raw, counted; how deep that is, Python decides."""
     closing = opening.replace(b'"a":', b"").translate(bytes.maketrans(b"[{", b"]}"))[::-1]
     inner = opening * 5000 + b"0" + (closing * 5000 if closed else b"")
     line = _line(payload="@").replace(b'"@"', inner)
     decoder = Decoder()
     event = decoder.decode(line)
-    assert (decoder.malformed, event.type, event.raw) == (1, "unknown", line.decode())
-    assert decode(encode(event)) == event
+    if closed and not decoder.malformed:
+        assert encode(event) == line
+    else:
+        assert (decoder.malformed, event.type, event.raw) == (1, "unknown", line.decode())
+        assert decode(encode(event)) == event
 
 
 def test_an_integer_of_five_thousand_digits_is_kept_whole() -> None:

@@ -40,4 +40,3 @@ def test_what_is_nested_too_deeply_says_so(leaf: str) -> None:
     for depth in (300, 500, 900, 5000):
         text = indented(nested(depth, leaf))
         assert text == "[nested too deeply to show]" or text.count("deep") == depth // 2
-    assert text == "[nested too deeply to show]"

@@ -1,0 +1,161 @@
+"""One run of an agent's program, in a home and a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents import scenario
+from agents.programs import program
+from agents.servers.loopback import serving
+from agents.servers.messages_api import MessagesApi
+from agents.servers.responses_api import ResponsesApi
+
+PATIENCE = 180
+"""Seconds after which an agent hangs; nothing is measured by it."""
+
+_CODEX_CONFIG = """\
+model = "gpt-5.5"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+model_reasoning_summary = "detailed"
+[model_providers.fake]
+name = "fake"
+base_url = "{url}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+[features]
+apps = false
+plugins = false
+shell_snapshot = false
+[analytics]
+enabled = false
+"""
+
+
+@dataclass
+class Session:
+    """A program that is ready to run, and what it left when it has."""
+
+    version: str
+    command: list[str]
+    """The program with its options; the prompt goes last."""
+    place: Path
+    model: Any
+    """The fake model: what it answered is in it."""
+    environment: dict[str, str] = field(default_factory=dict)
+    is_done: bool = False
+
+    @property
+    def home(self) -> Path:
+        """The agent's home folder; nobody else's."""
+        return self.place / "home"
+
+    @property
+    def folder(self) -> Path:
+        """Where it works."""
+        return self.place / "work"
+
+    @property
+    def stdout(self) -> Path:
+        """What it printed."""
+        return self.place / "stdout.jsonl"
+
+    @property
+    def transcripts(self) -> Path:
+        """The folder that holds what it wrote about itself."""
+        return next(path for name in ("projects", "sessions") for path in self.home.rglob(name) if path.is_dir())
+
+    @property
+    def main_file(self) -> Path:
+        """The transcript of the session itself, whose prompt was ours."""
+        (found,) = [path for path in self.files if scenario.PROMPT.encode() in path.read_bytes()]
+        return found
+
+    @property
+    def files(self) -> list[Path]:
+        """Every transcript it wrote."""
+        return sorted(self.transcripts.rglob("*.jsonl"))
+
+    def run(self, prompt: str) -> None:
+        """Runs to the end, which must be a good one."""
+        with self._running(prompt) as process:
+            code = process.wait(PATIENCE)
+        assert code == 0, (self.place / "stderr").read_text("utf-8", "replace") + self.stdout.read_text("utf-8")
+        self.is_done = True
+
+    def run_and_kill(self, prompt: str, when: Callable[[], bool]) -> None:
+        """Runs until something holds, then kills it as nobody can prepare for."""
+        with self._running(prompt) as process:
+            deadline = time.monotonic() + PATIENCE
+            while not when():
+                assert time.monotonic() < deadline, "what was waited for never came"
+                assert process.poll() is None, "it ended by itself"
+                time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def _running(self, prompt: str) -> Iterator[subprocess.Popen[bytes]]:
+        with self.stdout.open("wb") as out, (self.place / "stderr").open("wb") as err:
+            process = subprocess.Popen(
+                [*self.command, prompt],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=self.folder,
+                env=self.environment,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+
+@contextlib.contextmanager
+def claude(version: str, place: Path) -> Iterator[Session]:
+    """Claude Code with its fake model."""
+    command = [str(program("claude", version)), "-p", "--output-format", "stream-json", "--verbose"]
+    command += ["--allowedTools", "Bash,Read,Task,Agent", "--"]
+    model = MessagesApi(scenario.claude(place / "work"))
+    with serving(model) as url:
+        session = Session(version, command, place, model, _environment(place))
+        session.environment |= {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "sk-ant-fake", "IS_SANDBOX": "1"}
+        quiet = ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"]
+        session.environment |= dict.fromkeys([*quiet, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"], "1")
+        yield session
+
+
+@contextlib.contextmanager
+def codex(version: str, place: Path) -> Iterator[Session]:
+    """Codex with its fake model."""
+    command = [str(program("codex", version)), "exec", "--json", "--skip-git-repo-check"]
+    model = ResponsesApi(scenario.codex(has_agents=version != "0.42.0"))
+    with serving(model) as url:
+        session = Session(version, command, place, model, _environment(place))
+        session.environment |= {"CODEX_HOME": str(session.home), "FAKE_KEY": "sk-fake"}
+        (session.home / "config.toml").write_text(_CODEX_CONFIG.format(url=url), "utf-8")
+        yield session
+
+
+def _environment(place: Path) -> dict[str, str]:
+    """As little as will do: no settings, no proxies and no secrets of whoever runs the tests."""
+    for name in ("home", "work", "temporary"):
+        (place / name).mkdir(parents=True)
+    (place / "work" / "notes.txt").write_text(scenario.NOTES, "utf-8")
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place / "home"),
+        "TMPDIR": str(place / "temporary"),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+    }
