@@ -31,6 +31,7 @@ imports: $(VENV)/.developing
 	$(BIN)/lint-imports --no-logo
 
 agents: $(VENV)/.developing
+	@tools/ensure npm
 	@tools/run-tests agents "no test here needs a real agent program yet"
 
 corpus: $(VENV)/.developing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -24,25 +25,38 @@ def program(name: str, version: str) -> Path:
     """The executable of an agent, installed now unless it was before; a test that cannot have it fails."""
     home = CACHE / f"{name}-{version}"
     if not home.exists():
-        _install(f"{_PACKAGES[name]}@{version}", home)
+        _install(name, version, home)
+    return _executable(name, home)
+
+
+def _executable(name: str, home: Path) -> Path:
+    # Claude Code is a package with a script until 2.0, and a program in a package per platform since.
     found = [*home.glob("node_modules/@anthropic-ai/claude-code-*/claude"), home / "node_modules" / ".bin" / name]
     return found[0]
 
 
-def _install(package: str, home: Path) -> None:
+def _install(name: str, version: str, home: Path) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.fail("make agents needs node and npm; install them (Debian: apt-get install npm) and try again", False)
     CACHE.mkdir(parents=True, exist_ok=True)
-    # Renamed when it is complete: what was interrupted is never taken for an installed program.
-    with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-") as place:
-        command = [npm, "install", "--prefix", place, "--no-audit", "--no-fund", "--ignore-scripts", package]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, cwd=place)
-            problem = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["npm failed"])[-1]
-        except subprocess.TimeoutExpired:
-            problem = f"npm took more than {_PATIENCE} s"
-        if problem:
-            pytest.fail(f"make agents cannot install {package}: {problem}", False)
-        Path(place).rename(home)
-        Path(place).mkdir()  # for whoever removes it
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-") as scratch:
+        place = Path(scratch, "place")
+        package = f"{_PACKAGES[name]}@{version}"
+        _run([npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", package])
+        # npm succeeds also without the part for this platform, which it takes for optional.
+        told = _run([str(_executable(name, place)), "--version"], {"PATH": os.environ["PATH"], "HOME": scratch})
+        if version not in told:
+            pytest.fail(f"make agents: npm installed {package}, which calls itself {told.strip()!r}", False)
+        place.rename(home)  # whole or not at all
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, env=environment)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.fail(f"make agents cannot run {' '.join(command)}: {error}", False)
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["it does not say why"])[0]
+        pytest.fail(f"make agents cannot run {' '.join(command)}: {reason}", False)
+    return done.stdout

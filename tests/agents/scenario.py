@@ -26,7 +26,7 @@ CHILD_COMMAND = "echo from-the-child"
 CHILD_ANSWER = "Child answer: 42 files."
 
 SLOW_TEXT = "Starting slow work."
-SLOW_COMMAND = "touch started; sleep 300"
+SLOW_COMMAND = "touch started; while [ -e started ]; do sleep 0.1; done"
 
 PATCH = "*** Begin Patch\n*** Add File: 新しい.txt\n+hello 你好\n*** End Patch\n"
 

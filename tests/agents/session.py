@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,9 @@ class Session:
     place: Path
     model: Any
     """The fake model: what it answered is in it."""
-    environment: dict[str, str] = field(default_factory=dict)
-    is_done: bool = False
+    transcripts: Path
+    """The folder for what it writes about itself."""
+    environment: dict[str, str]
 
     @property
     def home(self) -> Path:
@@ -70,11 +71,6 @@ class Session:
         return self.place / "stdout.jsonl"
 
     @property
-    def transcripts(self) -> Path:
-        """The folder that holds what it wrote about itself."""
-        return next(path for name in ("projects", "sessions") for path in self.home.rglob(name) if path.is_dir())
-
-    @property
     def main_file(self) -> Path:
         """The transcript of the session itself, whose prompt was ours."""
         (found,) = [path for path in self.files if scenario.PROMPT.encode() in path.read_bytes()]
@@ -90,16 +86,17 @@ class Session:
         with self._running(prompt) as process:
             code = process.wait(PATIENCE)
         assert code == 0, (self.place / "stderr").read_text("utf-8", "replace") + self.stdout.read_text("utf-8")
-        self.is_done = True
 
-    def run_and_kill(self, prompt: str, when: Callable[[], bool]) -> None:
-        """Runs until something holds, then kills it as nobody can prepare for."""
+    def run_and_kill(self, prompt: str, *, written: str) -> None:
+        """Runs until its slow command runs and its transcript holds these words, then kills it."""
+        started = self.folder / "started"
         with self._running(prompt) as process:
             deadline = time.monotonic() + PATIENCE
-            while not when():
+            while not (started.exists() and any(written.encode() in path.read_bytes() for path in self.files)):
                 assert time.monotonic() < deadline, "what was waited for never came"
                 assert process.poll() is None, "it ended by itself"
                 time.sleep(0.05)
+        started.unlink()  # which ends the command, should it have outlived the agent
 
     @contextlib.contextmanager
     def _running(self, prompt: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -128,7 +125,7 @@ def claude(version: str, place: Path) -> Iterator[Session]:
     command += ["--allowedTools", "Bash,Read,Task,Agent", "--"]
     model = MessagesApi(scenario.claude(place / "work"))
     with serving(model) as url:
-        session = Session(version, command, place, model, _environment(place))
+        session = Session(version, command, place, model, place / "home" / ".claude" / "projects", _environment(place))
         session.environment |= {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "sk-ant-fake", "IS_SANDBOX": "1"}
         quiet = ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"]
         session.environment |= dict.fromkeys([*quiet, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"], "1")
@@ -141,7 +138,7 @@ def codex(version: str, place: Path) -> Iterator[Session]:
     command = [str(program("codex", version)), "exec", "--json", "--skip-git-repo-check"]
     model = ResponsesApi(scenario.codex(has_agents=version != "0.42.0"))
     with serving(model) as url:
-        session = Session(version, command, place, model, _environment(place))
+        session = Session(version, command, place, model, place / "home" / "sessions", _environment(place))
         session.environment |= {"CODEX_HOME": str(session.home), "FAKE_KEY": "sk-fake"}
         (session.home / "config.toml").write_text(_CODEX_CONFIG.format(url=url), "utf-8")
         yield session

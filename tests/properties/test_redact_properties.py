@@ -62,6 +62,8 @@ PIECES = [
     "@host",
     "hunter2",
     "hunter two",
+    "letmein",
+    "Zm9vYmFykey==",
     "9f86d081884c7d659a2feaa0c55ad015",
     "${TOKEN}",
     "<your-key>",

@@ -130,6 +130,9 @@ def test_the_path_of_a_slack_webhook_is_masked() -> None:
         "deploy --api-key «api-key:zz19-yy20» now",
         'token: "«token:abcd1234»"',
         "GITHUB_TOKEN_RO=«token:abcdef»",
+        "API_KEY=«api-key:Zm9vYmFykey=»",
+        "API_KEY=«api-key:Zm9vYmFykey==»\nX=1",
+        "PASSWORD=«password:mytoken:12»",
         'cache_key="«high-entropy:9f86d081884c7d659a2feaa0c55ad015»"',
         "x_auth: «high-entropy:Zm9vYmFyYmF6cXV4MTIz9xK0aB»",
         "Authorization: Bearer «authorization:abc.def-123»",
@@ -469,59 +472,27 @@ def test_a_deep_payload_is_masked_as_deep_as_it_can_be_written(depth: int) -> No
 
 
 ADVERSARIAL = [
-    *sorted({secret[:length] for _, secret in TOKENS for length in (3, 7)}),
+    *sorted({secret[:7] for _, secret in TOKENS}),
     *("-eyJ", "eyJaaaaaaaa.", "SG.aaaaaaaaaaaaaaaaaaaa.", "-sk-", ANTHROPIC),
-    *("-----BEGIN ", f"{BEGIN}\n", f'{BEGIN}\\n"', f"{BEGIN}\nA ", f"{BEGIN}\n{BODY}\n", "PRIVATE KEY"),
-    *(
-        "://",
-        "://a:",
-        "://a:b@",
-        "@",
-        "Bearer ",
-        "Authorization: ",
-        "Authorization: Bearer ",
-        "Cookie: a=b; ",
-        "Cookie: ",
-    ),
-    *(
-        "password=",
-        "token:",
-        'token="',
-        'secret=\\"',
-        'api_key": "',
-        "token=a,",
-        "token=(",
-        "token=$",
-        "cookie='a",
-        "auth",
-    ),
-    *(
-        "--token ",
-        "--password-",
-        "--",
-        '"',
-        "\\",
-        '\\"',
-        "[masked:",
-        "password=[masked:x]",
-        "=",
-        " ",
-        "\n",
-        "{",
-        "${",
-        "key",
-    ),
-    *("key=a1B2c3D4e5F6g7H8i9J0k ", "password: a.b.c", '{"password":"', '["', "xxxx", "A1b2"),
+    *("-----BEGIN ", f"{BEGIN}\n", f'{BEGIN}\\n"', f"{BEGIN}\nA ", f"{BEGIN}\n{BODY}\n"),
+    *("://", "://a:", "://a:b@", "Bearer ", "Authorization: ", "authorization=", "Cookie: a=b; ", "Cookie: a"),
+    *("password=", "token:", 'token="', 'secret=\\"', 'api_key": "', "token=(", "token=$", "auth", "key"),
+    *("--token ", "--password-", "[masked:", "password=[masked:x]", "key=a1B2c3D4e5F6g7H8i9J0k ", '{"password":"'),
+]
+INSIDE = [
+    ('password="', "\\"),
+    ('password="', '\\"'),
+    ('password="', "token="),
+    ("password=", "a.b"),
+    ('{"secret":"', "\\\\"),
 ]
 
 
-@pytest.mark.parametrize("piece", ADVERSARIAL)
-@pytest.mark.parametrize("before", ["", 'password="'])
-def test_a_megabyte_of_beginnings_takes_linear_time(piece: str, before: str) -> None:
+@pytest.mark.parametrize(("before", "piece"), [*(("", piece) for piece in ADVERSARIAL), *INSIDE])
+def test_a_megabyte_of_beginnings_takes_linear_time(before: str, piece: str) -> None:
     """No pattern looks at the same text over and over; if one did, this would run into the suite's timeout."""
     text = before + (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
-    masked = mask_text(text)
-    assert len(masked) <= 20 * len(text)
+    assert len(mask_text(text)) <= 20 * len(text)
 
 
 def test_overlapping_finds_become_one_mark_of_the_longest() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 
@@ -68,18 +67,4 @@ def main() -> None:
     except StenographError as error:
         click.echo(f"steno: {error}", err=True)
         code = error.exit_code
-    except BrokenPipeError:  # the reader has left (`steno show … | head`)
-        _forget_output()
-        code = 141
-    except OSError as error:
-        if error.filename is not None:  # not our output, then: a fault of ours, shown as one
-            raise
-        click.echo(f"steno: cannot write the output: {error.strerror}", err=True)
-        _forget_output()
-        code = 4
     sys.exit(code)
-
-
-def _forget_output() -> None:
-    """Nothing may be flushed at exit to where nothing can be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -82,7 +82,10 @@ class _Runs:
                 if event.type == "step.call_workflow.completed":
                     self._watchers[event.child_run_id].join()  # let the called run have its last word first
                 if self._live:
-                    write_text(renderer.render(event))
+                    try:
+                        write_text(renderer.render(event))
+                    except click.exceptions.Exit:  # nobody reads any more; the workflow goes on
+                        self._live = False
 
         watcher = self._watchers[run.run_id] = threading.Thread(target=watch)
         watcher.start()

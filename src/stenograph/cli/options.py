@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -37,9 +38,16 @@ def print_json(value: Any) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Bytes to standard output as they are."""
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    """Bytes to standard output as they are; the program ends where that is not possible."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit, either
+        if isinstance(error, BrokenPipeError):  # the reader has left (`steno show … | head`)
+            raise click.exceptions.Exit(141) from None
+        click.echo(f"steno: cannot write the output: {error.strerror}", err=True)
+        raise click.exceptions.Exit(4) from None
 
 
 def write_text(text: str) -> None:
@@ -61,6 +69,4 @@ def tell_of_journal_flaws(events: JournalReader, fate: str) -> None:
 
 def wants_color() -> bool:
     """Whether people look at the output, on a terminal that shows colours."""
-    import os
-
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

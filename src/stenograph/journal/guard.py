@@ -61,5 +61,6 @@ class Guard:
         if now - self._told_at < 1.0:  # a full disk fails a thousand times a second; say it once
             return
         since, self._told, self._told_at = self.lost - self._told, self.lost, now
+        count = f" ({since} lost since the last word)" if since else ""
         with suppress(Exception):  # the host's log handlers are called here, and they may fail, too
-            log.error("%s: %s was not recorded: %s (%d lost since the last word)", self._subject, what, error, since)
+            log.error("%s: %s was not recorded: %s%s", self._subject, what, error, count)

@@ -128,7 +128,7 @@ class _Check:
             return
         if self.decoder.replaced > replaced:
             self._note("encoding", "the line holds characters that UTF-8 cannot", line=self.lines, seq=event.seq)
-        if self.decoder.mended > mended and event.seq > 0 and event.type in EVENT_TYPES:
+        elif self.decoder.mended > mended and event.seq > 0 and event.type in EVENT_TYPES:
             self._note(
                 "fields", f"does not fit the wire format: {_misfits(line, event)}", line=self.lines, seq=event.seq
             )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 
 from stenograph.redact import guess
 from stenograph.redact.bare import Place, bare_parts
@@ -39,11 +38,11 @@ _FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:\.[
 def assignments(text: str, small: str) -> Iterator[Span]:
     """The values in a text that are assigned to names of secrets; `small` is the text in small letters."""
     done = 0
-    found = [(match, _place(text, match)) for match in _names(small)]
-    for (match, place), (_, following) in zip_longest(found, found[1:], fillvalue=(None, None)):
+    found = [(match.end(), _place(text, match)) for match in _names(small)]
+    for (start, place), following in zip(found, [*found[1:], None], strict=False):
         # A name inside a value that is masked as a whole says nothing more.
-        if match and place and place.start >= done:
-            for span in _parts(text, match.end(), following.start if following else len(text), place):
+        if place.start >= done:
+            for span in _parts(text, start, _stop(text, start, following), place):
                 done = span.end
                 yield span
     if "--" in text:
@@ -61,6 +60,14 @@ def _names(small: str) -> list[re.Match[str]]:
     return [found[end] for end in sorted(found)]
 
 
+def _stop(text: str, start: int, following: tuple[int, Place] | None) -> int:
+    """Up to where the value at `start` is judged: to the next name, or behind its sign if the value begins with it."""
+    if following is None:
+        return len(text)
+    sign_end, place = following
+    return place.start if place.start > start else sign_end
+
+
 def _place(text: str, match: re.Match[str]) -> Place:
     """The whole name around the keyword that was found, and what surrounds it."""
     head = text[max(0, match.start() - 64) : match.start()]
@@ -76,7 +83,7 @@ def _place(text: str, match: re.Match[str]) -> Place:
 def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
     """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret.
 
-    A value without quotes is judged by what stands before `stop`, where the next name begins.
+    A value without quotes is judged by what stands before `stop`.
     """
     secret = secret_of(place.name)
     if secret is None:

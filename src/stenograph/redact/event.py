@@ -67,6 +67,7 @@ def _mask_as_json(node: Any) -> Any:
 
 
 def _mask(name: str | None, node: Any) -> Any:
+    """What stands under a name, masked; the items of a list stand under the name of the list."""
     if isinstance(node, str):
         masked = mask_value(name, node)
         return node if masked == node else masked

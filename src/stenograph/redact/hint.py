@@ -18,13 +18,8 @@ _MAYBE_NUMBERS = ("pass", "pwd")
 
 def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """What shows by itself: a rare letter of it, a literal in it, and how it looks."""
-    tokens = (
-        (token.rare, token.literal, token.hint)
-        for token in TOKENS
-        if not any(token.literal.startswith(other.literal) for other in TOKENS if other is not token)
-    )
     return (
-        *tokens,
+        *((token.rare, token.literal, token.hint) for token in TOKENS),
         ("K", "PRIVATE KEY", re.compile(r"PRIVATE KEY", re.ASCII)),
         ("k", "hooks.slack.com/", re.compile(r"hooks\.slack\.com/", re.ASCII)),
         ("@", "@", re.compile(r"://[^\s/@]*+@", re.ASCII)),

@@ -116,6 +116,7 @@ def secret_of(name: str) -> Secret | None:
 
 
 def _by_ending(words: list[str], name: str) -> Secret | None:
+    """What the last words of a name promise."""
     compact = "".join(words)
     for ending, kind in _SURE:
         if compact.endswith(ending):

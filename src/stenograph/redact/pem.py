@@ -13,30 +13,29 @@ from collections.abc import Iterator
 
 from stenograph.redact.span import Span
 
-_GAP = r"(?:\s|\\+[nrt]|\\(?=\s)|[|>#*]|-(?=[A-Za-z0-9+/]|-----END)|[0-9]++(?=→|\t|[|:]|\\+t)[→|:]?)"
-_ENDING = r"(?=[ \t]*+(?:[\r\n]|\\+[nr]|-----END|[\"'`]|\Z))"
-_LONG = r"[A-Za-z0-9+/=]{24,}+"
-_SHORT = rf"[A-Za-z0-9+/=]++{_ENDING}"
-_FIELD = r"[A-Z][A-Za-z-]{2,30}+: [^\r\n\\\"']{1,200}+"
-_END = r"-----END [A-Z0-9 ]{0,60}+-----"
-_BODY = rf"(?:{_GAP}*+(?:{_LONG}|{_SHORT}|{_FIELD}))++(?:{_GAP}*+{_END})?"
-_NEXT = r"(?:\\+[nr])*+[\"'`][\s+,.\\]{0,80}+[\"'`]"
+_gap = r"(?:\s|\\+[nrt]|\\(?=\s)|[|>#*]|-(?=[A-Za-z0-9+/]|-----END)|[0-9]++(?=→|\t|[|:]|\\+t)[→|:]?)"
+_line_end = r"(?=[ \t]*+(?:[\r\n]|\\+[nr]|-----END|[\"'`]|\Z))"
+_long_line = r"[A-Za-z0-9+/=]{24,}+"
+_line = rf"(?:{_long_line}|[A-Za-z0-9+/=]++{_line_end}|[A-Z][A-Za-z-]{{2,30}}+: [^\r\n\\\"']{{1,200}}+)"
+_end = r"-----END [A-Z0-9 ]{0,60}+-----"
+_lines = rf"(?:{_gap}*+{_line})++(?:{_gap}*+{_end})?"
+_next = r"(?:\\+[nr])*+[\"'`][\s+,.\\]{0,80}+[\"'`]"
 
-_header = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,4}?PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
-_body = re.compile(_BODY, re.ASCII)
+_HEADER = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,4}?PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
+_LINES = re.compile(_lines, re.ASCII)
 # Other strings may follow in a list; only a line too long for a word, or one right before the end, is the key's.
-_next_literal = re.compile(rf"{_NEXT}({_LONG}{_BODY}|{_LONG}|{_END}|[A-Za-z0-9+/=]++(?={_NEXT}{_END}))", re.ASCII)
+_NEXT_LITERAL = re.compile(rf"{_next}({_long_line}(?:{_lines})?|{_end}|[A-Za-z0-9+/=]++(?={_next}{_end}))", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[Span]:
     """The private key blocks in a text."""
     if "PRIVATE KEY" not in text:
         return
-    for header in _header.finditer(text):
-        body = _body.match(text, header.end())
-        if body:
-            yield Span(header.start(), body.end(), "private-key")
-        literal = _next_literal.match(text, (body or header).end())
+    for header in _HEADER.finditer(text):
+        lines = _LINES.match(text, header.end())
+        if lines:
+            yield Span(header.start(), lines.end(), "private-key")
+        literal = _NEXT_LITERAL.match(text, (lines or header).end())
         while literal:
             yield Span(*literal.span(1), "private-key")
-            literal = _next_literal.match(text, literal.end())
+            literal = _NEXT_LITERAL.match(text, literal.end())

@@ -1,0 +1,158 @@
+"""What all commands share: help, usage errors, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stenograph import Recorder, __version__
+from stenograph.cli import COMMANDS
+
+ON_RUNS = ["show", "tail", "tree", "verify", "repair"]
+
+
+def test_every_command_has_a_module() -> None:
+    """Of the same name, and its help says the same as the list of commands."""
+    from importlib import import_module
+
+    for name, summary in COMMANDS.items():
+        command = import_module(f"stenograph.cli.{name}").command
+        assert command.name == name
+        assert command.get_short_help_str(200) == summary
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_has_an_example(steno: Any, name: str, option: str) -> None:
+    """Each command's help shows how it is called, and every option says what it does."""
+    shown = steno(name, option)
+    assert (shown.code, shown.err) == (0, "")
+    assert f"Example: steno {name}" in shown.out
+    assert "Usage: " in shown.out
+
+
+def test_help_lists_every_command(steno: Any) -> None:
+    """With what it does, and the exit codes."""
+    shown = steno("--help")
+    assert shown.code == 0
+    for name, summary in COMMANDS.items():
+        assert name in shown.out
+        assert summary.split()[0] in shown.out
+    assert "Exit codes: 0 ok, 1 problems found, 2 usage, 3 cannot read, 4 cannot write." in shown.out
+
+
+def test_version(steno: Any) -> None:
+    """One line."""
+    assert steno("--version").out == f"steno {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["show"],
+        ["show", "a", "b"],
+        ["show", "a", "--as", "nonsense"],
+        ["show", "a", "--nonsense"],
+        ["tail", "a", "--from", "0"],
+        ["tail", "a", "--from", "x"],
+        ["tail", "a", "-n", "0"],
+        ["tail", "a", "-f", "-n", "3"],
+        ["tree"],
+        ["verify"],
+        ["repair"],
+        ["repair", "a", "b"],
+        ["demo", "--pace", "-1"],
+        ["demo", "extra"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(steno: Any, arguments: list[str]) -> None:
+    """It is said on stderr, with a hint, and nothing is printed."""
+    ended = steno(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Usage: " in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_no_command_is_help_and_wrong_usage(steno: Any) -> None:
+    """`steno` alone shows what there is."""
+    ended = steno()
+    assert ended.code == 2
+    assert "Commands:" in ended.err
+
+
+@pytest.mark.parametrize("name", ON_RUNS)
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("550e", "no file and no run '550e'"),
+        ("/no/such/file.jsonl", "no file and no run"),
+        ("x" * 5000, "File name too long"),
+    ],
+)
+def test_what_is_not_there_is_exit_code_3(steno: Any, root: Path, name: str, target: str, message: str) -> None:
+    """One line on stderr."""
+    ended = steno(name, target, "--root", root)
+    assert ended.code == 3
+    assert ended.err.startswith("steno: ")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ON_RUNS)
+def test_a_folder_is_exit_code_3(steno: Any, tmp_path: Path, name: str) -> None:
+    """It is not a journal."""
+    ended = steno(name, tmp_path)
+    assert ended.code == 3
+    assert f"steno: {tmp_path} is a folder" in ended.err
+
+
+@pytest.mark.parametrize("name", ON_RUNS)
+def test_a_unique_prefix_is_enough(steno: Any, root: Path, name: str, recorded: Any) -> None:
+    """A run is named by as much of its id as needed."""
+    run, child = recorded
+    shortest = next(length for length in range(1, 37) if not child.run_id.startswith(run.run_id[:length]))
+    prefix = run.run_id[:shortest]
+    ended = steno(name, prefix, "--root", root)
+    assert ended.code == 0, ended.err
+    assert ended.out
+
+
+@pytest.mark.parametrize("name", ON_RUNS)
+def test_an_ambiguous_prefix_is_exit_code_3(steno: Any, root: Path, name: str) -> None:
+    """The runs that it fits are named."""
+    for end in "01":
+        Recorder(root, run_id=f"550e8400-e29b-41d4-a716-44665544000{end}").close()
+    ended = steno(name, "550E", "--root", root)
+    assert ended.code == 3
+    assert "550E fits 2 runs (550e8400-e29b-41d4-a716-446655440000, 550e8400-e29b-41d4-a716-446655440001)" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ON_RUNS)
+def test_runs_are_looked_up_in_the_environments_root(
+    steno: Any, root: Path, name: str, recorded: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`STENOGRAPH_STORAGE`, or ./storage."""
+    run, _ = recorded
+    monkeypatch.setenv("STENOGRAPH_STORAGE", str(root))
+    assert steno(name, run.run_id).code == 0
+    monkeypatch.delenv("STENOGRAPH_STORAGE")
+    assert steno(name, run.run_id).code == 3
+    monkeypatch.chdir(tmp_path)
+    assert steno(name, run.run_id).code == 0
+
+
+def test_an_error_of_the_output_is_one_line(root: Path, recorded: Any) -> None:
+    """A full disk behind `>`: exit code 4, no traceback."""
+    import subprocess
+    import sys
+
+    run, _ = recorded
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "stenograph", "show", str(run.path)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 4
+    assert done.stderr == "steno: cannot write the output: No space left on device\n"
