@@ -101,6 +101,7 @@ SAMPLE_JSON = [
     [],
     {},
     {"path": "main.go"},
+    {"command": "\x1b[2J\u202e"},
     {"\x7f": "\x7f", "extra": {"extra": None}, "type": "text"},
     [None, [{}], {"a": [1.5, "\x00\u2028"]}],
     nested(40),
@@ -293,6 +294,8 @@ RAWS = [
 _whole = Whole(texts, json_values, extras=True)
 _slim = Whole(_samples, _sample_json, extras=False)
 PAYLOADS = _whole.payloads
+PLAIN_PAYLOADS = _slim.payloads
+"""The same without unknown fields: what a caller may record."""
 events = _whole.events
 """Whole events of the given types (all fourteen) and of types from the future."""
 

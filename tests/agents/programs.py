@@ -57,6 +57,7 @@ def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         pytest.fail(f"make agents cannot run {' '.join(command)}: {error}", False)
     if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["it does not say why"])[0]
+        lines = done.stderr.strip().splitlines() or ["it does not say why"]
+        reason = next((line for line in lines if "error" in line.lower()), lines[0])  # npm begins with warnings
         pytest.fail(f"make agents cannot run {' '.join(command)}: {reason}", False)
     return done.stdout

@@ -9,6 +9,8 @@ from agents.servers.script import Call, Scripts, Text, Thinking, mark
 PROMPT = f"Please look around, 请仔细看。 {mark('main')}"
 CHILD_PROMPT = f"Please count the files. {mark('child')}"
 SLOW_PROMPT = f"Please take your time. {mark('slow')}"
+TEAM_PROMPT = f"Please let somebody else count. {mark('team')}"
+NEXT_PROMPT = f"そして？ {mark('next')}"
 
 THOUGHT = "考え中… first a command, then a file."
 FIRST_TEXT = "I'll run a command. 見てみます。"
@@ -25,6 +27,8 @@ CHILD_TEXT = "The child runs a command."
 CHILD_COMMAND = "echo from-the-child"
 CHILD_ANSWER = "Child answer: 42 files."
 
+NEXT_TEXT = "以上です。"
+
 SLOW_TEXT = "Starting slow work."
 SLOW_COMMAND = "touch started; while [ -e started ]; do sleep 0.1; done"
 
@@ -32,7 +36,7 @@ PATCH = "*** Begin Patch\n*** Add File: 新しい.txt\n+hello 你好\n*** End Pa
 
 
 def claude(folder: Path) -> Scripts:
-    """The scripts for Claude Code at work in a folder."""
+    """The scripts for Claude Code at work in a folder; in `team` the subagent works in the background."""
 
     def bash(command: str) -> Call:
         return Call("Bash", {"command": command, "description": "Run it"})
@@ -48,12 +52,14 @@ def claude(folder: Path) -> Scripts:
             [Text(FINAL_TEXT)],
         ],
         "child": [[Thinking(CHILD_THOUGHT), Text(CHILD_TEXT), bash(CHILD_COMMAND)], [Text(CHILD_ANSWER)]],
+        "team": [[Text(SPAWN_TEXT), Call("agent", {**child, "run_in_background": True})], [Text(FINAL_TEXT)]],
+        "next": [[Text(NEXT_TEXT)]],
         "slow": [[Text(SLOW_TEXT), bash(SLOW_COMMAND)], [Text("Too late.")]],
     }
 
 
 def codex(*, has_agents: bool) -> Scripts:
-    """The scripts for Codex: one call in every answer but the last."""
+    """The scripts for Codex; `team` is for its second kind of subagents."""
 
     def shell(command: str) -> Call:
         return Call("shell", {"command": command})
@@ -73,5 +79,11 @@ def codex(*, has_agents: bool) -> Scripts:
             [Text(FINAL_TEXT)],
         ],
         "child": [[Thinking(CHILD_THOUGHT), Text(CHILD_TEXT), shell(CHILD_COMMAND)], [Text(CHILD_ANSWER)]],
+        "team": [
+            [Call("spawn_agent", {"task_name": "counter", "message": CHILD_PROMPT, "fork_turns": "none"})],
+            [Call("wait_agent", {"timeout_ms": 60_000})],
+            [Text(FINAL_TEXT)],
+        ],
+        "next": [[Text(NEXT_TEXT)]],
         "slow": [[Text(SLOW_TEXT), shell(SLOW_COMMAND)], [Text("Too late.")]],
     }

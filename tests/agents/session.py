@@ -36,6 +36,7 @@ wire_api = "responses"
 apps = false
 plugins = false
 shell_snapshot = false
+multi_agent_v2 = {has_teams}
 [analytics]
 enabled = false
 """
@@ -47,7 +48,7 @@ class Session:
 
     version: str
     command: list[str]
-    """The program with its options; the prompt goes last."""
+    """The program with its options; more of them and the prompt follow."""
     place: Path
     model: Any
     """The fake model: what it answered is in it."""
@@ -81,9 +82,9 @@ class Session:
         """Every transcript it wrote."""
         return sorted(self.transcripts.rglob("*.jsonl"))
 
-    def run(self, prompt: str) -> None:
+    def run(self, prompt: str, *options: str) -> None:
         """Runs to the end, which must be a good one."""
-        with self._running(prompt) as process:
+        with self._running(*options, prompt) as process:
             code = process.wait(PATIENCE)
         assert code == 0, (self.place / "stderr").read_text("utf-8", "replace") + self.stdout.read_text("utf-8")
 
@@ -99,10 +100,10 @@ class Session:
         started.unlink()  # which ends the command, should it have outlived the agent
 
     @contextlib.contextmanager
-    def _running(self, prompt: str) -> Iterator[subprocess.Popen[bytes]]:
+    def _running(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         with self.stdout.open("wb") as out, (self.place / "stderr").open("wb") as err:
             process = subprocess.Popen(
-                [*self.command, prompt],
+                [*self.command, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -122,7 +123,7 @@ class Session:
 def claude(version: str, place: Path) -> Iterator[Session]:
     """Claude Code with its fake model."""
     command = [str(program("claude", version)), "-p", "--output-format", "stream-json", "--verbose"]
-    command += ["--allowedTools", "Bash,Read,Task,Agent", "--"]
+    command += ["--allowedTools", "Bash,Read,Task,Agent", "--max-turns", "30"]
     model = MessagesApi(scenario.claude(place / "work"))
     with serving(model) as url:
         session = Session(version, command, place, model, place / "home" / ".claude" / "projects", _environment(place))
@@ -133,14 +134,16 @@ def claude(version: str, place: Path) -> Iterator[Session]:
 
 
 @contextlib.contextmanager
-def codex(version: str, place: Path) -> Iterator[Session]:
-    """Codex with its fake model."""
+def codex(version: str, place: Path, *, has_teams: bool = False) -> Iterator[Session]:
+    """Codex with its fake model, and with subagents of the first or the second kind."""
     command = [str(program("codex", version)), "exec", "--json", "--skip-git-repo-check"]
     model = ResponsesApi(scenario.codex(has_agents=version != "0.42.0"))
     with serving(model) as url:
         session = Session(version, command, place, model, place / "home" / "sessions", _environment(place))
         session.environment |= {"CODEX_HOME": str(session.home), "FAKE_KEY": "sk-fake"}
-        (session.home / "config.toml").write_text(_CODEX_CONFIG.format(url=url), "utf-8")
+        (session.home / "config.toml").write_text(
+            _CODEX_CONFIG.format(url=url, has_teams=str(has_teams).lower()), "utf-8"
+        )
         yield session
 
 

@@ -124,6 +124,53 @@ def test_the_stream_agrees_with_the_disk(claude: Session, claude_reading: Readin
     assert (first.origin.parent_source, first.origin.parent_call_id) == ("main", spawn.call_id)
 
 
+def test_a_background_agent_is_linked(place: Path) -> None:
+    """What a subagent does in the background is its own, and the notice of its end is no message of a user.
+
+    Read from the disk and from a stream with partial messages, which has the last word on the main thread's tokens.
+    """
+    with session.claude(programs.CLAUDE[0], place) as team:
+        team.run(scenario.TEAM_PROMPT, "--include-partial-messages")
+    disk, stream = read(team.transcripts), read_stream(team.stdout)
+    assert_all_read(disk, team.files)
+    assert_counted(team.stdout, "claude_stream")
+    (run_id,) = {event.run_id for event in [*disk.events, *stream.events]}
+    assert disk.prompts(run_id) == [scenario.TEAM_PROMPT]
+    for reading in (disk, stream):
+        # The model says the same again when it is told that the subagent is done, unless it hears of it in time.
+        assert list(dict.fromkeys(reading.texts(run_id))) == [scenario.SPAWN_TEXT, scenario.FINAL_TEXT]
+        spawn, child = (reading.call(words) for words in (scenario.CHILD_PROMPT, scenario.CHILD_COMMAND))
+        assert spawn.result is not None
+        assert child.result is not None
+        origins = [event.origin for event in reading.events if event.source == child.source and event.origin]
+        assert {(origin.parent_source, origin.parent_call_id) for origin in origins} == {("main", spawn.call_id)}
+        assert reading.texts(run_id, child.source) == [scenario.CHILD_TEXT, scenario.CHILD_ANSWER]
+    assert _tokens(disk, "") == team.model.scripted
+    assert _tokens(disk, "main") == _tokens(stream, "main")
+
+
+def _tokens(reading: Reading, source: str) -> dict[str, int]:
+    """By answer, the last word on its output tokens, of one source or of all."""
+    events = [event for event in reading.events if event.type == "token.usage" and source in ("", event.source)]
+    calls = [event.payload for event in events if event.payload.scope == "call"]
+    return {payload.message_id: payload.output_tokens for payload in calls}
+
+
+def test_a_resumed_session_goes_on(place: Path) -> None:
+    """A session that is resumed is the same run, with one more prompt and one more answer."""
+    with session.claude(programs.CLAUDE[0], place) as resumed:
+        resumed.run(scenario.PROMPT)
+        run_id = _run_id(resumed)
+        resumed.run(scenario.NEXT_PROMPT, "--resume", run_id)
+    reading = read(resumed.transcripts)
+    assert_all_read(reading, resumed.files)
+    assert {event.run_id for event in reading.events} == {run_id}
+    assert reading.prompts(run_id) == [scenario.PROMPT, scenario.NEXT_PROMPT]
+    assert reading.texts(run_id) == [*TEXTS, scenario.NEXT_TEXT]
+    assert _tokens(reading, "") == resumed.model.scripted
+    assert {event.run_id for event in read_stream(resumed.stdout).events} == {run_id}
+
+
 @pytest.mark.parametrize("version", programs.CLAUDE)
 def test_a_killed_session_is_read(version: str, place: Path) -> None:
     """After kill -9 in the middle of a command, every line is read and the command is a call without a result."""

@@ -138,6 +138,39 @@ def test_the_stream_agrees_with_the_disk(codex: Session, codex_reading: Reading)
     )
 
 
+def test_a_team_is_runs_with_a_parent(place: Path) -> None:
+    """Subagents of the second kind are child runs, too; what they report is no prompt of their parent."""
+    with session.codex(programs.CODEX[0], place, has_teams=True) as team:
+        team.run(scenario.TEAM_PROMPT)
+    reading = read(team.transcripts)
+    assert_all_read(reading, team.files)
+    spawn, child = (reading.call(words) for words in (scenario.CHILD_PROMPT, scenario.CHILD_COMMAND))
+    assert (spawn.name, child.name) == ("spawn_agent", "exec_command")
+    assert {event.parent_run_id for event in reading.events if event.run_id == child.run_id} == {spawn.run_id}
+    assert child.run_id in {event.child_run_id for event in reading.events if event.run_id == spawn.run_id}
+    assert reading.prompts(spawn.run_id) == [scenario.TEAM_PROMPT]
+    assert scenario.CHILD_PROMPT in reading.prompts(child.run_id)
+    assert reading.texts(child.run_id) == [scenario.CHILD_TEXT, scenario.CHILD_ANSWER]
+    assert reading.texts(spawn.run_id) == [scenario.FINAL_TEXT]
+    assert usage_totals(reading.events).total.output_tokens == sum(team.model.answers.values())
+
+
+def test_a_resumed_thread_goes_on(place: Path) -> None:
+    """A thread that is resumed is the same run with one more prompt; the stream's total is that of all of it."""
+    with session.codex(programs.CODEX[0], place) as resumed:
+        resumed.run(scenario.PROMPT)
+        run_id = _run_id(resumed)
+        resumed.run(scenario.NEXT_PROMPT, "resume", run_id)
+    reading, stream = read(resumed.transcripts), read_stream(resumed.stdout)
+    assert_all_read(reading, resumed.files)
+    assert reading.prompts(run_id) == [scenario.PROMPT, scenario.NEXT_PROMPT]
+    assert reading.texts(run_id) == [*_texts(resumed), scenario.NEXT_TEXT]
+    assert usage_totals(reading.events).total.output_tokens == sum(resumed.model.answers.values())
+    assert (stream.events[0].run_id, stream.texts(run_id)) == (run_id, [scenario.NEXT_TEXT])
+    ours = [event for event in reading.events if event.run_id == run_id]
+    assert usage_totals(stream.events).total.output_tokens == usage_totals(ours).total.output_tokens
+
+
 @pytest.mark.parametrize("version", programs.CODEX)
 def test_a_killed_thread_is_read(version: str, place: Path) -> None:
     """After kill -9 in the middle of a command, every line is read and the command is a call without a result."""

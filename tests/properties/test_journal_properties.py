@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from stenograph import Event, InvalidEvent, Recorder, entries, follow, format_transcript, read_events, verify_journal
 from stenograph.cli.options import wants_color
-from stenograph.errors import StenographError
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.lines import LineReader
 from stenograph.journal.tree import tree_of
@@ -85,7 +84,7 @@ def test_live_is_stored_is_replayed(recorded: list[tuple[tuple[str, Any], dict[s
     with folder() as root:
         with Recorder(root, run_id=RUN_ID, buffer=buffer) as recorder:
             replay = recorder.subscribe(from_seq=1)
-            returned = [recorder.record(type, payload, **place) for (type, payload), place in recorded]
+            returned = [recorder.record(*said, **place) for said, place in recorded]
         stored = list(read_events(recorder.path))
         assert stored == returned
         assert list(replay) == returned
@@ -122,8 +121,8 @@ def test_any_cut_leaves_a_prefix_and_a_writable_file(recorded: list[tuple[str, A
         aside = b""
         for _ in range(2):
             with Recorder(root, run_id=RUN_ID) as recorder:
-                for type, payload in recorded:
-                    recorder.record(type, payload)
+                for said in recorded:
+                    recorder.record(*said)
             whole = recorder.path.read_bytes()
             cut = whole[: data.draw(st.integers(0, len(whole)))]
             recorder.path.write_bytes(cut)
@@ -145,15 +144,11 @@ json_lines = st.dictionaries(
     | texts,
     values | st.sampled_from(EVENT_TYPES) | st.integers(0, 5),
     max_size=8,
-).map(lambda value: msgspec.json.encode(jsonable_bytes(value)))
-
-
-def jsonable_bytes(value: Any) -> Any:
-    """Without lone surrogates, which JSON text can only hold as escapes."""
-    return msgspec.json.decode(msgspec.json.encode(_clean(value)))
+).map(lambda value: msgspec.json.encode(_clean(value)))
 
 
 def _clean(value: Any) -> Any:
+    """Without lone surrogates, which JSON text can only hold as escapes."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -165,7 +160,7 @@ garbage = st.lists(st.binary(max_size=40) | json_lines, max_size=8).map(b"\n".jo
 
 
 @given(garbage)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_bytes_can_be_read_checked_shown_and_gone_on_with(data: bytes) -> None:
     """Garbage in a journal never raises anything but our own errors, and never stops recording."""
     with folder() as root:
@@ -182,13 +177,9 @@ def test_any_bytes_can_be_read_checked_shown_and_gone_on_with(data: bytes) -> No
         tree_of(path)
         highest = _last_seq(events)
         with Recorder(root, run_id=RUN_ID) as recorder:
-            try:
-                event = recorder.record("system.event", {"subtype": "on"})
-            except StenographError:
-                assert highest >= 2**63 - 1  # a number that JSON readers could not hold
-            else:
-                assert event.seq == highest + 1
-                assert list(read_events(path))[-1] == event
+            event = recorder.record("system.event", {"subtype": "on"})
+            assert event.seq == highest + 1
+            assert list(read_events(path))[-1] == event
 
 
 def _last_seq(events: list[Event]) -> int:

@@ -175,7 +175,7 @@ def test_steps_out_of_order_never_raise(branch: list[Event], random: Any) -> Non
     assert _counted(node.steps)[0] == sum(event.type == "step.started" for event in branch)
 
 
-@PATIENT
+@BRIEF
 @given(st.integers(1, 4 * DEEPEST))
 def test_steps_may_be_nested_to_any_depth(depth: int) -> None:
     """No step is lost, and the tree is never too deep for those who walk it."""

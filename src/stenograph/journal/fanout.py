@@ -264,8 +264,9 @@ class Subscription:
                 handful.append(queue.popleft())  # noqa: PERF401  # a comprehension would lose them on IndexError
         if handful:
             self._box.taken = handful[-1].seq
-            if handful[0].seq < self._from_seq:
-                return [event for event in handful if event.seq >= self._from_seq]
+            if self._from_seq:
+                handful = [event for event in handful if event.seq >= self._from_seq]
+                self._from_seq = max(self._from_seq, self._box.taken + 1)
         return handful
 
     def _replay(self, offset: int) -> Iterator[Event]:
@@ -274,17 +275,21 @@ class Subscription:
         reader = LineReader(self._journal, offset)
         decode = Decoder().decode
         while not box.closed:
-            for line in reader.read(self._hub.end):
+            lines = reader.read(self._hub.end)
+            if not lines and reader.offset < self._hub.end:
+                lines = reader.read()  # somebody else has written here, too: ours are further on than we think
+            for line in lines:
                 event = decode(line)
                 offset += len(line) + 1
                 box.behind = offset  # a loop that is left early goes on from here
-                box.taken = max(box.taken, event.seq)
                 if event.seq >= self._from_seq:
+                    box.taken = event.seq
+                    self._from_seq = event.seq + 1
                     yield event
                 if box.closed:
                     return
             with self._hub.lock:
-                if reader.offset >= self._hub.end:
+                if reader.offset >= self._hub.end or not lines:  # none: somebody has cut the file
                     box.catch_up()
                     return
 

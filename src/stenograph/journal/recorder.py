@@ -292,15 +292,16 @@ class Recorder:
             return
         self._file.settle()
         end = self._fan_out.end if self._commits is None else self._commits.end
-        for line in LineReader(self._file.fd, end).read():  # one, if any
+        for line in LineReader(self._file.fd, end).read():
             event = decode(line)
-            end += len(line) + 1
+            if event.run_id != self.run_id or not self._seq <= event.seq <= self._seq + 1:
+                continue  # not the line in doubt: somebody else has written here, too
             self._events += event.seq - self._seq
             self._seq = event.seq
             if self._commits is None:
-                self._fan_out.publish_again(event, end)
+                self._fan_out.publish_again(event, self._file.size)
             else:
-                self._commits.enqueue(event, end)
+                self._commits.enqueue(event, self._file.size)
         self._state = _READY
 
     def _open_to_read(self) -> int:
@@ -349,7 +350,8 @@ class _GroupCommit:
     def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
         self._file = file
         self._fan_out = fan_out
-        self._turn = threading.Condition()  # protects the three below
+        self._lock = threading.RLock()  # protects the three below; entered itself, which no signal can interrupt
+        self._turn = threading.Condition(self._lock)
         self._syncer: int | None = None
         self._synced = 0
         self._failure: StoreError | None = None
@@ -367,8 +369,9 @@ class _GroupCommit:
             raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
-        """Remember what to publish; call with the recorder's lock held."""
-        self._pending.append((event, end))
+        """Remember what to publish, once; call with the recorder's lock held."""
+        if not self._pending or self._pending[-1][0].seq < event.seq:
+            self._pending.append((event, end))
 
     def wait(self, seq: int) -> None:
         """Return when the event with that number is on disk and published."""
@@ -385,7 +388,7 @@ class _GroupCommit:
             except StoreError as error:
                 failure = error
             finally:
-                with self._turn:
+                with self._lock:
                     self._syncer = None
                     self._failure = self._failure or failure
                     self._synced = max(self._synced, reached)
@@ -405,7 +408,7 @@ class _GroupCommit:
 
         It is also the turn of a signal handler or finalizer that records while its own thread syncs.
         """
-        with self._turn:
+        with self._lock:
             while True:
                 if self._synced >= seq:
                     return False

@@ -14,6 +14,7 @@ from stenograph.redact.provider import TOKENS
 _SIGN = r"[\w-]{0,60}+[\s\\\"'`\]t?]{0,40}+[:=](?!\s{0,9}(?:\{|(?:null|true|false)[,}\]](?!\w)))"
 _NO_NUMBER = r"(?!\s{0,9}[0-9.]{1,40}[,}\]](?!\w))"
 _MAYBE_NUMBERS = ("pass", "pwd")
+_SHORTEST = len("_PASS=x")
 
 
 def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
@@ -37,6 +38,8 @@ _BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)", re.ASCII)
 
 def may_hold_secret(text: str) -> bool:
     """Whether it is worth looking for secrets in a text."""
+    if len(text) < _SHORTEST:
+        return False
     for rare, literal, pattern in _SHAPES:
         if rare in text and literal in text and pattern.search(text):
             return True

@@ -50,7 +50,8 @@ def _place(items: list[dict[str, Any]]) -> tuple[str | None, int]:
         if item["type"].endswith("_output"):
             step += 1
         elif item.get("role") == "user" or item["type"] == "agent_message":
-            text = "".join(part.get("text") or "" for part in item["content"])
+            # A task for a subagent of the second kind goes by the name of encrypted content.
+            text = "".join(part.get("text") or part.get("encrypted_content") or "" for part in item["content"])
             if name := marked(text):
                 return name, step
     return None, 0

@@ -245,6 +245,33 @@ def test_from_seq_on_a_busy_recorder_delivers_every_event_exactly_once(root: Pat
     assert late.result() == everything
 
 
+def test_foreign_lines_in_the_file_neither_hide_nor_repeat_events(root: Path) -> None:
+    """The lock is advisory: somebody appends to the journal, and offsets are no longer what the recorder thinks."""
+    with Recorder(root, buffer=2) as recorder:
+        subscription = recorder.subscribe(from_seq=1)
+        events = iter(subscription)
+        got = []
+        for number in range(20):
+            record(recorder, 5)
+            with recorder.path.open("a") as file:
+                file.write("a note of mine\n" * (number % 3))
+            got += take(events, 5 if number % 2 else 1)
+    assert got + seqs(events) == list(range(1, 101))
+
+
+def test_a_journal_cut_behind_the_recorders_back_spins_nobody(root: Path) -> None:
+    """What is gone is gone; the subscriber goes on with what comes."""
+    with Recorder(root, buffer=2) as recorder:
+        subscription = recorder.subscribe(from_seq=1)
+        record(recorder, 50)
+        with recorder.path.open("r+") as file:
+            file.truncate(0)
+        listener = Listener(subscription)
+        wait_until_parked(subscription)
+        record(recorder, 1)
+    assert listener.result() == [51]
+
+
 def test_from_seq_beyond_the_end_waits_for_it(root: Path) -> None:
     """Events before that number are passed over, also live ones."""
     with Recorder(root) as recorder:

@@ -231,6 +231,22 @@ def test_a_replaced_file_is_read_again_without_repeats(root: Path, path: Path, t
         assert [next(events).seq for _ in range(2)] == [7, 8]
 
 
+def test_a_file_that_was_cut_is_read_again_from_its_beginning(root: Path, path: Path) -> None:
+    """The same file, shorter than what was read: its lines may be others by now."""
+    with Recorder(root, run_id=RUN_ID) as recorder:
+        for _ in range(3):
+            recorder.record("system.event", {"subtype": "long", "text": "y" * 1000})
+    whole = path.read_bytes()
+    follower = follow(path)
+    assert [event.seq for event, _ in follower._new_events()] == [1, 2, 3]
+    path.write_bytes(whole[: whole.index(b"\n") + 1])
+    assert list(follower._new_events()) == []
+    with Recorder(root, run_id=RUN_ID) as recorder:
+        record(recorder, 5)
+    assert [event.seq for event, _ in follower._new_events()] == [4, 5, 6]
+    follower._forget_file()
+
+
 def test_a_folder_that_was_made_anew_is_watched_anew(root: Path, path: Path) -> None:
     """Removing the whole storage does not blind the follower."""
     with Recorder(root, run_id=RUN_ID) as recorder:

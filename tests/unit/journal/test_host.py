@@ -7,7 +7,6 @@ import logging
 import os
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -234,7 +233,7 @@ def test_a_hosts_logging_that_fails_is_survived(root: Path) -> None:
         logging.getLogger("stenograph").removeHandler(handler)
 
 
-@pytest.mark.parametrize("name", [str(uuid4()), "a.b", "", "\ud800", "x" * 10_000, "\n"])
+@pytest.mark.parametrize("name", ["a name", "a.b", "", "\ud800", "x" * 10_000, "\n"])
 def test_any_name_will_do(root: Path, name: str) -> None:
     """Names of runs and steps are text, whatever they hold."""
     with start_run(name, root=root) as run, run.step(name) as step, step.step("inner"):

@@ -137,6 +137,21 @@ def test_a_half_line_of_an_interruption_is_taken_back(root: Path, monkeypatch: p
     assert verify_journal(recorder.path).ok
 
 
+def test_foreign_lines_are_not_mistaken_for_the_one_in_doubt(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has appended to the journal; the numbers still go on from ours."""
+    with Recorder(root) as recorder:
+        recorder.record("system.event", NOTE)
+        recorder.record("system.event", NOTE)
+        with recorder.path.open("a") as file:
+            file.write('not json\n{"seq":1,"type":"x"}\n{"seq":77,"type":"x"}\n')
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", once_after(os.write, interrupt))
+            with pytest.raises(KeyboardInterrupt):
+                recorder.record("system.event", NOTE)
+        assert recorder.record("system.event", NOTE).seq == 4
+        assert recorder.stats().events == 4
+
+
 def test_an_interrupted_sync_hands_its_turn_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C during fdatasync, where "disk" spends its time, neither hangs the next record nor the close."""
     with Recorder(root, durability="disk") as recorder:

@@ -380,6 +380,18 @@ def test_a_subscriber_does_not_keep_the_lock(root: Path) -> None:
     assert [event.seq for event in late] == [1]
 
 
+def test_a_subscriber_of_a_moved_journal_does_not_keep_the_lock_either(root: Path) -> None:
+    """It reads through a duplicate of the recorder's own descriptor, which shares the lock until that is given up."""
+    recorder = Recorder(root)
+    recorder.record("system.event", NOTE)
+    away = recorder.path.rename(root / "away")
+    late = recorder.subscribe(from_seq=1)
+    away.rename(recorder.path)
+    recorder.close()
+    Recorder(root, run_id=recorder.run_id).close()
+    assert [event.seq for event in late] == [1]
+
+
 def test_a_forgotten_recorder_gives_its_journal_free(root: Path) -> None:
     """Without a close the lock, the descriptor and the subscribers still go with the recorder."""
     recorder = Recorder(root)

@@ -261,6 +261,20 @@ def test_a_command_is_a_tool_call_with_a_command_block(root: Path) -> None:
     assert (answered.payload.output, answered.payload.blocks) == ("total 0", None)
 
 
+def test_a_tool_call_is_counted_once(root: Path) -> None:
+    """The agent's wish is a block of its message; the call at our seam is the one `tool.call`, with the same id."""
+    wish = {"type": "tool_use", "tool_name": "read", "tool_id": "c1", "tool_input": {"path": "a"}}
+    with start_run("r", root=root) as run:
+        run.assistant([wish])
+        with run.tool("read", {"path": "a"}, call_id="c1"):
+            pass
+    calls = [event.payload for event in events(run) if event.type == "tool.call"]
+    assert [(call.call_id, call.fidelity) for call in calls] == [("c1", "router")]
+    assert [event.payload.blocks[0].fidelity for event in events(run) if event.type == "message.assistant"] == [
+        "agent_emitted"
+    ]
+
+
 def test_usage_error_and_system_events(root: Path) -> None:
     """Their fields arrive; what is not given is absent."""
     with start_run("r", root=root) as run:

@@ -379,6 +379,23 @@ def test_a_fitted_payload_shares_nothing_with_any_kind_of_payload(wrap: Callable
     assert fitted.input == {"paths": ["a"]}
 
 
+@pytest.mark.parametrize(
+    ("type", "payload", "inner"),
+    [
+        ("message.assistant", {"role": "assistant", "blocks": [{"type": "tool_use", "tool_name": "n"}]}, "tool_input"),
+        ("message.assistant", {"role": "assistant", "blocks": [{"type": "tool_result"}]}, "tool_content"),
+        ("tool.result", {**SMALLEST["tool.result"], "blocks": [{"type": "tool_result"}]}, "tool_content"),
+    ],
+)
+def test_a_fitted_block_shares_nothing(type: str, payload: dict[str, Any], inner: str) -> None:
+    """Tool input and content inside a block are the block's own."""
+    mine = ["a"]
+    block = {"fidelity": "router", "tool_id": "t", **payload["blocks"][0], inner: mine}
+    fitted = fit_payload(type, {**payload, "blocks": [block]})
+    mine.append("b")
+    assert getattr(fitted.blocks[0], inner) == ["a"]
+
+
 @pytest.mark.parametrize("text", ["plain", "with \x7f", "with \ud800"])
 def test_values_become_what_a_reader_will_see(text: str) -> None:
     """Tuples and sets become lists, keys strings, times and enums their text, NaN and infinities null."""

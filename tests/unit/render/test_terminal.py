@@ -143,6 +143,38 @@ def test_no_field_of_a_lifecycle_event_is_obeyed(event_type: str) -> None:
     assert shown.count("\n") == (2 if event_type == "run.completed" else 1)  # only an error may have lines
 
 
+EVIL = "x\x1b[2J\u202e\x9b"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        _said(EVIL),
+        _said("hi", origin=Origin(source=EVIL)),
+        _said("hi", path=EVIL),
+        _called({"command": EVIL}),
+        _called({"a": EVIL, EVIL: 1}),
+        _called(EVIL),
+        _called({}, name=EVIL),
+        _answered(EVIL),
+        _answered({EVIL: EVIL}),
+        _answered("ok", error=EVIL),
+        _event("system.event", SystemPayload(subtype=EVIL, text=EVIL)),
+        _event("error", ErrorPayload(message=EVIL)),
+        _event("unknown", UnknownPayload(text=EVIL)),
+        _event("unknown", UnknownPayload(value=EVIL)),
+        _event(EVIL, EVIL),
+        _event("message.user", MessagePayload(role="user", blocks=(), system_prompt=EVIL)),
+    ],
+)
+@pytest.mark.parametrize("color", [True, False])
+def test_no_field_of_any_event_is_obeyed(event: Event, color: bool) -> None:
+    """Text, inputs, outputs, errors, names, sources and types: whatever a file says is shown, never sent on."""
+    shown = TerminalRenderer(color=color).render(event)
+    assert "\x1b[2J" not in shown
+    assert not set("\u202e\x9b") & set(shown)
+
+
 def test_color_is_only_color() -> None:
     """Headlines are bold or colored, failures red, details dim; content is left alone."""
     renderer = TerminalRenderer(color=True)
