@@ -33,6 +33,11 @@ def _plain(value: Any) -> Any:
 def _describe(value: Any) -> Any:
     if hasattr(value, "model_dump"):  # pydantic, which most SDKs are built on
         return value.model_dump(mode="json")
+    for plain in (str, int, float):
+        if isinstance(value, plain):  # a subclass, as many libraries have them
+            return plain(value)
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # numpy and its kin, scalars included
+        return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):

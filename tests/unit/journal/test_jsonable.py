@@ -136,3 +136,25 @@ def test_deep_nesting_is_cut_where_json_ends() -> None:
     for _ in range(100_000):
         value = [value]
     assert "left out" in str(msgspec.json.encode(jsonable(value)))
+
+
+class _Word(str):
+    __slots__ = ()
+
+
+class _Share(float):
+    __slots__ = ()
+
+
+class _Array:
+    """What numpy's arrays and scalars look like to us."""
+
+    dtype = "float64"
+
+    def tolist(self) -> list[float]:
+        return [1.5, 2.5]
+
+
+def test_numbers_and_strings_of_a_library_stay_numbers_and_strings() -> None:
+    """Subclasses of str and float, and arrays, are recorded as the values they are."""
+    assert jsonable({"a": _Word("x"), "b": _Share(1.5), "c": _Array()}) == {"a": "x", "b": 1.5, "c": [1.5, 2.5]}
