@@ -123,18 +123,9 @@ class FanOut:
         self._number = 0
         self._dropped_before = 0
 
-    def publish(self, event: Event, end: int) -> None:
-        """Hand an event to every mailbox; call with the lock held."""
-        self._deliver(self._boxes, event)
-        self.end = end
-
-    def publish_again(self, event: Event, end: int) -> None:
-        """The same after an interruption: mailboxes that have the event already are passed over."""
-        self._deliver([box for box in self._boxes if not box.has_had(event.seq)], event)
-        self.end = end
-
-    def _deliver(self, boxes: list[Mailbox], event: Event) -> None:
-        for box in boxes:
+    def publish(self, event: Event, end: int, boxes: list[Mailbox] | None = None) -> None:
+        """Hand an event to every mailbox, or to these; call with the lock held."""
+        for box in self._boxes if boxes is None else boxes:
             queue = box.queue
             if len(queue) < box.room:
                 queue.append(event)
@@ -144,6 +135,11 @@ class FanOut:
                 self._overflow(box)
             elif box.closed:
                 self._retire(box)
+        self.end = end
+
+    def publish_again(self, event: Event, end: int) -> None:
+        """The same after an interruption: mailboxes that have the event already are passed over."""
+        self.publish(event, end, [box for box in self._boxes if not box.has_had(event.seq)])
 
     def _overflow(self, box: Mailbox) -> None:
         if box.lossless:
