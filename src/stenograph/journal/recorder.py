@@ -12,7 +12,6 @@ import logging
 import os
 import threading
 import weakref
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -28,6 +27,7 @@ from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
 from stenograph.journal.clock import utc_now, utc_text
 from stenograph.journal.fanout import FanOut, SubscriberStats, Subscription
 from stenograph.journal.file import JournalFile
+from stenograph.journal.group_commit import GroupCommit
 from stenograph.journal.lines import LineReader
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
 from stenograph.journal.reader import open_source
@@ -70,7 +70,7 @@ class Recorder:
     """Writes one run: `record()` returns when the event is in the journal; then subscribers see it.
 
     Safe to use from any number of threads. Raises what is wrong (`InvalidEvent`, `StoreError`), and then nothing was
-    written, nothing published and no number used up.
+    written, nothing published and no number used up; only an event whose sync to disk failed may be in the file.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Recorder:
         self._line = bytearray()
         self._fan_out = FanOut(self._lock, self._file.size)
         try:
-            self._commits = _GroupCommit(self._file, self._fan_out) if durability == "disk" else None
+            self._commits = GroupCommit(self._file, self._fan_out) if durability == "disk" else None
         except BaseException:
             self._file.close()
             raise
@@ -338,85 +338,6 @@ class Recorder:
             self._closed = "belongs to the parent process; open one with another run id here"
             self._file.abandon()
             self._fan_out.ended = True  # nobody is rung up: the threads that wait are the parent's
-
-
-class _GroupCommit:
-    """One fdatasync for everyone who waits: whoever comes while the disk is free syncs for all before it.
-
-    Events are published after the sync that made them durable, by the thread that synced, so in file order. They stay
-    pending until then, so that whoever is interrupted on the way leaves them to the next.
-    """
-
-    def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
-        self._file = file
-        self._fan_out = fan_out
-        self._lock = threading.RLock()  # protects the three below; entered itself, which no signal can interrupt
-        self._turn = threading.Condition(self._lock)
-        self._syncer: int | None = None
-        self._synced = 0
-        self._failure: StoreError | None = None
-        self._pending: deque[tuple[Event, int]] = deque()  # protected by the recorder's lock
-        file.sync_folder()
-
-    @property
-    def end(self) -> int:
-        """The offset up to which events are published or pending; read with the recorder's lock held."""
-        return self._pending[-1][1] if self._pending else self._fan_out.end
-
-    def check(self) -> None:
-        """Raise when a sync has failed: the system may have thrown pages away, so nothing later can be trusted."""
-        if self._failure is not None:
-            raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
-
-    def enqueue(self, event: Event, end: int) -> None:
-        """Remember what to publish, once; call with the recorder's lock held."""
-        if not self._pending or self._pending[-1][0].seq < event.seq:
-            self._pending.append((event, end))
-
-    def wait(self, seq: int) -> None:
-        """Return when the event with that number is on disk and published."""
-        me = threading.get_ident()
-        while self._must_sync(seq, me):
-            reached = 0
-            failure = None
-            try:
-                with self._fan_out.lock:
-                    newest = self._pending[-1][0].seq if self._pending else seq
-                self._file.sync()
-                self._publish_up_to(newest)
-                reached = newest
-            except StoreError as error:
-                failure = error
-            finally:
-                with self._lock:
-                    self._syncer = None
-                    self._failure = self._failure or failure
-                    self._synced = max(self._synced, reached)
-                    self._turn.notify_all()
-
-    def _publish_up_to(self, seq: int) -> None:
-        with self._fan_out.lock:
-            pending = self._pending
-            while pending and pending[0][0].seq <= seq:
-                first = pending[0]
-                self._fan_out.publish_again(*first)
-                if pending and pending[0] is first:
-                    pending.popleft()
-
-    def _must_sync(self, seq: int, me: int) -> bool:
-        """Wait for one's turn; False when someone else's sync covered the event.
-
-        It is also the turn of a signal handler or finalizer that records while its own thread syncs.
-        """
-        with self._lock:
-            while True:
-                if self._synced >= seq:
-                    return False
-                self.check()
-                if self._syncer is None or self._syncer == me:
-                    self._syncer = me
-                    return True
-                self._turn.wait()
 
 
 class _Said(Struct):
