@@ -18,7 +18,7 @@ from stenograph.sources import claude
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.merge import merged
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 
 
 class FileReport(Struct, kw_only=True):
