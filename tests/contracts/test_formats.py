@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,8 +41,6 @@ def parsed(spec: FormatSpec, data: bytes, cuts: list[int] | None = None) -> tupl
 
 def rebuilt(events: list[Event], parser: Format) -> bytes:
     """The source file, from nothing but its events and the report."""
-    import base64
-
     lines: dict[int, bytes] = {number: text.encode() for number, text in parser.report.blank_lines.items()}
     for event in events:
         if event.origin is None or event.origin.line is None:
@@ -53,6 +53,28 @@ def rebuilt(events: list[Event], parser: Format) -> bytes:
     return text + (b"\n" if parser.report.final_newline and parser.report.lines else b"")
 
 
+def _exchange_lines(events: list[Event], parser: Format) -> Iterator[bytes]:
+    """A journal from its events: each is a line, by its raw or as we write it."""
+    left = iter(events)
+    for number in range(1, parser.report.lines + 1):
+        if number > 1:
+            yield b"\n"
+        if number in parser.report.blank_lines:
+            yield parser.report.blank_lines[number].encode()
+            continue
+        event = next(left)
+        yield _raw_of(event) or encode(event)
+    if parser.report.lines and parser.report.final_newline:
+        yield b"\n"
+
+
+def _raw_of(event: Event) -> bytes | None:
+    """The line that an event carries, unless it is one that it was recorded with."""
+    own = decode(encode(event))
+    raw = own.raw.encode() if own.raw is not None else base64.b64decode(own.raw_b64) if own.raw_b64 else None
+    return raw if raw is not None and b'"raw' not in raw else None
+
+
 def check(spec: FormatSpec, data: bytes) -> None:
     """What must hold for any bytes at all."""
     events, parser = parsed(spec, data)
@@ -63,6 +85,7 @@ def check(spec: FormatSpec, data: bytes) -> None:
     assert all(event.type in EVENT_TYPES for event in events) or spec.name == "exchange"
     assert all(decode(encode(event)) == event for event in events)
     if spec.name == "exchange":
+        assert b"".join(_exchange_lines(events, parser)) == data
         return
     named = {event.origin.line for event in events if event.origin is not None}
     full = {number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()}

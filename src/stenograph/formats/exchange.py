@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.model import mend
-from stenograph.model.codec import Decoder
+from stenograph.model.codec import Decoder, encode
 from stenograph.model.event import EVENT_TYPES, Event
 
 
@@ -34,12 +34,15 @@ class ExchangeFormat(LineFormat):
     def _map(self, record: Event) -> None:
         if record.type not in EVENT_TYPES:
             self.report.unknown_types[record.type] += 1
+        line, self._raw = self._raw, None
+        if line is not None and record.raw is None and record.raw_b64 is None and encode(record) != line:
+            raw, raw_b64 = mend.raw_fields(line)  # not as we would write it, so the line itself is worth keeping
+            record = mend.filled(record, raw=raw, raw_b64=raw_b64)
         if record.timestamp:
             self._timestamp, self._time = record.timestamp, "inherited"
         else:
             self._place()
             record = mend.filled(record, timestamp=self._timestamp, origin=record.origin or self._origin)
-        self._raw = None
         self._out.append(record if record.run_id else mend.filled(record, run_id=self._run_id))
 
 
