@@ -32,7 +32,8 @@ def _branches(steps: tuple[StepNode, ...], indent: str) -> Iterator[str]:
 def _run_text(node: RunNode) -> str:
     if node.status == "missing":
         return f"? run {on_one_line(node.run_id)} ({on_one_line(node.name)}): its journal is not here"
-    parts = [f"{_STATUS[node.status]} {on_one_line(node.name) or 'run'} run {on_one_line(node.run_id)}"]
+    words = [_STATUS[node.status], on_one_line(node.name), "run", on_one_line(node.run_id)]
+    parts = [" ".join(word for word in words if word)]
     parts += _counts(node.messages, node.tool_calls)
     return ", ".join(parts + _ending(node.status, node.error, node.started_at, node.ended_at))
 

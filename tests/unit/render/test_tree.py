@@ -66,7 +66,7 @@ def test_times_that_cannot_be_read_are_left_out(started_at: str | None, ended_at
 
 def test_a_run_without_a_name_is_a_run() -> None:
     """Running, nameless, empty: still one line."""
-    assert list(tree_lines(_run(name="", status="running"))) == ["… run run r-1, not ended"]
+    assert list(tree_lines(_run(name="", status="running"))) == ["… run r-1, not ended"]
 
 
 def test_nothing_in_a_tree_is_obeyed() -> None:
