@@ -254,7 +254,7 @@ class LineFormat:
         """The events of one record that the caller already holds."""
         self.report.lines += 1
         self._raw = None
-        self._guarded(self._convert, record, record)
+        self._guarded(self._map_value, record)
         return self._taken()
 
     def finish(self) -> list[Event]:
@@ -289,7 +289,7 @@ class LineFormat:
         except REFUSALS:
             self._slow(line)
             return
-        self._guarded(None, record, None, line)
+        self._guarded(self._map, record, line)
 
     def _slow(self, line: bytes) -> None:
         """A line that the typed decoder refused: odd JSON, or none."""
@@ -301,25 +301,25 @@ class LineFormat:
             self._emit("unknown", UnknownPayload(text=line.decode("utf-8", "replace")))
             return
         self.report.replaced += replaced
-        self._guarded(self._convert, value, value)
+        self._guarded(self._map_value, value)
 
-    def _guarded(
-        self, convert: Callable[[Any], Any] | None, record: Any, value: Any, line: bytes | None = None
-    ) -> None:
-        """Map one record; whatever goes wrong, its line is not lost."""
+    def _map_value(self, value: Any) -> None:
+        self._map(self._convert(value))
+
+    def _guarded(self, map: Callable[[Any], None], record: Any, line: bytes | None = None) -> None:
+        """Map one record; whatever goes wrong, it is not lost. With `line` the record is a typed part of that line."""
         before = len(self._out)
         accumulated = self.report.accumulated
         raw = self._raw
         self._origin = None
         try:
-            self._map(record if convert is None else convert(record))
+            map(record)
         except Exception:  # noqa: BLE001  # a format is total: a record that breaks the mapping is kept and counted
             self.report.failed += 1
             del self._out[before:]
             self._raw, self._origin = raw, None
         if len(self._out) == before and self.report.accumulated == accumulated:
-            if value is None and line is not None:
-                value = self._reread(line)
+            value = record if line is None else self._reread(line)
             self._unknown(value, value.get("type") if isinstance(value, dict) else None)
 
     def _reread(self, line: bytes) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import json
 import re
 from typing import Any, get_args
 
+from stenograph.formats.attachment import attachment, text_attachment
 from stenograph.formats.claude_record import Usage
 from stenograph.model.block import (
     AttachmentBlock,
@@ -77,21 +75,12 @@ def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
     source = item.get("source")
     if not isinstance(source, dict) or not isinstance(data := source.get("data"), str):
         return None
+    if source.get("type") != "text":
+        return attachment(source.get("media_type"), data)
     try:
-        if source.get("type") == "text":
-            content = data.encode()
-            data = base64.b64encode(content).decode()
-        else:
-            content = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+        return text_attachment(source.get("media_type"), data.encode())
+    except UnicodeEncodeError:
         return None
-    return AttachmentBlock(
-        fidelity=EMITTED,
-        media_type=text_or_blank(source.get("media_type")) or "application/octet-stream",
-        size=len(content),
-        sha256=hashlib.sha256(content).hexdigest(),
-        data=data,
-    )
 
 
 def _unknown_block(item: Any) -> UnknownBlock:

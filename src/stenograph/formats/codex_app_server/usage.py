@@ -10,43 +10,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.model.payload import UsagePayload
+from stenograph.formats.codex_rollout.usage import tokens
+from stenograph.formats.codex_rollout.usage import usage_of as rollout_usage_of
+from stenograph.model.payload import Scope, UsagePayload
 
-_FIELDS = {
-    "input_tokens": ("inputTokens", "input_tokens"),
-    "output_tokens": ("outputTokens", "output_tokens"),
-    "cache_read_input_tokens": ("cachedInputTokens", "cached_input_tokens"),
-    "cache_creation_input_tokens": ("cacheWriteInputTokens", "cache_write_input_tokens"),
-    "reasoning_output_tokens": ("reasoningOutputTokens", "reasoning_output_tokens"),
+_SPELLINGS = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cached_input_tokens": "cachedInputTokens",
+    "cache_write_input_tokens": "cacheWriteInputTokens",
+    "reasoning_output_tokens": "reasoningOutputTokens",
 }
-_LARGEST = 2**63 - 1
+"""Codex's names in rollouts, and what the protocol makes of them."""
 
 
-def usage_of(counts: Any, scope: str, model: str | None, message_id: str | None = None) -> UsagePayload | None:
+def usage_of(counts: Any, scope: Scope, model: str | None, message_id: str | None = None) -> UsagePayload | None:
     """Counts as Codex writes them, in either spelling; None when they are none."""
     if not isinstance(counts, dict):
         return None
-    found = {name: _number(counts, keys) for name, keys in _FIELDS.items()}
-    if found["input_tokens"] is None and found["output_tokens"] is None:
-        return None
-    return UsagePayload(
-        scope=scope,  # type: ignore[arg-type]  # ours, and one of the three
-        input_tokens=found["input_tokens"] or 0,
-        output_tokens=found["output_tokens"] or 0,
-        cache_read_input_tokens=found["cache_read_input_tokens"],
-        cache_creation_input_tokens=found["cache_creation_input_tokens"],
-        reasoning_output_tokens=found["reasoning_output_tokens"],
-        model=model,
-        message_id=message_id,
-    )
+    numbers = {name: _number(counts, (spelling, name)) for name, spelling in _SPELLINGS.items()}
+    return rollout_usage_of(scope, numbers, model, message_id)
 
 
 def _number(counts: dict[str, Any], keys: tuple[str, str]) -> int | None:
-    for key in keys:
-        value = counts.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST:
-            return value
-    return None
+    return next((found for key in keys if (found := tokens(counts.get(key))) is not None), None)
 
 
 def is_nothing(usage: UsagePayload) -> bool:
@@ -56,9 +43,9 @@ def is_nothing(usage: UsagePayload) -> bool:
 
 def answer_key(thread_id: str, turn_id: Any, total: Any) -> str | None:
     """A name for the answer after which a thread's total stood at this many tokens; None when no total is told."""
-    tokens = _number(total, ("totalTokens", "total_tokens")) if isinstance(total, dict) else None
-    if tokens is None:
+    count = _number(total, ("totalTokens", "total_tokens")) if isinstance(total, dict) else None
+    if count is None:
         return None
     turn = turn_id if isinstance(turn_id, str) else ""
     # Turns of 0.63 are numbered from 0 in each thread; since then they are UUIDs.
-    return f"{turn}:{tokens}" if len(turn) == 36 else f"{thread_id}:{turn}:{tokens}"
+    return f"{turn}:{count}" if len(turn) == 36 else f"{thread_id}:{turn}:{count}"

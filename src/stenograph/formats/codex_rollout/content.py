@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any, get_args
 
-import msgspec
-
-from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, UnknownBlock
-from stenograph.model.codec import REFUSALS
+from stenograph.formats.attachment import attachment
+from stenograph.model.block import Block, TextBlock, ThinkingBlock, UnknownBlock
 from stenograph.model.value import Extra
 
 _TEXT_PARTS = {"input_text", "output_text", "text", "inputText"}
 _THINKING_PARTS = {"reasoning", "reasoning_text", "summary_text"}
 _OUR_BLOCKS = {str(kind.__struct_config__.tag) for kind in get_args(Block)}
-_decode_json = msgspec.json.Decoder().decode
 
 
 def blocks_of(content: Any) -> tuple[Block, ...]:
@@ -67,21 +61,6 @@ def _media(part: dict[str, Any]) -> Block | None:
     return None
 
 
-def attachment(media_type: Any, data: str) -> AttachmentBlock | None:
-    """Base64 content as a block; None when it is no base64."""
-    try:
-        content = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return AttachmentBlock(
-        fidelity="agent_emitted",
-        media_type=media_type if isinstance(media_type, str) and media_type else "application/octet-stream",
-        size=len(content),
-        sha256=sha256(content).hexdigest(),
-        data=data,
-    )
-
-
 def thinking_of(*parts: Any) -> tuple[Block, ...]:
     """Reasoning as blocks, part by part; one empty block when all of it is encrypted."""
     texts: list[str] = []
@@ -116,17 +95,6 @@ def result_of(output: Any) -> tuple[Any, tuple[Block, ...] | None]:
     if len(blocks) == 1 and isinstance(blocks[0], TextBlock):
         return blocks[0].text, None
     return None, blocks
-
-
-def arguments_of(arguments: Any) -> Any:
-    """The input of a call: Codex writes JSON inside a string, and keeps what the model wrote when it is none."""
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        value = _decode_json(arguments)
-    except (*REFUSALS, UnicodeEncodeError):
-        return arguments
-    return value if isinstance(value, dict | list) else arguments
 
 
 def tool_name(name: Any, namespace: Any = None) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Raw
 
+from stenograph.formats.arguments import arguments_of
+from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import (
-    arguments_of,
-    attachment,
     blocks_of,
     result_of,
     small,

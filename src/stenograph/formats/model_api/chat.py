@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from stenograph.formats.arguments import arguments_of
 from stenograph.formats.model_api.chat_stream import ChatStreams
 from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str, parsed
+from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.media import attachment
 from stenograph.formats.model_api.parts import blocks_of, plain_text, thought_in, verbatim
 from stenograph.formats.model_api.turn import Turn
@@ -94,7 +95,8 @@ class Chat(Dialect):
 
     def _mark(self, item: dict[str, Any]) -> Mark:
         calls = [
-            call.get("id") or (_name_of(call), repr(parsed(_input_of(call)))) for call in dicts(item.get("tool_calls"))
+            call.get("id") or (_name_of(call), repr(arguments_of(_input_of(call))))
+            for call in dicts(item.get("tool_calls"))
         ]
         old = a_dict(item.get("function_call"))
         result = item.get("tool_call_id")
@@ -172,7 +174,7 @@ class Chat(Dialect):
     def _add_call(self, turn: Turn, call: dict[str, Any]) -> None:
         name = _name_of(call)
         call_id = self._call_id(first_str(call, "id", "call_id"), name)
-        turn.call(call_id, name, parsed(_input_of(call)))
+        turn.call(call_id, name, arguments_of(_input_of(call)))
         if "output" in call:  # logs that keep a call and its result together
             turn.result(self._answered_id(call_id, name), call["output"], name=name)
 

@@ -64,11 +64,8 @@ class ApiFormat(LineFormat):
         self.report.replaced += replaced
         return value
 
-    def _guarded(
-        self, convert: Callable[[Any], Any] | None, record: Any, value: Any, line: bytes | None = None
-    ) -> None:
-        # The record is the decoded value itself; its line may be no JSON (`data: …`).
-        super()._guarded(convert, record, record if value is None else value)
+    def _guarded(self, map: Callable[[Any], None], record: Any, line: bytes | None = None) -> None:
+        super()._guarded(map, record)  # the record is the decoded value itself; its line may be no JSON (`data: …`)
 
     def _map(self, record: Any) -> None:
         before = len(self._out)

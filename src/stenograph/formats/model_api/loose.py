@@ -5,10 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
-
-from stenograph.model.codec import REFUSALS
-
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
@@ -61,17 +57,3 @@ def a_time(value: Any) -> str | None:
     except (OverflowError, ValueError):
         return None
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def parsed(value: Any) -> Any:
-    """JSON in a string as what it stands for when it is an object or array, else the value as it is.
-
-    Tool arguments come as strings of JSON, sometimes broken or cut short, and sometimes as objects already.
-    """
-    if not isinstance(value, str):
-        return value
-    try:
-        result = msgspec.json.decode(value)
-    except (*REFUSALS, UnicodeEncodeError):
-        return value
-    return result if isinstance(result, dict | list) else value

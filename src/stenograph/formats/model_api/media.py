@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 from typing import Any
 
+from stenograph.formats import attachment as attachments
 from stenograph.formats.model_api.loose import a_dict, a_str, first_str
 from stenograph.model.block import AttachmentBlock
 
@@ -25,31 +23,15 @@ def attachment_of(part: dict[str, Any]) -> AttachmentBlock | None:
 
 
 def attachment(media_type: Any, data: Any) -> AttachmentBlock | None:
-    """An attachment of base64 text; None when it is no base64."""
-    if not isinstance(data, str) or not data:
-        return None
-    try:
-        content = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return _block(a_str(media_type), content, data)
-
-
-def _block(media_type: str, content: bytes, data: str) -> AttachmentBlock:
-    return AttachmentBlock(
-        fidelity="agent_emitted",
-        media_type=media_type or "application/octet-stream",
-        size=len(content),
-        sha256=hashlib.sha256(content).hexdigest(),
-        data=data,
-    )
+    """An attachment of base64 text; None when it is no base64, or empty."""
+    return attachments.attachment(media_type, data) if isinstance(data, str) and data else None
 
 
 def _from_source(source: dict[str, Any]) -> AttachmentBlock | None:
     """Anthropic's `source`: base64, or a plain text document."""
     if source.get("type") == "text" and isinstance(source.get("data"), str):
         content = source["data"].encode("utf-8", "replace")
-        return _block(a_str(source.get("media_type")) or "text/plain", content, base64.b64encode(content).decode())
+        return attachments.text_attachment(a_str(source.get("media_type")) or "text/plain", content)
     return attachment(source.get("media_type"), source.get("data"))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, parsed
+from stenograph.formats.arguments import arguments_of
+from stenograph.formats.model_api.loose import a_dict, a_list, a_str
 
 EVENTS = (
     "message_start",
@@ -81,7 +82,7 @@ class _Block:
         block = dict(self._start)
         for name, pieces in self._pieces.items():
             if name == "partial_json":
-                block["input"] = parsed("".join(pieces))
+                block["input"] = arguments_of("".join(pieces))
             else:
                 block[name] = a_str(block.get(name)) + "".join(pieces)
         return block

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_str, first_str, parsed
+from stenograph.formats.arguments import arguments_of
+from stenograph.formats.model_api.loose import a_str, first_str
 from stenograph.formats.model_api.media import attachment
 from stenograph.formats.model_api.turn import Turn
 
@@ -48,7 +49,7 @@ def add_output(turn: Turn, item: dict[str, Any]) -> None:
 def _input_of(item: dict[str, Any]) -> Any:
     for name in _INPUTS:
         if name in item:
-            return item[name] if item.get("type") == "custom_tool_call" else parsed(item[name])
+            return item[name] if item.get("type") == "custom_tool_call" else arguments_of(item[name])
     return {name: item[name] for name in _NAMED_INPUTS if item.get(name) is not None}
 
 
