@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from stenograph.cli.options import write_bytes
+from stenograph.cli.options import json_document, write_bytes
 from stenograph.errors import SourceError, StoreError
-from stenograph.model import Event, encode, mend
+from stenograph.model import Event, encode
 from stenograph.sources.conversion import FileReport, convert, convert_stream
 from stenograph.sources.detection import format_named
 from stenograph.transcript import entries
@@ -72,9 +72,8 @@ def command(
 
 
 def _write_report(path: Path, files: list[FileReport]) -> None:
-    document = msgspec.json.format(msgspec.json.encode(mend.plain(files)), indent=2)
     try:
-        path.write_bytes(document + b"\n")
+        path.write_bytes(json_document(files))
     except OSError as error:
         raise StoreError(f"cannot write the report to {path}: {error.strerror}; check the folder", str(path)) from error
 

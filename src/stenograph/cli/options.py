@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 
-from stenograph.journal.reader import JournalReader
 from stenograph.model import mend
+
+if TYPE_CHECKING:
+    from stenograph.journal.reader import JournalReader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,10 +33,15 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def print_json(value: Any) -> None:
-    """One JSON document, indented."""
+def json_document(value: Any) -> bytes:
+    """One JSON document, indented, newline included."""
     plain, _ = mend.scrub(msgspec.to_builtins(mend.plain(value)))  # a path need not be text
-    write_bytes(msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+
+
+def print_json(value: Any) -> None:
+    """One JSON document to standard output."""
+    write_bytes(json_document(value))
 
 
 def write_bytes(data: bytes) -> None:

@@ -37,22 +37,19 @@ class Guard:
 
     def call(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """The function's result, or None when it failed: then an event is lost."""
+        return self._guarded(1, what, function, *args, **kwargs)
+
+    def attempt(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """The same for what is no event: nothing is lost by itself when it fails."""
+        return self._guarded(0, what, function, *args, **kwargs)
+
+    def _guarded(self, loss: int, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
             return function(*args, **kwargs)
         except Exception as error:  # whatever it is, it is ours and not the host's
             if is_strict():
                 raise
-            self.lost += 1
-            self._note(what, error)
-            return None
-
-    def attempt(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The same for what is no event: nothing is lost by itself when it fails."""
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            if is_strict():
-                raise
+            self.lost += loss
             self._note(what, error)
             return None
 

@@ -164,9 +164,9 @@ class Recorder:
                 event = _with_raw(event, raw)
             if self._mask is not None:
                 event = self._masked(event)
-            event, ticket = self._append(event)
+            event = self._append(event)
             if self._commits is not None:
-                self._commits.wait(ticket)
+                self._commits.wait(event.seq)
         except BaseException:
             self._failed += 1
             raise
@@ -241,7 +241,7 @@ class Recorder:
         origin = None if masked.origin is None else _origin(masked.origin)
         return replace(masked, seq=0, origin=origin, payload=fit_payload(masked.type, masked.payload))
 
-    def _append(self, event: Event) -> tuple[Event, int]:
+    def _append(self, event: Event) -> Event:
         """Number, write and (unless a sync must come first) publish: the critical section."""
         with self._lock:
             if self._closed or self._state != _READY:
@@ -272,7 +272,7 @@ class Recorder:
                 self._state = _IN_DOUBT
                 raise
             self._state = _READY
-        return event, seq
+        return event
 
     def _make_ready(self) -> None:
         """Settle what is in doubt, or say why nothing can be recorded now."""
@@ -352,8 +352,6 @@ class _Said(Struct):
 
 _SAID = _Said.__struct_fields__
 _IDENTITY = ("run_id", "parent_run_id", "child_run_id", "type")
-
-
 _NOWHERE = Origin()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -41,10 +42,6 @@ def verify_source(path: Path) -> SourceReport:
         run_id = run_id or event.run_id
         ends.add(event)
     reports = [file.report for file in conversion.files]
-    unknown: dict[str, int] = {}
-    for report in reports:
-        for name, number in report.unknown_types.items():
-            unknown[name] = unknown.get(name, 0) + number
     malformed = sum(report.malformed for report in reports)
     failed = sum(report.failed for report in reports)
     return SourceReport(
@@ -56,7 +53,7 @@ def verify_source(path: Path) -> SourceReport:
         events=events,
         malformed=malformed,
         failed=failed,
-        unknown_types=unknown,
+        unknown_types=dict(sum((report.unknown_types for report in reports), Counter())),
         open_calls=tuple(end.what for end in ends.remaining() if end.kind == "open_call"),
         wanted_files=tuple(name for report in reports for name in report.wanted_files),
     )
