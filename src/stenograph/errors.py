@@ -89,6 +89,13 @@ class RunNotFound(SourceError, LookupError):
     """No journal has that run id, and no file that path."""
 
 
+def unreadable(path: object, error: OSError) -> SourceError:
+    """The exception for a file that could not be opened or read."""
+    if isinstance(error, FileNotFoundError):
+        return RunNotFound(f"{path} does not exist; check the path", str(path))
+    return SourceError(f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path))
+
+
 class AmbiguousRun(SourceError, LookupError):
     """A run id prefix fits more than one journal."""
 

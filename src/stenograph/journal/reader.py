@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from stenograph.errors import RunNotFound, SourceError
+from stenograph.errors import SourceError, unreadable
 from stenograph.journal.lines import LineReader
 from stenograph.model import mend
 from stenograph.model.codec import Decoder
@@ -91,14 +91,10 @@ def open_source(path: Path) -> int:
     try:
         # Not blocking, so that a pipe under that name is refused below and not waited for.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError as error:
-        raise RunNotFound(f"{path} does not exist; check the path", str(path)) from error
     except ValueError as error:  # a NUL in the path
         raise SourceError(f"cannot read {str(path)!r}: {error}; check the path", str(path)) from error
     except OSError as error:
-        raise SourceError(
-            f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path)
-        ) from error
+        raise unreadable(path, error) from error
     if not os.path.isfile(path):  # noqa: PTH113  # also for paths that are not text
         os.close(fd)
         raise SourceError(f"{path} is not a regular file; give a journal", str(path))

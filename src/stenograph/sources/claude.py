@@ -7,47 +7,60 @@ session's id inside their lines, 1.0 in the session file itself.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from stenograph.errors import SourceError
 from stenograph.formats.claude_code import agent_link, agent_meta
-from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.detection import Detection
 
 FORMAT = "claude_code"
 
 
-def subagent_files(session: Path, session_id: str) -> list[Path]:
-    """The files of the session's subagents, in a stable order."""
-    nested = sorted((session.parent / session.stem / "subagents").rglob("agent-*.jsonl"))
-    beside = []
+class Subagent(Struct, frozen=True, kw_only=True):
+    """A file of a session's subagent."""
+
+    path: Path
+    parent_source: str | None
+    parent_call_id: str | None
+
+
+def subagents(session: Path, session_id: str, detect: Callable[[Path], Detection]) -> list[Subagent]:
+    """The files of the session's subagents in a stable order, each with the call that spawned it."""
+    paths = sorted((session.parent / session.stem / "subagents").rglob("agent-*.jsonl"))
     for path in sorted(session.parent.glob("agent-*.jsonl")):
         try:
-            found = detect_file(path)
+            found = detect(path)
         except SourceError:  # it has just been deleted: the agent cleans up as it likes
             continue
         if found.spec is not None and found.spec.name == FORMAT and found.identity.native_id == session_id:
-            beside.append(path)
-    return nested + beside
+            paths.append(path)
+    parents = {path: parent_of(path) for path in paths}
+    links = _links(session) if any(parent is None for parent in parents.values()) else {}
+    found_agents = []
+    for path, parent in parents.items():
+        call_id = links.get(path.stem.removeprefix("agent-"))
+        source, call = parent or (None if call_id is None else "main", call_id)
+        found_agents.append(Subagent(path=path, parent_source=source, parent_call_id=call))
+    return found_agents
 
 
-def parent_of(agent_file: Path, session: Path | None = None) -> tuple[str | None, str | None]:
-    """The source and the call that spawned a subagent: by its sidecar (2.1) or its session's result lines (2.0)."""
+def parent_of(agent_file: Path) -> tuple[str | None, str | None] | None:
+    """The source and the call that spawned a subagent, as its sidecar tells (2.1); None where there is none."""
     sidecar = agent_file.with_suffix(".meta.json")
     try:
         meta: Any = msgspec.json.decode(sidecar.read_bytes())
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        meta = None
-    if isinstance(meta, dict):
-        return agent_meta(meta)
-    call_id = None if session is None else _links(session).get(agent_file.stem.removeprefix("agent-"))
-    return (None, None) if call_id is None else ("main", call_id)
+        return None
+    return agent_meta(meta) if isinstance(meta, dict) else None
 
 
 def _links(session: Path) -> dict[str, str]:
-    """Which call spawned which subagent, as the lines of a session's results tell."""
+    """Which call spawned which subagent, as the lines of a session's results tell: all there is in 2.0."""
     links: dict[str, str] = {}
     try:
         with session.open("rb") as file:

@@ -11,8 +11,8 @@ from typing import BinaryIO
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from stenograph.errors import SourceError
-from stenograph.formats.base import Context, Format, FormatSpec, Report
+from stenograph.errors import SourceError, unreadable
+from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.model.event import Event
 from stenograph.sources import claude
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
@@ -56,15 +56,13 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
 
     Raises `SourceError` for what cannot be read, and for a single file that no format knows.
     """
-    files: list[FileReport] = []
+    reading = _Reading(spec, keep_raw)
     if path.is_dir():
-        return Conversion(_folder(path, spec, keep_raw, files), files)
-    found = detect_file(path, spec)
+        return Conversion(reading.folder(path), reading.files)
+    found = reading.detect(path)
     if found.spec is None:
-        raise SourceError(
-            f"{path} is written in no format we know; steno formats lists them, --from forces one", str(path)
-        )
-    return Conversion(_session(found, keep_raw, files), files)
+        raise _unknown_format(str(path))
+    return Conversion(reading.session(found, reading.subagents(found)), reading.files)
 
 
 def convert_stream(
@@ -78,41 +76,111 @@ def convert_stream(
     """The events of a stream. No side file is opened; the report names those that were wanted."""
     head = read_head(stream)
     found = detect_head(head, name, at or datetime.now(UTC), spec)
-    if found.spec is None and head.strip():
-        raise SourceError(f"{name} is written in no format we know; steno formats lists them, --from forces one", name)
-    files: list[FileReport] = []
-    if found.spec is None:
-        return Conversion(iter(()), files)
-    parser, report = _opened(found, keep_raw)
-    files.append(report)
-    return Conversion(_parsed(parser, _chunks(head, stream)), files)
+    reading = _Reading(spec, keep_raw)
+    if found.spec is not None:
+        return Conversion(reading.opened(found, _chunks(head, stream)), reading.files)
+    if head.strip():
+        raise _unknown_format(name)
+    return Conversion(iter(()), reading.files)
+
+
+class _Reading:
+    """One conversion under way: how to read, and what became of each file so far."""
+
+    def __init__(self, spec: FormatSpec | None, keep_raw: bool) -> None:
+        self.files: list[FileReport] = []
+        self._spec = spec
+        self._keep_raw = keep_raw
+        self._found: dict[Path, Detection] = {}
+
+    def detect(self, path: Path) -> Detection:
+        """What a file is; its beginning is read once, however many sessions ask for it."""
+        found = self._found.get(path)
+        if found is None:
+            found = self._found[path] = detect_file(path, self._spec)
+        return found
+
+    def folder(self, folder: Path) -> Iterator[Event]:
+        """Every session in a folder, one after the other; subagent files go with their session."""
+        found = []
+        for path in _transcripts(folder):
+            try:
+                found.append(self.detect(path))
+            except SourceError as error:
+                self._unread(path, None, str(error))
+        agents = {each.path: self.subagents(each) for each in found}
+        taken = {str(agent.path) for each in agents.values() for agent in each}
+        for each in found:
+            if each.spec is None:
+                self._unread(each.path, None, "no format knows it, skipped")
+            elif each.path not in taken:
+                yield from self.session(each, agents[each.path])
+
+    def subagents(self, found: Detection) -> list[claude.Subagent]:
+        """The files that belong to a session."""
+        if not claude.is_main_file(found):
+            return []
+        return claude.subagents(Path(found.path), found.identity.native_id, self.detect)
+
+    def session(self, found: Detection, agents: list[claude.Subagent]) -> Iterator[Event]:
+        """A file with the files that belong to it."""
+        main = Path(found.path)
+        series = [self.opened(found, _read(found.path))]
+        for agent in agents:
+            try:
+                detected = self.detect(agent.path)
+                if detected.spec is not found.spec:  # its place says what it is, whatever its beginning says
+                    detected = detect_file(agent.path, found.spec)
+            except SourceError as error:  # an agent cleans up as it likes; the session is worth reading without it
+                self._unread(agent.path, claude.FORMAT, str(error))
+                continue
+            series.append(self.opened(detected, _read(detected.path), main, agent))
+        return series[0] if len(series) == 1 else merged(series)
+
+    def opened(
+        self, found: Detection, chunks: Iterable[bytes], main: Path | None = None, agent: claude.Subagent | None = None
+    ) -> Iterator[Event]:
+        """The events of one file or stream; with `main` and `agent`, one of a subagent of that session."""
+        assert found.spec is not None
+        path = Path(found.path)
+        identity = found.identity
+        parent = identity.parent_native_id
+        is_claude_file = found.spec.name == claude.FORMAT and found.path != "-"
+        source, call_id = (agent.parent_source, agent.parent_call_id) if agent is not None else (None, None)
+        if agent is None and is_claude_file:
+            source, call_id = claude.parent_of(path) or (None, None)
+        parser = found.spec.open(
+            Context(
+                run_id=found.run_id,
+                parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
+                source=identity.source,
+                file=None if main is None else os.path.relpath(path, main.parent),
+                session_id=identity.session_id,
+                parent_source=source,
+                parent_call_id=call_id,
+                at=found.at,
+                keep_raw=self._keep_raw,
+                side_file=claude.side_file_reader(main or path, identity.native_id) if is_claude_file else None,
+            )
+        )
+        name, run_id = found.spec.name, found.run_id
+        self.files.append(
+            FileReport(path=found.path, format=name, run_id=run_id, source=identity.source, report=parser.report)
+        )
+        return _parsed(parser, chunks)
+
+    def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
+        self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
+
+
+def _unknown_format(name: str) -> SourceError:
+    return SourceError(f"{name} is written in no format we know; steno formats lists them, --from forces one", name)
 
 
 def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield head
     while chunk := stream.read(CHUNK):
         yield chunk
-
-
-def _folder(folder: Path, spec: FormatSpec | None, keep_raw: bool, files: list[FileReport]) -> Iterator[Event]:
-    """Every session in a folder, one after the other; subagent files go with their session."""
-    found = []
-    for path in _transcripts(folder):
-        try:
-            found.append(detect_file(path, spec))
-        except SourceError as error:
-            files.append(FileReport(path=str(path), format=None, problem=str(error), report=Report()))
-    taken: set[str] = set()
-    for each in found:
-        if claude.is_main_file(each):
-            taken |= {str(path) for path in claude.subagent_files(Path(each.path), each.identity.native_id)}
-    for each in found:
-        if each.spec is None:
-            files.append(
-                FileReport(path=each.path, format=None, problem="no format knows it, skipped", report=Report())
-            )
-        elif each.path not in taken:
-            yield from _session(each, keep_raw, files)
 
 
 def _transcripts(folder: Path) -> list[Path]:
@@ -123,67 +191,13 @@ def _transcripts(folder: Path) -> list[Path]:
     return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
 
 
-def _session(found: Detection, keep_raw: bool, files: list[FileReport]) -> Iterator[Event]:
-    """A file with the files that belong to it."""
-    series = [_file(found, keep_raw, files)]
-    if claude.is_main_file(found):
-        main = Path(found.path)
-        for path in claude.subagent_files(main, found.identity.native_id):
-            try:
-                agent = detect_file(path, found.spec)
-            except SourceError as error:  # an agent cleans up as it likes; the session is worth reading without it
-                files.append(FileReport(path=str(path), format=claude.FORMAT, problem=str(error), report=Report()))
-                continue
-            series.append(_file(agent, keep_raw, files, main=main))
-    return series[0] if len(series) == 1 else merged(series)
-
-
-def _file(found: Detection, keep_raw: bool, files: list[FileReport], main: Path | None = None) -> Iterator[Event]:
-    parser, report = _opened(found, keep_raw, main)
-    files.append(report)
-    return _parsed(parser, _read(found.path))
-
-
-def _opened(found: Detection, keep_raw: bool, main: Path | None = None) -> tuple[Format, FileReport]:
-    assert found.spec is not None
-    path = Path(found.path)
-    identity = found.identity
-    is_claude = found.spec.name == claude.FORMAT and found.path != "-"
-    parent_source, parent_call_id = claude.parent_of(path, main) if is_claude else (None, None)
-    run_id = found.run_id
-    parent = identity.parent_native_id
-    context = Context(
-        run_id=run_id,
-        parent_run_id=None if parent is None else _run_id(found.spec, parent),
-        source=identity.source,
-        file=None if main is None else os.path.relpath(path, main.parent),
-        session_id=identity.session_id,
-        parent_source=parent_source,
-        parent_call_id=parent_call_id,
-        at=found.at,
-        keep_raw=keep_raw,
-        side_file=claude.side_file_reader(main or path, identity.native_id) if is_claude else None,
-    )
-    parser = found.spec.open(context)
-    report = FileReport(
-        path=found.path, format=found.spec.name, run_id=run_id, source=identity.source, report=parser.report
-    )
-    return parser, report
-
-
-def _run_id(spec: FormatSpec, native_id: str) -> str:
-    from stenograph.formats.base import run_id_of
-
-    return run_id_of(spec.name, native_id)
-
-
 def _read(path: str) -> Iterator[bytes]:
     try:
         with Path(path).open("rb") as file:
             while chunk := file.read(CHUNK):
                 yield chunk
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}; check the path and its permissions", path) from error
+        raise unreadable(path, error) from error
 
 
 def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
-from stenograph.errors import InvalidFormat, RunNotFound, SourceError
+from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 
@@ -48,12 +48,8 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
         with path.open("rb") as file:
             head = read_head(file)
             at = os.fstat(file.fileno()).st_mtime
-    except FileNotFoundError as error:
-        raise RunNotFound(f"{path} does not exist; check the path", str(path)) from error
     except OSError as error:
-        raise SourceError(
-            f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path)
-        ) from error
+        raise unreadable(path, error) from error
     return detect_head(head, str(path), datetime.fromtimestamp(at, UTC), spec)
 
 
