@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +19,7 @@ from stenograph.model import mend
 from stenograph.model.codec import Decoder
 from stenograph.model.event import EVENT_TYPES, Event
 from stenograph.model.ids import check_run_id
+from stenograph.model.moment import moment_of
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -172,7 +172,7 @@ class _Check:
                 yield "run_id", f"{event.run_id!r} is no run id"
         elif event.run_id != self.run_id:
             yield "run_id", f"an event of run {event.run_id} in the journal of {self.run_id}"
-        if not _is_moment(event.timestamp):
+        if moment_of(event.timestamp) is None:
             yield "timestamp", f"{event.timestamp!r} is no timestamp"
 
 
@@ -193,11 +193,3 @@ def _misfits(line: bytes, event: Event) -> str:
     said = [f"lacks {', '.join(lacks)}"] if lacks else []
     said += [f"unexpected {', '.join(odd)}"] if odd else []
     return "; ".join(said) or "something inside its payload or origin"
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True

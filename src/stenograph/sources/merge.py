@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from stenograph.model.event import Event
+from stenograph.model.moment import moment_of
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -24,13 +25,5 @@ def _with_maximum(events: Iterable[Event]) -> Iterator[tuple[datetime, Event]]:
     for event in events:
         if event.timestamp != text:
             text = event.timestamp
-            latest = max(latest, _moment(text) or latest)
+            latest = max(latest, moment_of(text) or latest)
         yield latest, event
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -13,6 +13,7 @@ from stenograph.model import mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
+from stenograph.model.moment import moment_of
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
 from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
 from stenograph.transcript.entry import Role, TranscriptEntry
@@ -127,11 +128,7 @@ class Projector:
 
     def _time_of(self, text: str) -> datetime:
         """The time in a timestamp; the one before when it has none that Python can read."""
-        try:
-            time = datetime.fromisoformat(text)
-        except ValueError:
-            return self._clock
-        self._clock = time if time.tzinfo else time.replace(tzinfo=UTC)
+        self._clock = moment_of(text) or self._clock
         return self._clock
 
     def _drafts(self, event: Event) -> list[_Draft]:
