@@ -7,53 +7,80 @@ session's id inside their lines, 1.0 in the session file itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from stenograph.errors import SourceError
 from stenograph.formats.claude_code import agent_link, agent_meta
 from stenograph.sources.detection import Detection
+from stenograph.sources.layout import Detect, Layout, Member, SideFile
 
 FORMAT = "claude_code"
 
 
-class Subagent(Struct, frozen=True, kw_only=True):
-    """A file of a session's subagent."""
+class ClaudeLayout(Layout):
+    """`$CLAUDE_CONFIG_DIR/projects/<project>/<session>.jsonl` and its subagents."""
 
-    path: Path
-    parent_source: str | None
-    parent_call_id: str | None
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
+        """The folder of all projects."""
+        return [Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"]
+
+    def sessions(self, root: Path) -> Iterator[Path]:
+        """Every session of every project; subagent files go with theirs."""
+        yield from (path for path in sorted(root.glob("*/*.jsonl")) if not path.name.startswith("agent-"))
+
+    def find(self, root: Path, session_id: str) -> Path | None:
+        """The session's file, in whichever project it is."""
+        return next(root.glob(f"*/{session_id}.jsonl"), None)
+
+    def members(self, session: Detection, detect: Detect) -> list[Member]:
+        """The files of the session's subagents, each with the call that spawned it."""
+        if session.identity.source != "main":
+            return []
+        main, session_id = Path(session.path), session.identity.native_id
+        paths = sorted((main.parent / main.stem / "subagents").rglob("agent-*.jsonl"))
+        for path in sorted(main.parent.glob("agent-*.jsonl")):
+            try:
+                found = detect(path)
+            except SourceError:  # it has just been deleted: the agent cleans up as it likes
+                continue
+            if found.spec is not None and found.spec.name == FORMAT and found.identity.native_id == session_id:
+                paths.append(path)
+        parents = {path: _sidecar(path) for path in paths}
+        links = _links(main) if any(parent is None for parent in parents.values()) else {}
+        members = []
+        for path, parent in parents.items():
+            call_id = links.get(path.stem.removeprefix("agent-"))
+            source, call = parent or (None if call_id is None else "main", call_id)
+            members.append(Member(path=path, parent_source=source, parent_call_id=call))
+        return members
+
+    def parent_of(self, path: Path) -> tuple[str | None, str | None]:
+        """What the sidecar tells (2.1)."""
+        return _sidecar(path) or (None, None)
+
+    def side_file(self, session: Path, session_id: str) -> SideFile:
+        """Parked outputs of this session: by the name the agent gave, or beside the session when it was moved."""
+        folder = session.parent / session_id / "tool-results"
+
+        def read(name: str) -> str | None:
+            # Only inside the session's own folder: a transcript may not make us read any file it likes.
+            path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
+            try:
+                return path.read_text("utf-8", "replace")
+            except OSError:
+                return None
+
+        return read
 
 
-def subagents(session: Path, session_id: str, detect: Callable[[Path], Detection]) -> list[Subagent]:
-    """The files of the session's subagents in a stable order, each with the call that spawned it."""
-    paths = sorted((session.parent / session.stem / "subagents").rglob("agent-*.jsonl"))
-    for path in sorted(session.parent.glob("agent-*.jsonl")):
-        try:
-            found = detect(path)
-        except SourceError:  # it has just been deleted: the agent cleans up as it likes
-            continue
-        if found.spec is not None and found.spec.name == FORMAT and found.identity.native_id == session_id:
-            paths.append(path)
-    parents = {path: parent_of(path) for path in paths}
-    links = _links(session) if any(parent is None for parent in parents.values()) else {}
-    found_agents = []
-    for path, parent in parents.items():
-        call_id = links.get(path.stem.removeprefix("agent-"))
-        source, call = parent or (None if call_id is None else "main", call_id)
-        found_agents.append(Subagent(path=path, parent_source=source, parent_call_id=call))
-    return found_agents
-
-
-def parent_of(agent_file: Path) -> tuple[str | None, str | None] | None:
+def _sidecar(agent_file: Path) -> tuple[str | None, str | None] | None:
     """The source and the call that spawned a subagent, as its sidecar tells (2.1); None where there is none."""
-    sidecar = agent_file.with_suffix(".meta.json")
     try:
-        meta: Any = msgspec.json.decode(sidecar.read_bytes())
+        meta: Any = msgspec.json.decode(agent_file.with_suffix(".meta.json").read_bytes())
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return agent_meta(meta) if isinstance(meta, dict) else None
@@ -76,23 +103,3 @@ def _links(session: Path) -> dict[str, str]:
     except OSError:  # the session has just been deleted; whoever reads it will say so
         return links
     return links
-
-
-def is_main_file(found: Detection) -> bool:
-    """Whether a file is a session of its own, and not one of its subagents."""
-    return found.spec is not None and found.spec.name == FORMAT and found.identity.source == "main"
-
-
-def side_file_reader(session: Path, session_id: str) -> Any:
-    """Reads parked outputs of this session: by the name the agent gave, or beside the session when it was moved."""
-    folder = session.parent / session_id / "tool-results"
-
-    def read(name: str) -> str | None:
-        # Only inside the session's own folder: a transcript may not make us read any file it likes.
-        path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
-        try:
-            return path.read_text("utf-8", "replace")
-        except OSError:
-            return None
-
-    return read

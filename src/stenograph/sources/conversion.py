@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -14,11 +14,14 @@ from msgspec.structs import force_setattr
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.model.event import Event
-from stenograph.sources import claude
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
+from stenograph.sources.layout import Member
+from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
 
 CHUNK = 1 << 18
+STREAM = "-"
+"""What a stream is called in place of a path."""
 
 
 class FileReport(Struct, kw_only=True):
@@ -62,7 +65,7 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
     found = reading.detect(path)
     if found.spec is None:
         raise _unknown_format(str(path))
-    return Conversion(reading.session(found, reading.subagents(found)), reading.files)
+    return Conversion(reading.session(found, reading.members(found)), reading.files)
 
 
 def convert_stream(
@@ -70,7 +73,7 @@ def convert_stream(
     spec: FormatSpec | None = None,
     *,
     keep_raw: bool = True,
-    name: str = "-",
+    name: str = STREAM,
     at: datetime | None = None,
 ) -> Conversion:
     """The events of a stream. No side file is opened; the report names those that were wanted."""
@@ -108,69 +111,84 @@ class _Reading:
                 found.append(self.detect(path))
             except SourceError as error:
                 self._unread(path, None, str(error))
-        agents = {each.path: self.subagents(each) for each in found}
-        taken = {str(agent.path) for each in agents.values() for agent in each}
+        members = {each.path: self.members(each) for each in found}
+        taken = {str(member.path) for each in members.values() for member in each}
         for each in found:
             if each.spec is None:
                 self._unread(each.path, None, "no format knows it, skipped")
             elif each.path not in taken:
-                yield from self.session(each, agents[each.path])
+                yield from self.session(each, members[each.path])
 
-    def subagents(self, found: Detection) -> list[claude.Subagent]:
+    def members(self, found: Detection) -> list[Member]:
         """The files that belong to a session."""
-        if not claude.is_main_file(found):
-            return []
-        return claude.subagents(Path(found.path), found.identity.native_id, self.detect)
+        return [] if found.spec is None else layout_of(found.spec.name).members(found, self.detect)
 
-    def session(self, found: Detection, agents: list[claude.Subagent]) -> Iterator[Event]:
+    def session(self, found: Detection, members: list[Member]) -> Iterator[Event]:
         """A file with the files that belong to it."""
+        assert found.spec is not None
         main = Path(found.path)
         series = [self.opened(found, _read(found.path))]
-        for agent in agents:
+        for member in members:
             try:
-                detected = self.detect(agent.path)
+                detected = self.detect(member.path)
                 if detected.spec is not found.spec:  # its place says what it is, whatever its beginning says
-                    detected = detect_file(agent.path, found.spec)
+                    detected = detect_file(member.path, found.spec)
             except SourceError as error:  # an agent cleans up as it likes; the session is worth reading without it
-                self._unread(agent.path, claude.FORMAT, str(error))
+                self._unread(member.path, found.spec.name, str(error))
                 continue
-            series.append(self.opened(detected, _read(detected.path), main, agent))
+            series.append(self.opened(detected, _read(detected.path), main, member))
         return series[0] if len(series) == 1 else merged(series)
 
     def opened(
-        self, found: Detection, chunks: Iterable[bytes], main: Path | None = None, agent: claude.Subagent | None = None
+        self, found: Detection, chunks: Iterable[bytes], main: Path | None = None, member: Member | None = None
     ) -> Iterator[Event]:
-        """The events of one file or stream; with `main` and `agent`, one of a subagent of that session."""
+        """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
-        path = Path(found.path)
-        identity = found.identity
-        parent = identity.parent_native_id
-        is_claude_file = found.spec.name == claude.FORMAT and found.path != "-"
-        source, call_id = (agent.parent_source, agent.parent_call_id) if agent is not None else (None, None)
-        if agent is None and is_claude_file:
-            source, call_id = claude.parent_of(path) or (None, None)
-        parser = found.spec.open(
-            Context(
+        parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
+        self.files.append(
+            FileReport(
+                path=found.path,
+                format=found.spec.name,
                 run_id=found.run_id,
-                parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
-                source=identity.source,
-                file=None if main is None else os.path.relpath(path, main.parent),
-                session_id=identity.session_id,
-                parent_source=source,
-                parent_call_id=call_id,
-                at=found.at,
-                keep_raw=self._keep_raw,
-                side_file=claude.side_file_reader(main or path, identity.native_id) if is_claude_file else None,
+                source=found.identity.source,
+                report=parser.report,
             )
         )
-        name, run_id = found.spec.name, found.run_id
-        self.files.append(
-            FileReport(path=found.path, format=name, run_id=run_id, source=identity.source, report=parser.report)
-        )
-        return _parsed(parser, chunks)
+        records = layout_of(found.spec.name).records(Path(found.path)) if found.path != STREAM else None
+        return _parsed(parser, chunks) if records is None else _parsed_records(parser, records)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
+
+
+def context_of(
+    found: Detection, main: Path | None = None, member: Member | None = None, *, keep_raw: bool = True
+) -> Context:
+    """What is known of a file before it is read; with `main` and `member`, of a subagent's file of that session."""
+    assert found.spec is not None
+    path = Path(found.path)
+    identity = found.identity
+    parent = identity.parent_native_id
+    source = call_id = side_file = None
+    if member is not None:
+        source, call_id = member.parent_source, member.parent_call_id
+    if found.path != STREAM:
+        layout = layout_of(found.spec.name)
+        if member is None:
+            source, call_id = layout.parent_of(path)
+        side_file = layout.side_file(main or path, identity.native_id)
+    return Context(
+        run_id=found.run_id,
+        parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
+        source=identity.source,
+        file=None if main is None else os.path.relpath(path, main.parent),
+        session_id=identity.session_id,
+        parent_source=source,
+        parent_call_id=call_id,
+        at=found.at,
+        keep_raw=keep_raw,
+        side_file=side_file,
+    )
 
 
 def _unknown_format(name: str) -> SourceError:
@@ -203,4 +221,10 @@ def _read(path: str) -> Iterator[bytes]:
 def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:
     for chunk in chunks:
         yield from parser.feed(chunk)
+    yield from parser.finish()
+
+
+def _parsed_records(parser: Format, records: Iterable[dict[str, Any]]) -> Iterator[Event]:
+    for record in records:
+        yield from parser.feed_object(record)
     yield from parser.finish()

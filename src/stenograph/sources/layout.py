@@ -1,0 +1,58 @@
+"""How agents lay out their files: where they keep them, and which belong together.
+
+Each agent's layout is a module of its own; this one has what they share. The defaults suit a file that stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from stenograph.sources.detection import Detection
+
+Detect = Callable[[Path], Detection]
+SideFile = Callable[[str], str | None]
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """A file that belongs to a session beside its main one: one of its subagents."""
+
+    path: Path
+    parent_source: str | None = None
+    parent_call_id: str | None = None
+    """The call that spawned it, where that is known."""
+
+
+class Layout:
+    """One agent's way of laying out its files."""
+
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
+        """The folders in which the agent keeps its transcripts, by its environment variables and a home folder."""
+        return []
+
+    def sessions(self, root: Path) -> Iterator[Path]:
+        """The main file of every session below such a folder."""
+        return iter(())
+
+    def find(self, root: Path, session_id: str) -> Path | None:
+        """The main file of one session below such a folder, as soon as there is one."""
+        return None
+
+    def members(self, session: Detection, detect: Detect) -> list[Member]:
+        """The files of the session's subagents in a stable order; none for a file that is no session's main one."""
+        return []
+
+    def parent_of(self, path: Path) -> tuple[str | None, str | None]:
+        """The source and the call that spawned the file's subagent, as far as it can be told from the file alone."""
+        return None, None
+
+    def side_file(self, session: Path, session_id: str) -> SideFile | None:
+        """Reads outputs that the agent parked in files of their own; None where it never does."""
+        return None
+
+    def records(self, path: Path) -> Iterator[dict[str, Any]] | None:
+        """The records of a file that is not JSON Lines; None where the bytes themselves are fed."""
+        return None
