@@ -4,6 +4,10 @@
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
     ├── InvalidFormat (ValueError)         no format of that name is installed
+    ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
+    ├── MissingExtra (ImportError)         an optional dependency is not installed
+    ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
+    │   └── AgentTimeout (TimeoutError)    it took longer than it may
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
     │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
@@ -18,10 +22,14 @@ Each message is one sentence: what happened, to what, what to do. The facts are 
 from __future__ import annotations
 
 __all__ = [
+    "AgentError",
+    "AgentTimeout",
     "AmbiguousRun",
     "InvalidEvent",
     "InvalidFormat",
     "InvalidRunId",
+    "InvalidTool",
+    "MissingExtra",
     "RunNotFound",
     "SourceError",
     "StenographError",
@@ -73,6 +81,35 @@ class InvalidFormat(StenographError, ValueError):
         self.name = name
         self.known = known
         super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
+
+
+class InvalidTool(StenographError, TypeError):
+    """A Python function cannot be offered to a model as a tool."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        super().__init__(f"{name} cannot be a tool: {why}")
+
+
+class MissingExtra(StenographError, ImportError):
+    """An optional dependency is not installed."""
+
+    exit_code = 2
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(f"{package} is not installed; run: pip install 'stenograph[{extra}]'")
+
+
+class AgentError(StenographError, RuntimeError):
+    """An agent could not be run, or did not answer."""
+
+
+class AgentTimeout(AgentError, TimeoutError):
+    """An agent took longer than it may."""
 
 
 class SourceError(StenographError, OSError):

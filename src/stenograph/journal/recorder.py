@@ -33,7 +33,7 @@ from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_r
 from stenograph.journal.reader import open_source
 from stenograph.model import mend
 from stenograph.model.codec import decode, encode_into, fit_payload
-from stenograph.model.event import Event, Origin
+from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
 from stenograph.model.ids import check_run_id
 from stenograph.model.value import Value
 
@@ -128,6 +128,22 @@ class Recorder:
         """The run that started this one; on every event."""
         return self._parent_run_id
 
+    @property
+    def mask(self) -> Mask | None:
+        """What sees every event before anything is written or published."""
+        return self._mask
+
+    def child(self, run_id: str, parent_run_id: str | None = None) -> Recorder:
+        """A recorder for a run that this one (or the one named) started: beside it, with the same settings."""
+        return Recorder(
+            self.path.parent.parent,
+            run_id=run_id,
+            parent_run_id=parent_run_id or self.run_id,
+            durability="os" if self._commits is None else "disk",
+            mask=self._mask,
+            buffer=self._buffer,
+        )
+
     def record(
         self,
         type: str,
@@ -162,11 +178,24 @@ class Recorder:
             )
             if raw is not None:
                 event = _with_raw(event, raw)
-            if self._mask is not None:
-                event = self._masked(event)
-            event = self._append(event)
-            if self._commits is not None:
-                self._commits.wait(event.seq)
+            event = self._store(event)
+        except BaseException:
+            self._failed += 1
+            raise
+        if self._fan_out.overdue:
+            self._warn_of_drops()
+        return event
+
+    def append(self, event: Event) -> Event:
+        """Append an event that a format or another journal gave, and return it as it was stored.
+
+        It keeps everything but its number and its run, which become ours.
+        """
+        try:
+            if not isinstance(event, Event):
+                raise InvalidEvent(f"{event.__class__.__name__} is not an Event; `record` makes one from its parts")
+            event = _fitting(event, "the event", is_typed=_is_typed(event))
+            event = self._store(replace(event, run_id=self.run_id, parent_run_id=self._parent_run_id))
         except BaseException:
             self._failed += 1
             raise
@@ -225,6 +254,14 @@ class Recorder:
             with suppress(Exception):
                 self.close()
 
+    def _store(self, event: Event) -> Event:
+        if self._mask is not None:
+            event = self._masked(event)
+        event = self._append(event)
+        if self._commits is not None:
+            self._commits.wait(event.seq)
+        return event
+
     def _masked(self, event: Event) -> Event:
         assert self._mask is not None
         masked = self._mask(event)
@@ -234,12 +271,7 @@ class Recorder:
             raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
         if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
             raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
-        try:
-            msgspec.convert({name: getattr(masked, name) for name in _SAID}, _Said)
-        except msgspec.ValidationError as error:
-            raise InvalidEvent(f"the mask returned an event that does not fit: {error}") from error
-        origin = None if masked.origin is None else _origin(masked.origin)
-        return replace(masked, seq=0, origin=origin, payload=fit_payload(masked.type, masked.payload))
+        return _fitting(masked, "what the mask returned", is_typed=_is_typed(event))
 
     def _append(self, event: Event) -> Event:
         """Number, write and (unless a sync must come first) publish: the critical section."""
@@ -340,9 +372,33 @@ class Recorder:
             self._fan_out.ended = True  # nobody is rung up: the threads that wait are the parent's
 
 
-class _Said(Struct):
-    """What a mask may change beside the payload, with its types."""
+def _is_typed(event: Event) -> bool:
+    """Whether the payload is a value of its type; what a newer or a broken writer wrote is plain JSON."""
+    kind = PAYLOAD_TYPES.get(event.type) if event.type.__class__ is str else None
+    return kind is not None and (event.payload is None or isinstance(event.payload, kind))
 
+
+def _fitting(event: Event, what: str, *, is_typed: bool) -> Event:
+    """An event that somebody else built, checked: the constructor itself takes anything."""
+    try:
+        msgspec.convert({name: getattr(event, name) for name in _SAID}, _Said)
+        origin = None if event.origin is None else _origin(event.origin)
+        payload = fit_payload(event.type, event.payload) if is_typed else _unshared(event.payload)
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
+        raise error if isinstance(error, InvalidEvent) else InvalidEvent(f"{what} does not fit: {error}") from error
+    return replace(event, seq=0, origin=origin, payload=payload)
+
+
+def _unshared(payload: Any) -> Any:
+    """Plain JSON as a reader will see it."""
+    return msgspec.json.decode(msgspec.json.encode(payload))
+
+
+class _Said(Struct):
+    """What an event says beside the payload, with its types."""
+
+    type: str
+    child_run_id: str | None
     path: str
     iteration: Annotated[int, Meta(ge=0)]
     timestamp: str

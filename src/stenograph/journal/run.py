@@ -16,6 +16,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
+import msgspec
+
 from stenograph.errors import InvalidEvent, StoreError
 from stenograph.journal.fanout import FanOut, Subscription
 from stenograph.journal.guard import Guard
@@ -191,6 +193,11 @@ class _Scope:
             lambda: SystemPayload(subtype=subtype, text=text, data=jsonable(data)),
         )
 
+    def append(self, event: Event) -> Event | None:
+        """An event that a format gave for what happened here; it keeps everything but its number, run and place."""
+        path, iteration = self._place()
+        return self.run._append(msgspec.structs.replace(event, path=path, iteration=iteration))
+
     def call_workflow(self, name: str, *, run_id: str | None = None) -> Run:
         """A sub-workflow: a child run with a journal of its own, linked both ways. Use it with `with`."""
         run_id = _run_id(self.run._guard, run_id)
@@ -229,6 +236,17 @@ class Run(_Scope):
     def path(self) -> Path:
         """The run's journal."""
         return journal_path(storage_root(self._options["root"]), self.run_id)
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What writes the run; None when its journal could not be opened."""
+        return self._recorder
+
+    @property
+    def mask(self) -> Mask | None:
+        """What sees every event before anything is written or published."""
+        mask: Mask | None = self._options["mask"]
+        return mask
 
     @property
     def lost(self) -> int:
@@ -291,6 +309,9 @@ class Run(_Scope):
 
     def _write(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
         return self._guard.call(what, lambda: self._open_recorder().record(type, payload(), **more))
+
+    def _append(self, event: Event) -> Event | None:
+        return self._guard.call("an event", lambda: self._open_recorder().append(event))
 
 
 class Step(_Scope):

@@ -26,26 +26,43 @@ class TranscriptSummary:
     last_timestamp: datetime | None
 
 
+class Tally:
+    """Counts a transcript entry by entry, for whoever does not keep them."""
+
+    def __init__(self) -> None:
+        self.by_type: Counter[str] = Counter()
+        self.by_source: Counter[str] = Counter()
+        self._first: datetime | None = None
+        self._last: datetime | None = None
+        self._adapter = self._prompt_name = ""
+
+    def add(self, entry: TranscriptEntry) -> None:
+        """Count one more."""
+        if not self.by_type:
+            self._adapter, self._prompt_name = entry.adapter, entry.prompt_name
+        self.by_type[entry.entry_type] += 1
+        self.by_source[entry.source] += 1
+        moment = entry.timestamp
+        self._first = moment if self._first is None else min(self._first, moment)
+        self._last = moment if self._last is None else max(self._last, moment)
+
+    def summary(self) -> TranscriptSummary:
+        """What was counted so far."""
+        return TranscriptSummary(
+            total_entries=self.by_type.total(),
+            entries_by_type=dict(self.by_type),
+            entries_by_source=dict(self.by_source),
+            sources=tuple(self.by_source),
+            adapter=self._adapter,
+            prompt_name=self._prompt_name,
+            first_timestamp=self._first,
+            last_timestamp=self._last,
+        )
+
+
 def summarize(entries: Iterable[TranscriptEntry]) -> TranscriptSummary:
     """Count a transcript's entries by type and source."""
-    by_type: Counter[str] = Counter()
-    by_source: Counter[str] = Counter()
-    first = last = None
-    adapter = prompt_name = ""
+    tally = Tally()
     for entry in entries:
-        if not by_type:
-            adapter, prompt_name = entry.adapter, entry.prompt_name
-        by_type[entry.entry_type] += 1
-        by_source[entry.source] += 1
-        first = entry.timestamp if first is None else min(first, entry.timestamp)
-        last = entry.timestamp if last is None else max(last, entry.timestamp)
-    return TranscriptSummary(
-        total_entries=by_type.total(),
-        entries_by_type=dict(by_type),
-        entries_by_source=dict(by_source),
-        sources=tuple(by_source),
-        adapter=adapter,
-        prompt_name=prompt_name,
-        first_timestamp=first,
-        last_timestamp=last,
-    )
+        tally.add(entry)
+    return tally.summary()

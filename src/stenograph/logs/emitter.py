@@ -1,0 +1,169 @@
+"""TranscriptEmitter: transcript entries as DEBUG records with `event="transcript.entry"`.
+
+Numbers are given per source in the order of emission, inside one lock with the logging itself, so that what a handler
+sees is the series. A number is used up also when a handler fails: a gap then shows the loss, where it happened.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from stenograph.journal.guard import Guard
+from stenograph.journal.jsonable import jsonable
+from stenograph.model.moment import moment_of
+from stenograph.transcript.entry import ROLES, Role, TranscriptEntry
+from stenograph.transcript.summary import Tally, TranscriptSummary
+
+ENTRY = "transcript.entry"
+START = "transcript.start"
+STOP = "transcript.stop"
+ERROR = "transcript.error"
+
+
+class TranscriptEmitter:
+    """Logs the entries of one evaluation. Safe from any number of threads; never raises."""
+
+    def __init__(
+        self,
+        *,
+        prompt_name: str,
+        adapter: str,
+        session_id: str | None = None,
+        logger: logging.Logger | None = None,
+        emit_raw: bool = True,
+    ) -> None:
+        self.prompt_name = prompt_name
+        self.adapter = adapter
+        self.session_id = session_id
+        self.emit_raw = emit_raw
+        self._logger = logger or logging.getLogger(__name__)
+        self._guard = Guard(f"transcript of {prompt_name!r}")
+        self._lock = threading.RLock()  # protects the numbers and the tally, and keeps records in their order
+        self._numbers: dict[str, int] = {}
+        self._tally = Tally()
+
+    @property
+    def lost(self) -> int:
+        """Entries that could not be logged; the log of `stenograph.guard` says why."""
+        return self._guard.lost
+
+    def summary(self) -> TranscriptSummary:
+        """What was emitted so far."""
+        with self._lock:
+            return self._tally.summary()
+
+    def emit(
+        self,
+        entry_type: str,
+        *,
+        source: str = "main",
+        detail: dict[str, Any] | None = None,
+        raw: str | None = None,
+        timestamp: str | datetime | None = None,
+        session_id: str | None = None,
+        role: Role | None = None,
+        content: str = "",
+        tool_name: str | None = None,
+        tool_call_id: str | None = None,
+        tool_input: dict[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
+        entry_id: UUID | None = None,
+    ) -> None:
+        """Log one entry; it is of the present moment unless `timestamp` says otherwise.
+
+        A type that is not one of the nine becomes `unknown`, with the given one as `detail.subtype`.
+        """
+
+        def build() -> TranscriptEntry:
+            known = isinstance(entry_type, str) and entry_type in ROLES
+            moment, text = _moment(timestamp)
+            return TranscriptEntry(
+                prompt_name=self.prompt_name,
+                adapter=self.adapter,
+                entry_type=entry_type if known else "unknown",
+                sequence_number=0,
+                source=source,
+                timestamp=moment,
+                session_id=session_id or self.session_id,
+                detail=jsonable(detail or {}) if known else {"subtype": str(entry_type), **jsonable(detail or {})},
+                raw=raw,
+                role=role,  # type: ignore[arg-type]  # None means: by entry type
+                content=content,
+                tool_name=tool_name,
+                tool_call_id=tool_call_id,
+                tool_input=jsonable(tool_input),
+                metadata=jsonable(metadata),
+                timestamp_text=text,
+                given_id=entry_id,
+            )
+
+        entry = self._guard.call("a log entry", build)
+        if entry is not None:
+            self.emit_entry(entry)
+
+    def emit_entry(self, entry: TranscriptEntry) -> None:
+        """Log an entry that somebody made already; its number becomes the next one of its source."""
+        self._guard.call("a log entry", self._emit, entry)
+
+    def start(self, **context: Any) -> None:
+        """Log `transcript.start`."""
+        self._note(logging.DEBUG, START, "transcript started", context)
+
+    def stop(self, **context: Any) -> TranscriptSummary:
+        """Log `transcript.stop` with the summary, which is returned, too."""
+        summary = self.summary()
+        self._note(logging.DEBUG, STOP, "transcript stopped", {"summary": _plain(summary), **context})
+        return summary
+
+    def error(self, message: str, **context: Any) -> None:
+        """Log `transcript.error`, a WARNING: something could not be taken down, and the host goes on."""
+        self._note(logging.WARNING, ERROR, message, context)
+
+    def note(self, event: str, message: str, **context: Any) -> None:
+        """Log anything else about the taking down itself, as DEBUG."""
+        self._note(logging.DEBUG, event, message, context)
+
+    def _emit(self, entry: TranscriptEntry) -> None:
+        with self._lock:
+            number = self._numbers[entry.source] = self._numbers.get(entry.source, 0) + 1
+            if entry.sequence_number != number:
+                entry = replace(entry, sequence_number=number)
+            self._tally.add(entry)
+            if not self._logger.isEnabledFor(logging.DEBUG):
+                return
+            context = entry.as_dict() | {"entry_id": str(entry.entry_id)}
+            if not self.emit_raw:
+                context.pop("raw", None)
+            self._log(logging.DEBUG, ENTRY, f"transcript entry: {entry.entry_type}", context)
+
+    def _note(self, level: int, event: str, message: str, context: dict[str, Any]) -> None:
+        envelope: dict[str, Any] = {"prompt_name": self.prompt_name, "adapter": self.adapter}
+        if self.session_id is not None:
+            envelope["session_id"] = self.session_id
+        self._guard.attempt(f"the log record {event}", self._log, level, event, message, jsonable(envelope | context))
+
+    def _log(self, level: int, event: str, message: str, context: dict[str, Any]) -> None:
+        self._logger.log(level, "%s", message, extra={"event": event, "context": context})
+
+
+def _moment(timestamp: str | datetime | None) -> tuple[datetime, str | None]:
+    """A moment, and how its source wrote it."""
+    if isinstance(timestamp, str):
+        return moment_of(timestamp) or datetime.now(UTC), timestamp
+    moment = timestamp or datetime.now(UTC)
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware, aware.isoformat(timespec="milliseconds") if timestamp is None else None
+
+
+def _plain(summary: TranscriptSummary) -> dict[str, Any]:
+    times = {
+        name: moment.isoformat()
+        for name in ("first_timestamp", "last_timestamp")
+        if (moment := getattr(summary, name)) is not None
+    }
+    return asdict(summary) | {"sources": list(summary.sources), "first_timestamp": None, "last_timestamp": None} | times
