@@ -1,0 +1,152 @@
+"""Capture: where the events of a live agent go, which is the same for every adapter.
+
+Disk first: an event is recorded, then its entries are logged and dispatched. The three are independent of one another;
+what one of them cannot take is counted and logged, and neither the other two nor the agent notice.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+from stenograph.session import Session
+
+from stenograph.journal import Recorder, Run, Step
+from stenograph.journal.guard import Guard
+from stenograph.journal.recorder import Mask
+from stenograph.logs import TranscriptEmitter
+from stenograph.model.event import Event
+from stenograph.transcript import Projector, TranscriptEntry, TranscriptSummary
+
+Target = Recorder | Run | Step
+
+
+class Capture:
+    """Takes events and gives them to a recorder, a session and the log, whichever the caller chose. Never raises."""
+
+    def __init__(
+        self,
+        *,
+        prompt_name: str,
+        adapter: str,
+        recorder: Target | None = None,
+        session: Session | None = None,
+        logger: logging.Logger | None = None,
+        log: bool = True,
+        emit_raw: bool = True,
+        session_id: str | None = None,
+        mask: Mask | None = None,
+    ) -> None:
+        """`recorder` may be a recorder, a run or a step of one; `mask` is for where nothing is recorded."""
+        self.prompt_name = prompt_name
+        self.adapter = adapter
+        self.run_id = _run_id(recorder)
+        """What a format's `Context` gets: the run that is recorded, or one of its own."""
+        self._recorder = recorder
+        self._session = session
+        self._emitter = TranscriptEmitter(
+            prompt_name=prompt_name,
+            adapter=adapter,
+            session_id=session_id,
+            logger=(logger or logging.getLogger(f"stenograph.adapters.{adapter}")) if log else _SILENT,
+            emit_raw=emit_raw,
+        )
+        self._mask = mask or _mask_of(recorder)
+        self._guard = Guard(f"capture of {prompt_name!r}")
+        self._projector = Projector()
+        self._children: dict[str, Recorder | None] = {}
+        self._lock = threading.RLock()  # protects the projector and the children, and keeps events in their order
+
+    @property
+    def lost(self) -> int:
+        """What could not be recorded, logged or dispatched, all together; the log says why."""
+        recorder = self._recorder
+        lost = 0 if recorder is None or isinstance(recorder, Recorder) else recorder.run.lost
+        return self._guard.lost + self._emitter.lost + lost
+
+    @property
+    def summary(self) -> TranscriptSummary:
+        """The entries so far, in numbers."""
+        return self._emitter.summary()
+
+    def start(self, **context: Any) -> None:
+        """Say in the log that the taking down begins."""
+        self._emitter.start(**context)
+
+    def events(self, events: Iterable[Event]) -> list[TranscriptEntry]:
+        """Take down events in their order; the entries that they gave."""
+        taken: list[TranscriptEntry] = []
+        with self._lock:
+            for event in events:
+                taken += self._guard.call("an event", self._take, event) or ()
+        return taken
+
+    def dispatch(self, value: object) -> None:
+        """Give the session something beside the entries: one of its own events."""
+        if self._session is not None:
+            self._guard.call("a session event", self._session.dispatch, value)
+
+    def error(self, message: str, **context: Any) -> None:
+        """Say in the log, as a WARNING, what could not be taken down."""
+        self._emitter.error(message, **context)
+
+    def note(self, event: str, message: str, **context: Any) -> None:
+        """Say in the log, as DEBUG, what happens to the taking down itself."""
+        self._emitter.note(event, message, **context)
+
+    def stop(self, **context: Any) -> TranscriptSummary:
+        """Say in the log that the taking down ended, with the summary and what was lost; close the child runs."""
+        with self._lock:
+            for child in self._children.values():
+                if child is not None:
+                    self._guard.attempt("the end of a child run", child.close)
+            self._children.clear()
+        lost = {"lost": self.lost} if self.lost else {}
+        return self._emitter.stop(**lost, **context)
+
+    def _take(self, event: Event) -> list[TranscriptEntry]:
+        stored = self._guard.call("an event", self._record, event) if self._recorder is not None else None
+        if stored is None and self._mask is not None:
+            stored = self._mask(
+                event
+            )  # what could not be recorded still goes to the others, and masked as it should be
+        entries = self._projector.feed(stored or event)
+        for entry in entries:
+            self._emitter.emit_entry(entry)
+            self.dispatch(entry)
+        return entries
+
+    def _record(self, event: Event) -> Event | None:
+        recorder = self._recorder
+        assert recorder is not None
+        if event.run_id == self.run_id:
+            return recorder.append(event)
+        if event.run_id not in self._children:
+            self._children[event.run_id] = None  # should it fail, it fails once and not for every event
+            parent = recorder if isinstance(recorder, Recorder) else recorder.run.recorder
+            if parent is not None:
+                self._children[event.run_id] = parent.child(event.run_id, event.parent_run_id)
+        child = self._children[event.run_id]
+        if child is None:
+            self._guard.lost += 1
+            return None
+        return child.append(event)
+
+
+_SILENT = logging.Logger("stenograph.silent", logging.CRITICAL + 1)
+"""For who wants no logs: never enabled, and not in the tree of loggers."""
+
+
+def _run_id(recorder: Target | None) -> str:
+    if recorder is None:
+        return str(uuid4())
+    return recorder.run_id if isinstance(recorder, Recorder) else recorder.run.run_id
+
+
+def _mask_of(recorder: Target | None) -> Mask | None:
+    if recorder is None:
+        return None
+    return recorder.mask if isinstance(recorder, Recorder) else recorder.run.mask

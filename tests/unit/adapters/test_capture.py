@@ -1,0 +1,194 @@
+"""Capture: one event to the recorder, the session and the log."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from stenograph import Event, Recorder, TranscriptEntry, entries, read_events, start_run
+from stenograph.adapters.capture import Capture
+from stenograph.model import MessagePayload, Origin, TextBlock
+from stenograph.session import PromptRendered, Session
+
+CHILD = "11111111-2222-4333-8444-555555555555"
+
+
+def events(capture: Capture, count: int = 3) -> list[Event]:
+    return [
+        Event(
+            seq=0,
+            run_id=capture.run_id,
+            type="message.assistant",
+            path="",
+            iteration=0,
+            timestamp=f"2026-01-01T00:00:0{number}Z",
+            origin=Origin(adapter="claude_agent_sdk", session_id="s", prompt_name="p", line=number + 1),
+            payload=MessagePayload(role="assistant", blocks=(TextBlock(fidelity="agent_emitted", text=f"t{number}"),)),
+            raw=f'{{"type":"assistant","n":{number}}}',
+        )
+        for number in range(count)
+    ]
+
+
+def contexts(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    records: list[Any] = caplog.records
+    return [record.context for record in records if getattr(record, "event", "") == "transcript.entry"]
+
+
+def test_one_event_reaches_all_three(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The journal's entries, the session's and the log's are the same ones."""
+    caplog.set_level(logging.DEBUG, logger="stenograph")
+    session = Session()
+    with Recorder(root) as recorder:
+        capture = Capture(prompt_name="p", adapter="claude_agent_sdk", recorder=recorder, session=session)
+        taken = capture.events(events(capture))
+        capture.stop()
+    kept = list(entries(read_events(recorder.path)))
+    assert len(kept) == 3
+    assert taken == kept == list(session[TranscriptEntry].all())
+    assert contexts(caplog) == [entry.as_dict() | {"entry_id": str(entry.entry_id)} for entry in kept]
+    assert caplog.records[0].name == "stenograph.adapters.claude_agent_sdk"
+
+
+def test_nothing_is_lost_from_the_journal_without_debug(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A host that configured no DEBUG logging gets everything on disk and nothing in its log."""
+    caplog.set_level(logging.INFO, logger="stenograph")
+    with Recorder(root) as recorder:
+        capture = Capture(prompt_name="p", adapter="test", recorder=recorder)
+        capture.start()
+        capture.events(events(capture))
+        capture.stop()
+    assert len(list(read_events(recorder.path))) == 3
+    assert caplog.records == []
+
+
+def test_log_false_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Who wants no logs gets none, not even the start."""
+    caplog.set_level(logging.DEBUG)
+    capture = Capture(prompt_name="p", adapter="test", log=False)
+    capture.start()
+    assert len(capture.events(events(capture))) == 3
+    assert capture.stop().total_entries == 3
+    assert caplog.records == []
+
+
+def test_emit_raw_false_concerns_the_log_alone(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The journal and the session keep the raw line."""
+    caplog.set_level(logging.DEBUG, logger="stenograph")
+    session = Session()
+    with Recorder(root) as recorder:
+        capture = Capture(prompt_name="p", adapter="claude", recorder=recorder, session=session, emit_raw=False)
+        capture.events(events(capture, 1))
+    assert "raw" not in contexts(caplog)[0]
+    assert session[TranscriptEntry].all()[0].raw == '{"type":"assistant","n":0}'
+    assert next(iter(read_events(recorder.path))).raw == '{"type":"assistant","n":0}'
+
+
+def test_a_step_gets_what_happened_in_it(root: Path) -> None:
+    """A run or a step is as good a target as a recorder, and gives the events their place."""
+    with start_run("r", root=root) as run, run.step("review", "agent") as step:
+        capture = Capture(prompt_name="p", adapter="test", recorder=step)
+        assert capture.run_id == run.run_id
+        capture.events(events(capture, 1))
+    (event,) = [event for event in read_events(run.path) if event.type == "message.assistant"]
+    assert (event.path, event.run_id) == ("review", run.run_id)
+
+
+def test_events_of_another_run_go_to_a_child(root: Path) -> None:
+    """A child thread is a run beside ours, linked to it; the log has one series."""
+    session = Session()
+    with Recorder(root) as recorder:
+        capture = Capture(prompt_name="p", adapter="codex_app_server", recorder=recorder, session=session)
+        mine, other = events(capture, 2)
+        capture.events([mine, replace(other, run_id=CHILD, parent_run_id=recorder.run_id)])
+        capture.stop()
+    (child,) = read_events(root / "transcripts" / f"{CHILD}.jsonl")
+    assert (child.seq, child.run_id, child.parent_run_id) == (1, CHILD, recorder.run_id)
+    assert [entry.sequence_number for entry in session[TranscriptEntry].all()] == [1, 2]
+    with Recorder(root, run_id=CHILD) as again:  # stop() has let go of the child's journal
+        assert again.record("system.event", {"subtype": "x"}).seq == 2
+
+
+def test_a_closed_recorder_costs_only_the_journal(root: Path, lenient: None, caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be recorded is counted and told; session and log get it all the same."""
+    caplog.set_level(logging.DEBUG, logger="stenograph")
+    session = Session()
+    recorder = Recorder(root)
+    capture = Capture(prompt_name="p", adapter="test", recorder=recorder, session=session)
+    recorder.close()
+    capture.events(events(capture))
+    assert capture.lost == 3
+    assert len(session[TranscriptEntry].all()) == len(contexts(caplog)) == 3
+    assert "is closed" in caplog.text
+    capture.stop()
+    assert caplog.records[-1].context["lost"] == 3  # type: ignore[attr-defined]
+
+
+def test_a_closed_session_costs_only_the_session(root: Path, lenient: None) -> None:
+    """The journal is written whatever the session does."""
+    session = Session()
+    session.close()
+    with Recorder(root) as recorder:
+        capture = Capture(prompt_name="p", adapter="test", recorder=recorder, session=session)
+        capture.events(events(capture))
+    assert len(list(read_events(recorder.path))) == 3
+    assert capture.lost == 3
+
+
+def test_a_run_that_could_not_be_opened_is_counted(tmp_path: Path, lenient: None) -> None:
+    """With no journal at all, the entries still reach the session."""
+    (tmp_path / "file").write_text("")
+    session = Session()
+    with start_run("r", root=tmp_path / "file") as run:
+        capture = Capture(prompt_name="p", adapter="test", recorder=run, session=session)
+        capture.events(events(capture))
+        other = replace(events(capture, 1)[0], run_id=CHILD)
+        capture.events([other, other])
+    assert len(session[TranscriptEntry].all()) == 5
+    assert capture.lost == run.lost + 2
+
+
+def test_the_mask_covers_every_way_out(root: Path, lenient: None, caplog: pytest.LogCaptureFixture) -> None:
+    """Whether it was recorded or not, what the mask hides is in no log and no session."""
+    caplog.set_level(logging.DEBUG, logger="stenograph")
+
+    def hide(event: Event) -> Event:
+        return replace(event, payload=MessagePayload(role="assistant", blocks=()), raw=None)
+
+    for recorder in (Recorder(root, mask=hide), None):
+        session = Session()
+        capture = Capture(prompt_name="p", adapter="claude", recorder=recorder, session=session, mask=hide)
+        capture.events(events(capture, 1))
+        if recorder is not None:
+            recorder.close()
+            capture.events(events(capture, 1))
+        assert all("t0" not in entry.content and entry.raw is None for entry in session[TranscriptEntry].all())
+    assert all("t0" not in str(context) for context in contexts(caplog))
+
+
+def test_a_mask_that_fails_lets_nothing_through(lenient: None, caplog: pytest.LogCaptureFixture) -> None:
+    """Rather lost and counted than told in clear."""
+
+    def fail(event: Event) -> Event:
+        raise ValueError("broken mask")
+
+    session = Session()
+    capture = Capture(prompt_name="p", adapter="test", session=session, mask=fail)
+    assert capture.events(events(capture)) == []
+    assert capture.lost == 3
+    assert session[TranscriptEntry].is_empty
+    assert "broken mask" in caplog.text
+
+
+def test_session_events_go_beside_the_entries() -> None:
+    """What an adapter dispatches reaches the session; without one it is nothing."""
+    session = Session()
+    rendered = PromptRendered(prompt_name="p", adapter="test", user="hi", created_at=datetime.now(UTC))
+    Capture(prompt_name="p", adapter="test", session=session).dispatch(rendered)
+    Capture(prompt_name="p", adapter="test").dispatch(rendered)
+    assert session[PromptRendered].latest() == rendered
