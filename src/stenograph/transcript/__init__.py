@@ -2,6 +2,7 @@
 
 from stenograph.transcript.entry import EntryType, Role, TranscriptEntry
 from stenograph.transcript.project import Projector, entries
+from stenograph.transcript.reconstruct import reconstruct_transcript
 from stenograph.transcript.summary import TranscriptSummary, summarize
 from stenograph.transcript.text import format_entry, format_transcript
 
@@ -14,5 +15,6 @@ __all__ = [
     "entries",
     "format_entry",
     "format_transcript",
+    "reconstruct_transcript",
     "summarize",
 ]

@@ -1,0 +1,50 @@
+"""`steno text`: a run as plain-text files, one per unit."""
+
+from __future__ import annotations
+
+import click
+
+from stenograph.cli.convert import tell_of_flaws
+from stenograph.cli.options import json_option, print_json, tell_of_journal_flaws, write_text
+from stenograph.cli.target import find_target
+from stenograph.journal.reader import JournalReader, read_events
+from stenograph.render.terminal import visible
+from stenograph.sources.conversion import convert
+from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
+
+
+@click.command(
+    "text",
+    epilog="Example: steno text 550e84 --root .leslie --mode review",
+    short_help="Write a run as plain-text files, one per unit.",
+)
+@click.argument("target", metavar="RUN|PATH")
+@click.option("--root", default=DEFAULT_ROOT, show_default=True, metavar="DIR", help="Where the threads are kept.")
+@click.option("--thread", metavar="ID", help="The thread.  [default: the run id]")
+@click.option("--chat", metavar="ID", help="The chat.  [default: the agent's session id]")
+@click.option("--mode", default="agent", show_default=True, help="The agent's mode, for the header.")
+@click.option(
+    "--storage",
+    default="storage",
+    metavar="DIR",
+    help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]",
+)
+@json_option
+def command(
+    target: str, root: str, thread: str | None, chat: str | None, mode: str, storage: str, as_json: bool
+) -> None:
+    """Write a run as plain-text files, one for each user message with everything up to the next one.
+
+    They go to DIR/threads/ID/.meta/transcripts; the 50 newest of a thread are kept. Prints their paths.
+    """
+    path, format_name = find_target(target, storage)
+    events = read_events(path) if format_name == "exchange" else convert(path)
+    written = ThreadTranscripts(root, thread_id=thread, chat_id=chat, mode=mode).write(events)
+    if as_json:
+        print_json({"files": [str(each) for each in written]})
+    else:
+        write_text("".join(f"{visible(str(each))}\n" for each in written))
+    if isinstance(events, JournalReader):
+        tell_of_journal_flaws(events, "left out")
+    else:
+        tell_of_flaws(events.files)

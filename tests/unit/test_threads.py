@@ -1,0 +1,141 @@
+"""The folder of a thread: which files, which names, and what is removed."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from stenograph import InvalidEvent, StoreError, read_events, start_run
+from stenograph.model import Event
+from stenograph.threads import ThreadTranscripts
+
+
+def run_of(root: Path, *queries: str, at: str = "2026-02-08T06:30:0{}Z") -> list[Event]:
+    """A run with a unit for each query, all in one minute."""
+    from stenograph import Recorder
+
+    with Recorder(root) as recorder:
+        for number, query in enumerate(queries):
+            stamp = at.format(number)
+            recorder.record(
+                "message.user",
+                {"role": "user", "blocks": [{"type": "text", "fidelity": "router", "text": query}]},
+                timestamp=stamp,
+                origin={"session_id": "chat-1"},
+            )
+            recorder.record(
+                "message.assistant",
+                {
+                    "role": "assistant",
+                    "blocks": [{"type": "text", "fidelity": "agent_emitted", "text": f"answer {number}"}],
+                    "stop_reason": "end_turn",
+                },
+                timestamp=stamp,
+            )
+    return list(read_events(recorder.path))
+
+
+def writer(tmp_path: Path, **more: object) -> ThreadTranscripts:
+    return ThreadTranscripts(tmp_path / ".leslie", **{"zone": UTC, **more})  # type: ignore[arg-type]
+
+
+def test_one_file_per_unit_in_the_threads_folder(root: Path, tmp_path: Path) -> None:
+    """The place, the names and the ids of the document; run and session ids are the defaults."""
+    events = run_of(root, "fix login bug", "and now?")
+    paths = writer(tmp_path).write(events)
+    folder = tmp_path / ".leslie" / "threads" / events[0].run_id / ".meta" / "transcripts"
+    assert paths == [folder / "20260208-0630-fix-login-bug.txt", folder / "20260208-0630-and-now.txt"]
+    text = paths[1].read_text()
+    assert text.startswith(
+        f"Thread ID: {events[0].run_id}\nChat ID: {events[0].run_id}\nTime Range: 2026-02-08T06:30:01+00:00"
+    ) or text.startswith(f"Thread ID: {events[0].run_id}\nChat ID: chat-1\n")
+    assert "Stop Reason: end_turn\nTool Calls: 0\n---\n" in text
+    assert text.endswith("assistant:\nanswer 1\n")
+    assert paths[0].stat().st_mode & 0o777 == 0o600
+
+
+def test_time_is_local(root: Path, tmp_path: Path) -> None:
+    """The name and the range are in the given zone, with its offset."""
+    (path,) = writer(tmp_path, zone=timezone(timedelta(hours=8))).write(run_of(root, "q"))
+    assert path.name == "20260208-1430-q.txt"
+    assert "Time Range: 2026-02-08T14:30:00+08:00 ~ 2026-02-08T14:30:00+08:00\n" in path.read_text()
+
+
+def test_two_units_of_one_minute_and_query_have_two_names(root: Path, tmp_path: Path) -> None:
+    """Neither overwrites the other, and writing again writes the same two."""
+    events = run_of(root, "again", "again", "again")
+    first = writer(tmp_path).write(events)
+    assert [path.name for path in first] == [
+        "20260208-0630-again.txt",
+        "20260208-0630-again-2.txt",
+        "20260208-0630-again-3.txt",
+    ]
+    assert [path.read_text().split()[-2:][0] + " " + str(n) for n, path in enumerate(first)] == [
+        "answer 0",
+        "answer 1",
+        "answer 2",
+    ]
+    assert writer(tmp_path).write(events) == first
+    assert len(list(first[0].parent.iterdir())) == 3
+
+
+def test_the_oldest_beyond_fifty_go(root: Path, tmp_path: Path) -> None:
+    """At most `max_files` of ours stay; the oldest go first."""
+    one = writer(tmp_path, thread_id="t", max_files=3)
+    one.write(run_of(root, "a", "b", at="2026-02-08T06:30:0{}Z"))
+    one.write(run_of(root, "c", "d", at="2026-02-09T06:30:0{}Z"))
+    names = sorted(path.name for path in one.folder("t").iterdir())
+    assert names == ["20260208-0630-b.txt", "20260209-0630-c.txt", "20260209-0630-d.txt"]
+
+
+def test_nothing_that_is_not_ours_is_touched(root: Path, tmp_path: Path) -> None:
+    """Other names, other contents, links and folders stay, also under a name that we would use."""
+    one = writer(tmp_path, thread_id="t", max_files=1)
+    folder = one.folder("t")
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "20200101-0000-x.txt").write_text("mine, too")
+    (folder / "20260208-0630-a.txt").write_text("my own notes about a")
+    (folder / "20200101-0000-y.txt").symlink_to(folder / "notes.txt")
+    (folder / "20200101-0000-z.txt").mkdir()
+    (written,) = one.write(run_of(root, "a"))
+    assert written.name == "20260208-0630-a-2.txt"
+    assert (folder / "20260208-0630-a.txt").read_text() == "my own notes about a"
+    assert len(list(folder.iterdir())) == 6
+
+
+@pytest.mark.parametrize("thread_id", ["", "..", ".hidden", "a/b", "a\\b", "a\0b", "x" * 300])
+def test_a_thread_id_cannot_leave_the_root(tmp_path: Path, thread_id: str) -> None:
+    """An id that is no plain name is refused."""
+    with pytest.raises(InvalidEvent, match="cannot name a thread"):
+        ThreadTranscripts(tmp_path, thread_id=thread_id)
+
+
+def test_what_came_before_anybody_spoke_is_no_file(root: Path, tmp_path: Path) -> None:
+    """A run without a user message has no transcript."""
+    with start_run("r", root=root) as run:
+        run.system("hello")
+    assert writer(tmp_path).write(read_events(run.path)) == []
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_error(root: Path, tmp_path: Path) -> None:
+    """The error names the place; nothing half-written stays."""
+    (tmp_path / ".leslie").write_text("a file")
+    with pytest.raises(StoreError, match="cannot write"):
+        writer(tmp_path).write(run_of(root, "q"))
+
+
+def test_a_failed_write_leaves_no_trace(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files appear whole or not at all."""
+
+    def fail(self: Path, target: object) -> Path:
+        raise OSError(28, "No space left on device", os.fspath(self))
+
+    monkeypatch.setattr(Path, "replace", fail)
+    one = writer(tmp_path, thread_id="t")
+    with pytest.raises(StoreError, match="No space left"):
+        one.write(run_of(root, "q"))
+    assert list(one.folder("t").iterdir()) == []
