@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from stenograph.model.block import Block
+from stenograph.model.block import Block, TextBlock, ThinkingBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 
@@ -23,7 +23,7 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: str
     message_id: str | None = None
     blocks: tuple[Block, ...]
-    """Of all its records, in their order."""
+    """Of all its records, in their order; where one repeats the words of another and goes on, the longer ones."""
     model: str | None = None
     stop_reason: str | None = None
     """The last one told: the agent knows it only at the end."""
@@ -46,7 +46,7 @@ class _Draft:
             source=self.first.source,
             role=_ROLES[self.first.type],
             message_id=payloads[0].message_id,
-            blocks=tuple(block for payload in payloads for block in payload.blocks),
+            blocks=_richest(payloads),
             model=next((payload.model for payload in payloads if payload.model is not None), None),
             stop_reason=next((payload.stop_reason for payload in reversed(payloads) if payload.stop_reason), None),
             system_prompt=payloads[0].system_prompt,
@@ -54,6 +54,38 @@ class _Draft:
             ended_at=self.parts[-1][0].timestamp,
             seqs=tuple(event.seq for event, _ in self.parts),
         )
+
+
+def _richest(payloads: list[MessagePayload]) -> tuple[Block, ...]:
+    """The blocks of all records; of two versions of one text, told by different records, the longer."""
+    blocks: list[Block] = []
+    for payload in payloads:
+        told = len(blocks)
+        for block in payload.blocks:
+            versions = (number for number in range(told) if _is_version(blocks[number], block))
+            number = next(versions, None)
+            if number is None:
+                blocks.append(block)
+            elif len(_words(block)) > len(_words(blocks[number])):
+                blocks[number] = block
+    return tuple(blocks)
+
+
+def _is_version(one: Block, other: Block) -> bool:
+    """Whether one of two texts is the beginning of the other. Equal ones are not: a message may say a thing twice."""
+    if type(one) is not type(other):
+        return False
+    shorter, longer = sorted((_words(one), _words(other)), key=len)
+    return bool(shorter.strip()) and len(shorter) < len(longer) and longer.startswith(shorter)
+
+
+def _words(block: Block) -> str:
+    match block:
+        case TextBlock(text=text):
+            return text
+        case ThinkingBlock(thinking=text):
+            return text
+    return ""
 
 
 def messages(events: Iterable[Event]) -> list[Message]:

@@ -83,7 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         for event in events:
             if isinstance(event, dict):
-                self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                name = f"event: {event['type']}\n" if "type" in event else ""  # Gemini's events have none
+                self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
                 self.wfile.flush()
             else:
                 time.sleep(event)

@@ -68,6 +68,26 @@ def test_the_same_id_elsewhere_is_another_message() -> None:
     ]
 
 
+def test_the_richest_version_of_a_text_wins() -> None:
+    """An agent that rewrites a message tells it longer or shorter; the longer one stands, where the first one stood."""
+    events = [said(1, "Hello", "m"), said(2, "hm", "m", thinking=True), said(3, "Hello world", "m"), said(4, "He", "m")]
+    [message] = messages(events)
+    assert [getattr(block, "text", None) for block in message.blocks] == ["Hello world", None]
+    assert message.seqs == (1, 2, 3, 4)
+
+
+def test_what_is_said_twice_or_is_blank_stays() -> None:
+    """Equal texts, blank ones, those of one record and those of different kinds are no versions of one another."""
+    both = MessagePayload(
+        role="assistant",
+        blocks=(TextBlock(fidelity="agent_emitted", text="a"), TextBlock(fidelity="agent_emitted", text="ab")),
+        message_id="m",
+    )
+    assert len(messages([event(1, "message.assistant", both)])[0].blocks) == 2
+    again = [said(1, "same", "m"), said(2, "same", "m"), said(3, "\n", "m"), said(4, "same as", "m", thinking=True)]
+    assert len(messages(again)[0].blocks) == 4
+
+
 def test_messages_come_in_the_order_in_which_they_began() -> None:
     """Interleaved messages keep their blocks apart."""
     events = [said(1, "a", "m1"), said(2, "b", "m2"), said(3, "c", "m1")]

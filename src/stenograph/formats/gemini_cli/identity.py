@@ -1,0 +1,52 @@
+"""How to tell a chat file, whose it is, and which call spawned a subagent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from stenograph.formats.base import Identity
+from stenograph.formats.gemini_cli.content import calls_of
+from stenograph.formats.model_api.loose import first_str
+
+_SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
+_TYPES = ("user", "gemini", "info", "error", "warning")
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Whether these are records of a chat file: its header, or what only Gemini CLI writes when that is gone."""
+    return any(isinstance(record, dict) and _is_chat(record) for record in records)
+
+
+def _is_chat(record: dict[str, Any]) -> bool:
+    if _is_header(record):
+        return "projectHash" in record or isinstance(record.get("messages"), list)
+    if isinstance(patch := record.get("$set"), dict):
+        return bool(patch.keys() & {"lastUpdated", "messages", "summary", "memoryScratchpad"})
+    is_message = isinstance(record.get("id"), str) and "timestamp" in record and "content" in record
+    return is_message and record.get("type") == "gemini"
+
+
+def _is_header(record: dict[str, Any]) -> bool:
+    return "sessionId" in record and "startTime" in record and "lastUpdated" in record and "id" not in record
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The session by its header; a subagent's file takes the session from the folder it is in."""
+    header = next((record for record in records if isinstance(record, dict) and _is_header(record)), {})
+    session_id = first_str(header, "sessionId") or ""
+    place = _SUBAGENT_FILE.search(path)
+    if header.get("kind") == "subagent" or (place is not None and not session_id):
+        agent_id = session_id or (place["agent"] if place else "")
+        owner = place["session"] if place else session_id
+        return Identity(native_id=owner, session_id=owner, source=f"subagent:{agent_id}")
+    return Identity(native_id=session_id, session_id=session_id or None)
+
+
+def agent_links(record: Any) -> Iterator[tuple[str, str]]:
+    """The subagents that a record's calls spawned, each with the id of its call."""
+    if isinstance(record, dict) and isinstance(record.get("toolCalls"), list):
+        for call_id, call in calls_of(record):
+            if (agent_id := first_str(call, "agentId")) is not None:
+                yield agent_id, call_id
