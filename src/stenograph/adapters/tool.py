@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from stenograph.errors import InvalidTool
 from stenograph.journal.jsonable import jsonable
+from stenograph.model import mend
 
 _encode = msgspec.json.Encoder().encode
 _NOT_BY_NAME = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -90,7 +91,7 @@ def tools_of(functions: Sequence[Callable[..., Any]]) -> dict[str, Tool]:
 
 def result_text(value: Any) -> str:
     """What a tool gave, as the text that goes back to the model."""
-    return value if isinstance(value, str) else _encode(jsonable(value)).decode("utf-8", "replace")
+    return value if isinstance(value, str) else _encode(mend.scrub(jsonable(value))[0]).decode()
 
 
 def _giving(value: Any) -> Callable[[], Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from stenograph.formats.codex_rollout.content import blocks_of, result_of, thinking_of
 from stenograph.formats.codex_rollout.outcome import failure
-from stenograph.model.block import Block, TextBlock
+from stenograph.model.block import Block, Fidelity, TextBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 
 TOOLS = {
@@ -63,18 +65,18 @@ def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPay
     )
 
 
-def bridged_call(params: dict[str, Any]) -> ToolPayload:
+def bridged_call(params: dict[str, Any], fidelity: Fidelity) -> ToolPayload:
     """A dynamic tool that the server asks its client to run (`item/tool/call`)."""
     return ToolPayload(
         name=text(params.get("tool")),
         call_id=text(params.get("callId")),
         input=params.get("arguments"),
         output=None,
-        fidelity="agent_emitted",
+        fidelity=fidelity,
     )
 
 
-def bridged_result(params: dict[str, Any], result: Any, failure: str | None) -> ToolPayload:
+def bridged_result(params: dict[str, Any], result: Any, failure: str | None, fidelity: Fidelity) -> ToolPayload:
     """The client's answer to `item/tool/call`, or the error it answered with."""
     answer = result if isinstance(result, dict) else {"contentItems": result}
     output, blocks = result_of(answer.get("contentItems"))
@@ -86,7 +88,7 @@ def bridged_result(params: dict[str, Any], result: Any, failure: str | None) -> 
         input=None,
         output=output,
         error=failure,
-        fidelity="agent_emitted",
+        fidelity=fidelity,
         blocks=blocks,
     )
 
@@ -160,6 +162,12 @@ def user_message(content: Any, message_id: Any) -> MessagePayload:
     if isinstance(content, list):
         content = [_as_image(part) for part in content]
     return MessagePayload(role="user", blocks=blocks_of(content), message_id=text(message_id) or None)
+
+
+def instructed(prompt: MessagePayload, instructions: str) -> MessagePayload:
+    """A prompt with the instructions that the client gave its thread, which go to the model with it."""
+    blocks = (*prompt.blocks, TextBlock(fidelity="agent_emitted", text=instructions))
+    return replace(prompt, blocks=blocks, system_prompt=instructions)
 
 
 def _as_image(part: Any) -> Any:

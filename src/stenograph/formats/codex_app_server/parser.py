@@ -27,11 +27,15 @@ from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, 
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
 from stenograph.formats.codex_rollout.content import small
+from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
 _SPOKEN = {"agentMessage", "reasoning"}
 _WHOLE_LATER = {"userMessage", "agentMessage", "reasoning", "contextCompaction"}
 """Items whose completion says everything that their start said."""
+
+_INSTRUCTING = {"thread/start", "thread/resume", "thread/fork"}
+"""Requests that may carry instructions for their thread."""
 
 _DELTAS = {
     "item/agentMessage/delta": ("agentMessage", "", ""),
@@ -59,14 +63,19 @@ class CodexAppServerFormat(LineFormat):
 
     name = "codex_app_server"
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, owns_tools: bool = False) -> None:
+        """`owns_tools`: the caller is the client who runs the dynamic tools; what it is asked and answers counts."""
         super().__init__(context)
+        self._owns_tools = owns_tools
+        self._fidelity: Fidelity = "router" if owns_tools else "agent_emitted"
         self._threads = Threads(context, self.name)
         self._thread: Thread | None = None
         self._requests = Requests()
         self._prompts = Prompts()
         self._streams: dict[tuple[str, str], Stream] = {}
         self._calls: dict[tuple[str, str], Answer] = {}
+        self._announced: dict[tuple[str, str], tuple[Place, dict[str, Any]]] = {}
+        """Calls of dynamic tools that an item told, and the client, who owns them, is about to be asked for."""
         self._failing: dict[str, tuple[Place, ErrorPayload]] = {}
         self._answers: dict[str, str] = {}
         """The keys of answers whose usage was told, each with the key it was told under."""
@@ -88,7 +97,7 @@ class CodexAppServerFormat(LineFormat):
         self._enter(message)
         if message.exit is not UNSET:
             self._give_up(message, everywhere=True)
-            self._emit("system.event", SystemPayload(subtype="exit", data=message.exit))
+            self._exited(message.exit)
         elif not message.method:
             self._response(message)
         elif message.id is not None or message.from_client or message.method in _REQUESTS:
@@ -96,6 +105,15 @@ class CodexAppServerFormat(LineFormat):
             _REQUESTS.get(message.method, CodexAppServerFormat._request)(self, record, message)
         else:
             self._notification(record, message)
+
+    def _exited(self, told: Any) -> None:
+        """The end of the server process; an error when whoever recorded it says so."""
+        why = text(told.get("error")) if isinstance(told, dict) else ""
+        if why:
+            data = {key: value for key, value in told.items() if key != "error"}
+            self._emit("error", ErrorPayload(message=why, code="exit", data=data or None))
+        else:
+            self._emit("system.event", SystemPayload(subtype="exit", data=told))
 
     # Where a message belongs.
 
@@ -144,14 +162,18 @@ class CodexAppServerFormat(LineFormat):
         params = message.params
         prompt = items.user_message(params.get("input"), params.get("clientUserMessageId"))
         self._prompts.say(self._thread_id, prompt)
-        if self._thread is not None and text(params.get("model")):
-            self._thread.model = text(params.get("model"))
+        thread = self._thread
+        if thread is not None and text(params.get("model")):
+            thread.model = text(params.get("model"))
+        if thread is not None and thread.instructions:
+            prompt, thread.instructions = items.instructed(prompt, thread.instructions), None
         self._emit("message.user", prompt)
 
     def _bridged_call(self, record: Any, message: Message) -> None:
         """`item/tool/call`: the client runs a tool; since 0.144 an item has said so just before."""
-        call = items.bridged_call(message.params)
+        call = items.bridged_call(message.params, self._fidelity)
         key = (self._thread_id, call.call_id)
+        self._announced.pop(key, None)
         if self._calls.get(key) == "open":
             self._accumulate()
             return
@@ -164,13 +186,15 @@ class CodexAppServerFormat(LineFormat):
         if request is not None and thread_id_of(message) is None and thread_id_of(request) is not None:
             self._thread = self._threads.get(thread_id_of(request) or "")
             self._place_in(self._thread, message.time)
+        if request is not None and self._thread is not None and method in _INSTRUCTING:
+            self._thread.instructions = text(request.params.get("developerInstructions")) or None
         failure = error_of(message.error, method=method or None) if message.error is not UNSET else None
         if request is not None and method == "item/tool/call":
             result = message.result if message.result is not UNSET else None
             key = (self._thread_id, text(request.params.get("callId")))
             self._calls[key] = "client"
             said = None if failure is None else failure.message
-            self._emit("tool.result", items.bridged_result(request.params, result, said))
+            self._emit("tool.result", items.bridged_result(request.params, result, said, self._fidelity))
         elif failure is not None:
             self._emit("error", failure)
         else:
@@ -194,7 +218,11 @@ class CodexAppServerFormat(LineFormat):
     def _started(self, record: Any, message: Message) -> None:
         item = item_of(message.params)
         kind, item_id = text(item.get("type")), text(item.get("id"))
-        if kind in TOOLS:
+        if kind == "dynamicToolCall" and self._owns_tools:
+            place = Place(self._thread, self.report.lines, message.milliseconds)
+            self._announced[self._thread_id, item_id] = place, item
+            self._accumulate()
+        elif kind in TOOLS:
             self._calls[self._thread_id, item_id] = "open"
             self._emit("tool.call", items.call_of(item))
         elif kind in _WHOLE_LATER:
@@ -226,6 +254,7 @@ class CodexAppServerFormat(LineFormat):
         key = (self._thread_id, item_id)
         before = self._calls.get(key)
         self._calls[key] = "item"
+        self._announced.pop(key, None)
         if before == "client":
             self._accumulate()
             return
@@ -400,7 +429,16 @@ class CodexAppServerFormat(LineFormat):
             if (everywhere or key[0] == self._thread_id) and stream.kind in _SPOKEN:
                 del self._streams[key]
                 self._unfinished(stream)
+        self._never_asked([key for key in self._announced if everywhere or key[0] == self._thread_id])
         self._enter(message)
+
+    def _never_asked(self, keys: list[tuple[str, str]]) -> None:
+        """Calls that an item announced, and that the client will not be asked for any more."""
+        for key in keys:
+            place, item = self._announced.pop(key)
+            self._calls[key] = "open"
+            with self._under(place):
+                self._emit("tool.call", items.call_of(item))
 
     @contextmanager
     def _under(self, place: Place) -> Iterator[None]:
@@ -431,6 +469,7 @@ class CodexAppServerFormat(LineFormat):
     def _finish(self) -> None:
         for stream in self._streams.values():
             self._unfinished(stream)
+        self._never_asked(list(self._announced))
         for place, error in self._failing.values():
             with self._under(place):
                 self._emit("error", error)

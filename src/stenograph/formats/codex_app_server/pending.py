@@ -82,7 +82,7 @@ class Requests:
         return self._is_client_heard and client not in self._asked
 
 
-_KEPT = ("threadId", "callId", "tool")
+_KEPT = ("threadId", "callId", "tool", "developerInstructions")
 """What an answer needs of its request; the rest may be large, and some answers never come."""
 _ANSWERS_OF_CLIENTS = {"decision", "contentItems", "success", "answers", "action", "permissions"}
 
@@ -105,7 +105,7 @@ class Prompts:
 
     def is_echo(self, thread_id: str, item: dict[str, Any], repeated: MessagePayload) -> bool:
         """Whether the server repeats what the client said. By the client's id or the same words; else the oldest."""
-        said = self._said.get(thread_id)
+        said = self._said.get(thread_id) or self._said.get("")  # said before any thread was named
         if not said:
             return False
         client_id = text(item.get("clientId"))

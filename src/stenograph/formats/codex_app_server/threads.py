@@ -17,6 +17,8 @@ class Thread(Struct):
     run_id: str
     parent_run_id: str | None = None
     model: str | None = None
+    instructions: str | None = None
+    """What the client gave as the thread's own instructions, until a prompt goes out with them."""
     response_id: str | None = None
     """The model's last answer, when raw events tell; None once its usage was reported."""
 

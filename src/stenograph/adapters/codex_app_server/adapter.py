@@ -1,0 +1,244 @@
+"""CodexAppServerAdapter: asks Codex over `codex app-server`, and takes down everything that is said."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import threading
+from collections.abc import Awaitable
+from typing import Any
+
+from stenograph.adapters.capture import Target
+from stenograph.adapters.codex_app_server.client import Gone
+from stenograph.adapters.codex_app_server.config import CodexAppServerClientConfig
+from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
+from stenograph.adapters.codex_app_server.news import News
+from stenograph.adapters.codex_app_server.process import ServerProcess
+from stenograph.adapters.codex_app_server.turn import Turn
+from stenograph.adapters.prompt import Prompt, Response, prompt_of
+from stenograph.adapters.tool import tools_of
+from stenograph.errors import AgentError, AgentTimeout
+from stenograph.session import Session
+
+_PATIENCE = 5.0
+"""Seconds that the server has to end when its work is done."""
+
+
+class CodexAppServerAdapter:
+    """Evaluates prompts, each with a server process of its own. Safe from any number of threads."""
+
+    def __init__(
+        self, client_config: CodexAppServerClientConfig | None = None, *, logger: logging.Logger | None = None
+    ) -> None:
+        """`logger` gets the transcript; `stenograph.adapters.codex_app_server` unless given."""
+        self.client_config = client_config or CodexAppServerClientConfig()
+        self._logger = logger
+        self._running: set[_Evaluation] = set()
+        self._lock = threading.Lock()  # protects the set of what is running
+
+    def evaluate(
+        self,
+        prompt: Prompt | str,
+        session: Session | None = None,
+        recorder: Target | None = None,
+        *,
+        thread_id: str | None = None,
+    ) -> Response:
+        """Ask, and wait for the answer; `thread_id` goes on with an earlier thread.
+
+        Raises `AgentError` when Codex cannot be run, fails or is interrupted, `AgentTimeout` when it takes too long.
+        Tools and approvals run in threads of their own; their coroutines get a loop there.
+        """
+        return self._run(_Evaluation(self.client_config, prompt, session, recorder, thread_id, self._logger, None))
+
+    async def aevaluate(
+        self,
+        prompt: Prompt | str,
+        session: Session | None = None,
+        recorder: Target | None = None,
+        *,
+        thread_id: str | None = None,
+    ) -> Response:
+        """The same without blocking the loop, in which async tools then run. Cancelling it interrupts the turn."""
+        loop = asyncio.get_running_loop()
+        evaluation = _Evaluation(self.client_config, prompt, session, recorder, thread_id, self._logger, loop)
+        work = asyncio.ensure_future(asyncio.to_thread(self._run, evaluation))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            evaluation.interrupt()
+            await asyncio.wait([work])
+            if not work.cancelled():
+                work.exception()  # which nobody waits for any more
+            raise
+
+    def interrupt(self) -> None:
+        """End every turn that runs now; each `evaluate` then raises `AgentError`. From any thread."""
+        with self._lock:
+            running = list(self._running)
+        for evaluation in running:
+            evaluation.interrupt()
+
+    def _run(self, evaluation: _Evaluation) -> Response:
+        with self._lock:
+            self._running.add(evaluation)
+        try:
+            return evaluation.run()
+        finally:
+            with self._lock:
+                self._running.discard(evaluation)
+
+
+class _Evaluation:
+    """One prompt on its way."""
+
+    def __init__(
+        self,
+        config: CodexAppServerClientConfig,
+        prompt: Prompt | str,
+        session: Session | None,
+        recorder: Target | None,
+        thread_id: str | None,
+        logger: logging.Logger | None,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> None:
+        self._config = config
+        self._prompt = prompt_of(prompt)
+        self._tools = tools_of(self._prompt.tools)
+        self._thread_id = thread_id
+        self._loop = loop
+        self._futures: set[concurrent.futures.Future[Any]] = set()
+        """Coroutines of the user's that run in their loop for us."""
+        self._is_over = False
+        self._is_recorded = recorder is not None
+        self._news = News(self._prompt, session)
+        self._emitter = CodexTranscriptEmitter(
+            prompt_name=self._prompt.name,
+            logger=logger,
+            emit_raw=config.transcript_emit_raw,
+            recorder=recorder,
+            session=session if config.capture_transcript else None,
+            log=config.transcript_emission,
+            wire_log=config.wire_log,
+        )
+        self._turn: Turn | None = None
+        self._is_interrupted = False
+        self._lock = threading.Lock()  # protects the two above
+
+    def interrupt(self) -> None:
+        with self._lock:
+            self._is_interrupted = True
+            turn = self._turn
+        if turn is not None:
+            turn.interrupt()
+
+    def run(self) -> Response:
+        self._emitter.start()
+        self._news.rendered()
+        text = ""
+        failure: str | None = None
+        try:
+            text = self._talk()
+        except BaseException as error:
+            failure = str(error) or type(error).__name__
+            raise
+        finally:
+            self._cancel_tools()
+            self._news.executed(text, failure)
+            told = {"error": failure, "session_events_lost": self._news.lost}
+            self._emitter.stop(**{key: value for key, value in told.items() if value})
+        assert self._turn is not None
+        return Response(
+            prompt_name=self._prompt.name,
+            text=text,
+            session_id=self._turn.thread_id,
+            run_id=self._emitter.run_id if self._is_recorded else None,
+            usage=self._news.usage,
+        )
+
+    def _talk(self) -> str:
+        config = self._config
+        try:
+            process = ServerProcess(
+                [config.codex_bin, "app-server", *config.args],
+                cwd=config.cwd,
+                env=config.env,
+                passes_stderr=not config.suppress_stderr,
+            )
+        except AgentError as error:
+            self._emitter.on_exit(None, str(error))
+            raise
+        self._emitter.process = process.pid
+        why: str | None = "the evaluation was abandoned"
+        turn = self._begin(process)
+        try:
+            turn.run(self._thread_id)
+            why = None
+        except Gone as error:
+            code = process.end()
+            why = f"codex app-server ended with code {code} before the turn did"
+            raise AgentError(f"{why}{_last_words(process)}") from error
+        except AgentTimeout as error:
+            why = str(error)
+            raise
+        except AgentError:
+            why = None  # the server said it itself
+            raise
+        finally:
+            self._hang_up(process, turn, why)
+        return turn.text
+
+    def _begin(self, process: ServerProcess) -> Turn:
+        turn = Turn(
+            self._config,
+            self._prompt,
+            tools=self._tools,
+            wait=self._wait,
+            emitter=self._emitter,
+            news=self._news,
+            process=process,
+        )
+        with self._lock:
+            self._turn = turn
+            is_late = self._is_interrupted
+        if is_late:
+            turn.interrupt()
+        return turn
+
+    def _hang_up(self, process: ServerProcess, turn: Turn, why: str | None) -> None:
+        try:
+            if why is None:
+                turn.drain(_PATIENCE)
+        finally:
+            code = process.end()
+            stderr = process.stderr_tail if why is not None else ""
+            self._emitter.on_exit(code, why, stderr or None)
+
+    def _wait(self, awaitable: Awaitable[Any]) -> Any:
+        """The result of a coroutine of the user's, for a thread of ours."""
+
+        async def waiting() -> Any:
+            return await awaitable
+
+        if self._loop is None:
+            return asyncio.run(waiting())
+        future = asyncio.run_coroutine_threadsafe(waiting(), self._loop)
+        self._futures.add(future)
+        if self._is_over:
+            future.cancel()
+        try:
+            return future.result()
+        finally:
+            self._futures.discard(future)
+
+    def _cancel_tools(self) -> None:
+        """Nobody waits for them any more; one that comes later sees the flag."""
+        self._is_over = True
+        for future in list(self._futures):
+            future.cancel()
+
+
+def _last_words(process: ServerProcess) -> str:
+    tail = process.stderr_tail[-500:].strip()
+    return f"; it said: {tail}" if tail else "; it said nothing on stderr"

@@ -1,0 +1,190 @@
+"""CodexTranscriptEmitter: what goes over a connection to `codex app-server`, as a transcript.
+
+Nothing is mapped here. Every message goes, as a recording would keep it, through the format `codex_app_server`, and
+its events to a `Capture`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.codex_app_server.wire import Direction, WireLog, wrapped
+from stenograph.formats.base import Context
+from stenograph.formats.codex_app_server import CodexAppServerFormat
+from stenograph.journal.clock import utc_now
+from stenograph.journal.guard import Guard
+from stenograph.journal.recorder import Mask
+from stenograph.logs.formatter import as_json
+from stenograph.model import mend
+from stenograph.model.event import Event
+from stenograph.model.payload import UnknownPayload
+from stenograph.session import Session
+from stenograph.transcript import TranscriptSummary
+
+ADAPTER = "codex_app_server"
+
+
+class CodexTranscriptEmitter:
+    """Takes down one connection for whoever owns its client. Safe from any number of threads; never raises.
+
+    Dynamic tools are run by the client, so each of their calls counts as seen by us: tell it by `on_tool_call` before
+    and `on_tool_result` after. What the server reports of the same call then adds nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        prompt_name: str,
+        session_id: str | None = None,
+        logger: logging.Logger | None = None,
+        emit_raw: bool = True,
+        recorder: Target | None = None,
+        session: Session | None = None,
+        log: bool = True,
+        mask: Mask | None = None,
+        wire_log: str | Path | None = None,
+    ) -> None:
+        """`session_id` is for what belongs to no thread; the rest has its thread's id.
+
+        Entries go to `session` when one is given. `wire_log` is a file that gets every message, too.
+        """
+        self._capture = Capture(
+            prompt_name=prompt_name,
+            adapter=ADAPTER,
+            recorder=recorder,
+            session=session,
+            logger=logger,
+            log=log,
+            emit_raw=emit_raw,
+            session_id=session_id,
+            mask=mask,
+        )
+        context = Context(
+            run_id=self._capture.run_id, session_id=session_id, prompt_name=prompt_name, at=utc_now(), keep_raw=True
+        )
+        self._parser = CodexAppServerFormat(context, owns_tools=True)
+        self._guard = Guard(f"transcript of {prompt_name!r}")
+        self._wire_log = None if wire_log is None else self._guard.call("the wire log", WireLog, wire_log)
+        self._asked: set[str] = set()
+        self._is_stopped = False
+        self._lock = threading.RLock()  # protects everything above, and keeps messages in their order
+        self.process = 0
+        """The id of the server process, for recordings of more than one."""
+
+    @property
+    def lost(self) -> int:
+        """What could not be taken down; the log says why."""
+        return self._capture.lost + self._guard.lost
+
+    @property
+    def summary(self) -> TranscriptSummary:
+        """The entries so far, in numbers."""
+        return self._capture.summary
+
+    @property
+    def run_id(self) -> str:
+        """The run that the first thread is; others are runs of their own."""
+        return self._capture.run_id
+
+    def start(self, **context: Any) -> None:
+        """Log `transcript.start`."""
+        self._capture.start(**context)
+
+    def stop(self, **context: Any) -> TranscriptSummary:
+        """Take down what was never finished, and log `transcript.stop` with the summary. Twice is once."""
+        with self._lock:
+            if self._is_stopped:
+                return self.summary
+            self._is_stopped = True
+            self._guard.call("the end of a message", lambda: self._capture.events(self._parser.finish()))
+            if self._wire_log is not None:
+                self._guard.attempt("the wire log", self._wire_log.close)
+                self._wire_log = None
+            if self._guard.lost:
+                context["messages_lost"] = self._guard.lost
+        return self._capture.stop(**context)
+
+    def error(self, message: str, **context: Any) -> None:
+        """Log `transcript.error`, a WARNING."""
+        self._capture.error(message, **context)
+
+    def on_notification(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """The server said something that wants no answer."""
+        message = {"method": method, "params": {} if params is None else params}
+        self._guard.call("a notification", self._say, "in", message)
+
+    def on_user_message(self, text: str, thread_id: str | None = None) -> None:
+        """The client is about to ask for a turn with this prompt; in the thread named last, unless another is given."""
+        params: dict[str, Any] = {} if thread_id is None else {"threadId": thread_id}
+        message = {"method": "turn/start", "params": {**params, "input": [{"type": "text", "text": text}]}}
+        self._guard.call("a prompt", self._say, "out", message)
+
+    def on_tool_call(self, params: Mapping[str, Any]) -> None:
+        """The server asks the client to run a tool (`item/tool/call`)."""
+        self._guard.call("a tool call", self._ask, params)
+
+    def on_tool_result(self, params: Mapping[str, Any], result: Any) -> None:
+        """The client answers that request: with the protocol's result, or with the exception that it failed with."""
+        self._guard.call("a tool result", self._answer, params, result)
+
+    def on_exit(self, returncode: int | None, error: str | None = None, stderr: str | None = None) -> None:
+        """The server process ended; an `error` entry when it should not have."""
+        told = {"returncode": returncode, "error": error, "stderr": stderr}
+        message = {key: value for key, value in told.items() if value is not None or key == "returncode"}
+        self._guard.call("the end of the server", self._say, "exit", message)
+
+    def on_line(self, direction: Direction, line: bytes) -> list[Event]:
+        """A line of the connection as it went over it, without its newline; the events that it gave."""
+        return self._guard.call("a message", self._take, direction, line) or []
+
+    def _ask(self, params: Mapping[str, Any]) -> None:
+        key = _key(params)
+        with self._lock:
+            self._asked.add(key)
+            self._say("in", {"id": key, "method": "item/tool/call", "params": params})
+
+    def _answer(self, params: Mapping[str, Any], result: Any) -> None:
+        key = _key(params)
+        with self._lock:
+            if key not in self._asked:
+                self._ask(params)
+            self._asked.discard(key)
+            failed = isinstance(result, BaseException)
+            answer = {"error": {"code": -32603, "message": str(result)}} if failed else {"result": result}
+            self._say("out", {"id": key, **answer})
+
+    def _say(self, direction: Direction, message: dict[str, Any]) -> None:
+        self._take(direction, as_json(message).encode())
+
+    def _take(self, direction: Direction, line: bytes) -> list[Event]:
+        with self._lock:
+            kept = wrapped(direction, line, time.time(), self.process)
+            if self._wire_log is not None:
+                self._guard.call("a line of the wire log", self._wire_log.append, kept)
+            events = [_unwrapped(event, line) for event in self._parser.feed(kept)]
+            self._capture.events(events)
+            return events
+
+
+def _unwrapped(event: Event, line: bytes) -> Event:
+    """The event with what was said as its raw and its unknown value, not our wrapper around it."""
+    if event.raw is None and event.raw_b64 is None:
+        return event
+    raw, encoded = mend.raw_fields(line)
+    event = replace(event, raw=raw, raw_b64=encoded)
+    value = event.payload.value if isinstance(event.payload, UnknownPayload) else None
+    if isinstance(value, dict) and "dir" in value and "msg" in value:
+        event = replace(event, payload=UnknownPayload(value=value["msg"]))
+    return event
+
+
+def _key(params: Mapping[str, Any]) -> str:
+    return f"{params.get('threadId', '')}:{params.get('callId', '')}"
