@@ -17,7 +17,17 @@ CLAUDE = ("2.1.325", "2.0.30", "1.0.60")
 CODEX = ("0.166.0", "0.42.0")
 """The newest, and the oldest that we read."""
 
-_PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
+COPILOT = "1.0.102"
+GEMINI = "0.61.0"
+OPENCODE = "1.18.33"
+
+_PACKAGES = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "copilot": "@github/copilot",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+}
 _PATIENCE = 300
 
 
@@ -31,7 +41,12 @@ def program(name: str, version: str) -> Path:
 
 def _executable(name: str, home: Path) -> Path:
     # Claude Code is a package with a script until 2.0, and a program in a package per platform since.
-    found = [*home.glob("node_modules/@anthropic-ai/claude-code-*/claude"), home / "node_modules" / ".bin" / name]
+    # OpenCode is a program in a package per platform, and a script of the package's would link it; none is run.
+    found = [
+        *home.glob("node_modules/@anthropic-ai/claude-code-*/claude"),
+        *sorted(home.glob("node_modules/opencode-*-*/bin/opencode")),
+        home / "node_modules" / ".bin" / name,
+    ]
     return found[0]
 
 

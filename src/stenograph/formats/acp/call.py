@@ -1,0 +1,120 @@
+"""A tool call, put together from the messages that tell of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from stenograph.formats.codex_rollout.content import blocks_of, small, string
+from stenograph.model.block import AttachmentBlock, Block, TextBlock
+from stenograph.model.payload import ToolPayload
+
+ENDED = {"completed", "failed"}
+
+
+class Call(Struct):
+    """What is known of one call so far; each update replaces what it names."""
+
+    id: str
+    name: str = ""
+    title: str = ""
+    kind: str = ""
+    status: str = "pending"
+    locations: Any = None
+    content: Any = None
+    input: Any = None
+    output: Any = None
+    agent_id: str | None = None
+    """The subagent that made it, where the agent tells."""
+    is_told: bool = False
+    """Whether its `tool.call` was given."""
+    is_done: bool = False
+    """Whether its `tool.result` was given."""
+
+    def take(self, update: dict[str, Any]) -> None:
+        """An update of the agent: what it names counts from now on."""
+        for name, field in _FIELDS.items():
+            value = update.get(field)
+            if value is not None and not (name in _STRINGS and not isinstance(value, str)):
+                setattr(self, name, value)
+        for meta in _metas(update):
+            self.name = string(meta.get("toolName")) or self.name
+            self.agent_id = string(meta.get("agentId")) or self.agent_id
+
+    def fill(self, described: dict[str, Any]) -> None:
+        """A description in a request for permission, which is worded for people: it only adds what is not known."""
+        known = {field for name, field in _FIELDS.items() if getattr(self, name)}
+        self.take({field: value for field, value in described.items() if field not in known})
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it runs or its input is known; OpenCode announces a call with the folder and nothing else."""
+        told = self.input if isinstance(self.input, dict) else {}
+        return self.status != "pending" or bool(told.keys() - {"cwd"})
+
+    def call(self) -> ToolPayload:
+        """The call. Where the agent does not tell its input, the words for people stand in."""
+        given = self.input
+        if given is None:
+            shown = (("title", self.title), ("locations", self.locations), ("content", self.content))
+            given = small((name, value or None) for name, value in shown)
+        return ToolPayload(name=self.tool_name, call_id=self.id, input=given, output=None, fidelity="agent_emitted")
+
+    def result(self) -> ToolPayload:
+        """The answer: the tool's own output where the agent tells it, else what it shows."""
+        blocks = _blocks(self.content)
+        text = "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
+        is_text = bool(blocks) and all(isinstance(block, TextBlock) for block in blocks)
+        output = self.output
+        if output is None:
+            output = text if is_text else self.content or None
+        has_media = any(isinstance(block, AttachmentBlock) for block in blocks)
+        return ToolPayload(
+            name=self.tool_name,
+            call_id=self.id,
+            input=None,
+            output=None if has_media and self.output is None else output,
+            error=(_reason(self.output) or text or "failed") if self.status == "failed" else None,
+            fidelity="agent_emitted",
+            blocks=blocks if has_media else None,
+        )
+
+    @property
+    def tool_name(self) -> str:
+        """The tool's name where the agent tells it, else its kind; the protocol has no field for it."""
+        return self.name or (self.kind if self.kind != "other" else "") or self.title
+
+
+_FIELDS = {
+    "title": "title",
+    "kind": "kind",
+    "status": "status",
+    "locations": "locations",
+    "content": "content",
+    "input": "rawInput",
+    "output": "rawOutput",
+}
+_STRINGS = {"title", "kind", "status"}
+
+
+def _metas(update: dict[str, Any]) -> list[dict[str, Any]]:
+    """What agents tell beyond the protocol, each under a name of its own."""
+    meta = update.get("_meta")
+    return [meta, *(each for each in meta.values() if isinstance(each, dict))] if isinstance(meta, dict) else []
+
+
+def _blocks(content: Any) -> tuple[Block, ...]:
+    """What a call shows: its content blocks are wrapped once more, diffs and terminals are not."""
+    parts = content if isinstance(content, list) else []
+    return blocks_of([_unwrapped(part) for part in parts])
+
+
+def _unwrapped(part: Any) -> Any:
+    return part.get("content") if isinstance(part, dict) and part.get("type") == "content" else part
+
+
+def _reason(output: Any) -> str | None:
+    if isinstance(output, dict):
+        return string(output.get("message")) or string(output.get("error"))
+    return string(output)

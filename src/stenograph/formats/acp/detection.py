@@ -1,0 +1,48 @@
+"""Which files hold this protocol, and which session they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.acp.message import Message, message_of
+from stenograph.formats.base import Identity
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Every record is a message, and one of them can only be this protocol's."""
+    messages = [message_of(record) for record in records]
+    return None not in messages and any(_is_ours(message) for message in messages if message is not None)
+
+
+def _is_ours(message: Message) -> bool:
+    params = message.params
+    match message.method:
+        case "session/update":
+            return isinstance(update := params.get("update"), dict) and "sessionUpdate" in update
+        case "session/prompt":
+            return isinstance(params.get("prompt"), list)
+        case "session/request_permission":
+            return isinstance(params.get("toolCall"), dict)
+        case "initialize":  # a date in the protocol of MCP, which else begins alike
+            return isinstance(params.get("protocolVersion"), int)
+    return isinstance(message.result, dict) and "agentCapabilities" in message.result
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The first session that the records name is the run; sessions that appear later are runs of their own."""
+    for record in records:
+        message = message_of(record)
+        session_id = None if message is None else session_id_of(message)
+        if session_id is not None:
+            return Identity(native_id=session_id, session_id=session_id)
+    return Identity()
+
+
+def session_id_of(message: Message) -> str | None:
+    """The session that a message names."""
+    result = message.result if isinstance(message.result, dict) else {}
+    for found in (message.params.get("sessionId"), result.get("sessionId")):
+        if isinstance(found, str) and found:
+            return found
+    return None

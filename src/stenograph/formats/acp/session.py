@@ -1,0 +1,114 @@
+"""The sessions of one connection: which run each of them is, and what is under way in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from stenograph.formats.acp.call import Call
+from stenograph.formats.base import Context, run_id_of
+from stenograph.formats.codex_rollout.content import blocks_of, string
+from stenograph.model.block import Block, TextBlock, ThinkingBlock
+from stenograph.model.event import Origin
+
+
+class Where(Struct, frozen=True):
+    """Where and when something was told that is emitted later, under another line."""
+
+    origin: Origin | None
+    timestamp: str
+    run_id: str
+
+
+class Speech(Struct):
+    """A message that arrives in chunks."""
+
+    role: str
+    where: Where
+    """Of the last chunk."""
+    message_id: str | None = None
+    parts: list[tuple[str, list[str]] | Block] = field(default_factory=list)
+    """Runs of text and of thoughts as their pieces, in order; anything else as a block."""
+
+    def add(self, kind: str, content: Any) -> None:
+        """Take the next chunk."""
+        text = content.get("text") if isinstance(content, dict) and content.get("type") == "text" else None
+        if not isinstance(text, str):
+            self.parts += blocks_of([content])
+            return
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, tuple) and last[0] == kind:
+            last[1].append(text)
+        else:
+            self.parts.append((kind, [text]))
+
+    def blocks(self) -> tuple[Block, ...]:
+        """Everything so far."""
+        return tuple(_block(part) if isinstance(part, tuple) else part for part in self.parts)
+
+    def text(self) -> str:
+        """Its words so far."""
+        return "".join(piece for part in self.parts if isinstance(part, tuple) for piece in part[1])
+
+
+def _block(part: tuple[str, list[str]]) -> Block:
+    kind, pieces = part
+    if kind == "thought":
+        return ThinkingBlock(fidelity="agent_emitted", thinking="".join(pieces))
+    return TextBlock(fidelity="agent_emitted", text="".join(pieces))
+
+
+class Session(Struct):
+    """One session, as far as it is known."""
+
+    id: str
+    run_id: str
+    model: str | None = None
+    speech: Speech | None = None
+    calls: dict[str, Call] = field(default_factory=dict)
+    held: dict[str, Where] = field(default_factory=dict)
+    """Calls that are announced and not begun, with where they were told last."""
+    prompt: str | None = None
+    """What the user said last: some agents repeat it."""
+
+    def say(self, prompt: str) -> None:
+        """A prompt begins; what the calls before it said is let go, so that a long session stays small."""
+        self.prompt = prompt
+        for call in self.calls.values():
+            if call.is_done:
+                call.input = call.output = call.content = None
+
+    def learn(self, result: dict[str, Any]) -> None:
+        """Take the model from the answer to a request for a session, or from a change of its options."""
+        models = result.get("models")
+        if isinstance(models, dict):
+            self.model = string(models.get("currentModelId")) or self.model
+        options = result.get("configOptions")
+        for option in options if isinstance(options, list) else []:
+            if isinstance(option, dict) and option.get("id") == "model":
+                self.model = string(option.get("currentValue")) or self.model
+
+
+class Sessions:
+    """Every session that the connection has shown. The first is the run that the context names, each later its own."""
+
+    def __init__(self, context: Context, format_name: str) -> None:
+        self._context = context
+        self._format = format_name
+        self._sessions: dict[str, Session] = {}
+        self.current: Session | None = None
+        """That of the last message that named one."""
+
+    def enter(self, id: str) -> Session:
+        """The session with this id, known from now on and the current one."""
+        session = self._sessions.get(id)
+        if session is None:
+            run_id = run_id_of(self._format, id) if self._sessions else self._context.run_id
+            session = self._sessions[id] = Session(id, run_id)
+        self.current = session
+        return session
+
+    def all(self) -> list[Session]:
+        """Every session, in the order of their first sight."""
+        return list(self._sessions.values())

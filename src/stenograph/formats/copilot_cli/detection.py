@@ -1,0 +1,56 @@
+"""Which files hold Copilot's records, and which session they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.base import Identity
+from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Whether these are lines of a session file: Copilot's records, and none that only its stream has."""
+    return are_copilots(records) and not any(is_streamed(record) for record in records)
+
+
+def are_copilots(records: Sequence[Any]) -> bool:
+    """Whether every object has Copilot's envelope, and most of a type that it knows."""
+    found = [record for record in records if isinstance(record, dict) and not _is_end(record)]
+    known = [record for record in found if _type_of(record) in KNOWN_TYPES]
+    return len(known) * 2 > len(found) and all(_has_envelope(record) for record in found)
+
+
+def is_streamed(record: Any) -> bool:
+    """Whether a record is one that never goes to a file."""
+    return isinstance(record, dict) and (record.get("ephemeral") is True or _is_end(record))
+
+
+def _is_end(record: dict[str, Any]) -> bool:
+    return record.get("type") == "result" and "exitCode" in record and "sessionId" in record
+
+
+def _type_of(record: dict[str, Any]) -> str:
+    kind = record.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _has_envelope(record: dict[str, Any]) -> bool:
+    return bool(_type_of(record)) and isinstance(record.get("data"), dict) and "timestamp" in record
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The session by the name of its folder, or of a file that is named after it, else by its first line."""
+    *folders, name = re.split(r"[/\\]", path)
+    for named in (folders[-1] if folders and name == "events.jsonl" else "", name.removesuffix(".jsonl")):
+        if _UUID.fullmatch(named):
+            return Identity(native_id=named, session_id=named)
+    for record in records:
+        data = record.get("data") if isinstance(record, dict) and record.get("type") == "session.start" else None
+        session_id = data.get("sessionId") if isinstance(data, dict) else None
+        if isinstance(session_id, str) and session_id:
+            return Identity(native_id=session_id, session_id=session_id)
+    return Identity()
