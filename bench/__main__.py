@@ -7,12 +7,12 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import formats, journal
+from bench import collector, formats, journal
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-ROOMS = {"journal": journal.rows, "formats": formats.rows}
+ROOMS = {"journal": journal.rows, "formats": formats.rows, "collector": collector.rows}
 
 
 def main() -> None:

@@ -12,13 +12,12 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
-from stenograph.session import Session
-
 from stenograph.journal import Recorder, Run, Step
 from stenograph.journal.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs import TranscriptEmitter
 from stenograph.model.event import Event
+from stenograph.session import Session
 from stenograph.transcript import Projector, TranscriptEntry, TranscriptSummary
 
 Target = Recorder | Run | Step
@@ -39,8 +38,12 @@ class Capture:
         emit_raw: bool = True,
         session_id: str | None = None,
         mask: Mask | None = None,
+        parses_raw: bool = True,
     ) -> None:
-        """`recorder` may be a recorder, a run or a step of one; `mask` is for where nothing is recorded."""
+        """`recorder` may be a recorder, a run or a step of one; `mask` is for where nothing is recorded.
+
+        `parses_raw=False` leaves out of the entries' detail what the raw line tells.
+        """
         self.prompt_name = prompt_name
         self.adapter = adapter
         self.run_id = _run_id(recorder)
@@ -56,6 +59,7 @@ class Capture:
         )
         self._mask = mask or _mask_of(recorder)
         self._guard = Guard(f"capture of {prompt_name!r}")
+        self._parses_raw = parses_raw
         self._projector = Projector()
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the projector and the children, and keeps events in their order
@@ -80,6 +84,9 @@ class Capture:
         """Take down events in their order; the entries that they gave."""
         taken: list[TranscriptEntry] = []
         with self._lock:
+            # Where nobody reads the entries they are only counted.
+            is_read = self._session is not None or self._emitter.is_enabled
+            self._projector.parses_raw = self._parses_raw and is_read
             for event in events:
                 taken += self._guard.call("an event", self._take, event) or ()
         return taken

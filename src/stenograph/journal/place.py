@@ -1,4 +1,4 @@
-"""Where journals live: `<root>/transcripts/<run-id>.jsonl`."""
+"""Where journals live: `<root>/transcripts/<run-id>.jsonl`; the root is a project's storage or the archive."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from stenograph.model.ids import check_run_id
 
 DEFAULT_ROOT = "storage"
 ENVIRONMENT = "STENOGRAPH_STORAGE"
+HOME_ENVIRONMENT = "STENOGRAPH_HOME"
 SUFFIX = ".jsonl"
 
 Root = str | os.PathLike[str]
@@ -21,6 +22,21 @@ def storage_root(root: Root = DEFAULT_ROOT) -> Path:
     if os.fspath(root) == DEFAULT_ROOT:
         root = os.environ.get(ENVIRONMENT) or root
     return Path(root)
+
+
+def archive_home() -> Path:
+    """The folder that keeps the runs of this machine: `$STENOGRAPH_HOME`, or where the system keeps a user's data."""
+    given = os.environ.get(HOME_ENVIRONMENT)
+    if given:
+        return Path(given)
+    from platformdirs import user_data_dir
+
+    return Path(user_data_dir("stenograph"))
+
+
+def recording_root(root: Root | None = None) -> Path:
+    """Where an agent's session is recorded: the root given, or `$STENOGRAPH_STORAGE`, or the archive."""
+    return Path(root or os.environ.get(ENVIRONMENT) or archive_home()).absolute()
 
 
 def journal_path(root: Path, run_id: str) -> Path:
@@ -43,15 +59,16 @@ def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
         if isinstance(error, SourceError):
             raise
         raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
-    folder = storage_root(root) / "transcripts"
-    found = _starting_with(folder, text.lower())
+    folders = [place / "transcripts" for place in _places(root)]
+    found = [file for folder in folders for file in _starting_with(folder, text.lower())]
     if len(found) == 1:
         return found[0]
     if found:
         ids = tuple(sorted(file.stem for file in found))
         shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
         raise AmbiguousRun(f"{text} fits {len(ids)} runs ({shown}); give more of the run id", ids)
-    raise RunNotFound(f"no file and no run {text!r} in {folder}; check the id, --root or ${ENVIRONMENT}", text)
+    where = " or ".join(map(str, folders))
+    raise RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
 
 
 def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
@@ -67,6 +84,12 @@ def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
         except InvalidRunId:
             pass
         raise
+
+
+def _places(root: Root) -> list[Path]:
+    """The roots in which to look: agents' sessions are in the archive unless somebody said otherwise."""
+    given = storage_root(root)
+    return [given] if given != Path(DEFAULT_ROOT) else [given, archive_home()]
 
 
 def _starting_with(folder: Path, prefix: str) -> list[Path]:

@@ -48,6 +48,11 @@ class TranscriptEmitter:
         self._tally = Tally()
 
     @property
+    def is_enabled(self) -> bool:
+        """Whether anybody wants DEBUG records now."""
+        return self._logger.isEnabledFor(logging.DEBUG)
+
+    @property
     def lost(self) -> int:
         """Entries that could not be logged; the log of `stenograph.guard` says why."""
         return self._guard.lost
@@ -134,7 +139,7 @@ class TranscriptEmitter:
             if entry.sequence_number != number:
                 entry = replace(entry, sequence_number=number)
             self._tally.add(entry)
-            if not self._logger.isEnabledFor(logging.DEBUG):
+            if not self.is_enabled:
                 return
             context = entry.as_dict() | {"entry_id": str(entry.entry_id)}
             if not self.emit_raw:

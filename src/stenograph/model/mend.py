@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from stenograph.model.block import Block, UnknownBlock
 from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
@@ -125,13 +125,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, Value):
         tag = value.__struct_config__.tag
         result: dict[str, Any] = {} if tag is None else {"type": tag}
-        for field in fields(value):
+        for field in _fields(type(value)):
             item = getattr(value, field.name)
             if field.name == "extra" or item is UNSET or (item is None and field.default is None):
                 continue
             result[field.name] = plain(item)
         return result | (value.extra or {})
     return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _fields(kind: type[Any]) -> tuple[FieldInfo, ...]:
+    known = _known_fields.get(kind)
+    if known is None:
+        known = _known_fields[kind] = fields(kind)  # which reads the annotations anew each time
+    return known
+
+
+_known_fields: dict[type[Any], tuple[FieldInfo, ...]] = {}
 
 
 def filled(event: Event, **fields: Any) -> Event:
@@ -155,7 +165,7 @@ def payload_from(type: str, value: Any) -> Any:
 def _build(kind: type[Any], source: dict[str, Any]) -> Any:
     known: dict[str, Any] = {}
     extra = Extra(source)
-    for field in fields(kind):
+    for field in _fields(kind):
         name = field.name
         if name == "extra":
             continue

@@ -65,7 +65,9 @@ class _Draft:
 class Projector:
     """Turns the events of one run into entries, in order, keeping the numbers per source."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, parses_raw: bool = True) -> None:
+        self.parses_raw = parses_raw
+        """Whether `detail` gets what the raw line tells (`sdk_entry`, `notification`); it costs as much as the rest."""
         self._numbers: dict[str, int] = {}
         self._records: dict[str, _Record] = {}
         self._tool_names: dict[str, str] = {}
@@ -101,7 +103,7 @@ class Projector:
             metadata["error"] = draft.error
         if draft.duration_ms is not None:
             metadata["duration_ms"] = draft.duration_ms
-        _add_provider_fields(origin, raw, detail, metadata)
+        _add_provider_fields(origin, raw if self.parses_raw else None, detail, metadata)
         if is_first:
             record.first = number
         elif record.place is not None:

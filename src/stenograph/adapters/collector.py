@@ -1,0 +1,434 @@
+"""TranscriptCollector: Claude's own session files, taken down while the agent writes them.
+
+Theory of operation. Hooks tell where the session's file is, and that is all they are needed for: at a hook the message
+it speaks of is usually not in the file yet. One thread of our own waits for the file system, reads, and hands over;
+the event loop never touches a file. When the agent is done the thread goes on until the files are quiet, since the
+last message reaches them a while after the last hook.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+import time
+import typing
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
+from stenograph.adapters.capture import Capture, Target
+from stenograph.errors import InvalidEvent
+from stenograph.fold.open_ends import OpenEnds
+from stenograph.formats.base import FormatSpec, LineFormat
+from stenograph.journal.guard import Guard
+from stenograph.journal.recorder import Mask
+from stenograph.model.event import Event
+from stenograph.session import Session
+from stenograph.sources.detection import format_named
+from stenograph.sources.session_tail import SessionTail
+from stenograph.sources.tail import FileTail, Known, TailState
+from stenograph.watch import SAFETY_NET, FolderWatch
+
+HOOKS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "Stop", "PreCompact")
+"""The hooks that every SDK has; newer ones are asked for by name."""
+_CALLS = ("tool.call", "tool.result")
+_GLANCE = 0.05  # how often the end looks at the files when nothing wakes it
+_PATIENCE = 5.0  # so long may a read make no progress when the time to drain is over
+
+
+class TranscriptCollectorConfig(Struct, frozen=True, kw_only=True):
+    """How a collector collects."""
+
+    poll_interval: float = 0.25
+    """Seconds between looks where no file watch works; with one, every five seconds or this, the longer."""
+    subagent_discovery_interval: float = 1.0
+    """Seconds between searches for subagent files where no file watch works."""
+    max_read_bytes: int = 65536
+    """How much is read at a time: a bound of memory, not of how far a read goes."""
+    emit_raw_json: bool = True
+    """Whether logs have each source line as it was; the journal has it anyway."""
+    parse_entries: bool = True
+    """False: one event per line, with its type, its time and the line itself, and nothing of what it says."""
+    quiet_period: float = 0.3
+    """At the end: seconds without a new line after which the session counts as written."""
+    drain_timeout: float = 5.0
+    """At the end: seconds after which it is left, quiet or not."""
+    emit_raw: bool | None = None
+    """The other spelling of `emit_raw_json`."""
+
+    def __post_init__(self) -> None:
+        if self.emit_raw is not None:
+            force_setattr(self, "emit_raw_json", self.emit_raw)
+        force_setattr(self, "emit_raw", self.emit_raw_json)
+        for name in ("poll_interval", "subagent_discovery_interval", "max_read_bytes"):
+            if not getattr(self, name) > 0:
+                raise InvalidEvent(f"{name} is {getattr(self, name)!r}; it must be more than 0")
+
+
+class TranscriptCollector:
+    """Follows a Claude session from the first hook that names its file: `async with collector.run(): …`.
+
+    A later hook that names another file (`/clear` begins a new session) makes it follow that one, too. It never breaks
+    its host: what cannot be read is logged as `transcript.error`, and collecting goes on.
+    """
+
+    def __init__(
+        self,
+        *,
+        prompt_name: str,
+        config: TranscriptCollectorConfig | None = None,
+        recorder: Target | None = None,
+        session: Session | None = None,
+        logger: logging.Logger | None = None,
+        log: bool = True,
+        adapter: str = "claude_agent_sdk",
+        mask: Mask | None = None,
+        known: Mapping[str | None, Known] | None = None,
+    ) -> None:
+        """`known`, by `known_lines`, is what a journal that is continued has already."""
+        self.config = config or TranscriptCollectorConfig()
+        self._capture = Capture(
+            prompt_name=prompt_name,
+            adapter=adapter,
+            recorder=recorder,
+            session=session,
+            logger=logger,
+            log=log,
+            emit_raw=self.config.emit_raw_json,
+            mask=mask,
+            parses_raw=self.config.parse_entries,
+        )
+        spec = format_named("claude_code")
+        self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=_Unparsed)
+        self._known = known
+        self._guard = Guard(f"collector of {prompt_name!r}")
+        self._paths: dict[str, None] = {}  # in the order of discovery
+        self._asked: deque[str] = deque()  # paths that hooks named; filled by the loop, followed by the thread
+        self._wants_snapshot = False
+        self._snapshot: tuple[TailState, ...] = ()
+        self._sessions: list[SessionTail] = []
+        self._ends = OpenEnds()
+        self._watch: FolderWatch | None = None
+        self._searched = float("-inf")
+        self._wake = threading.Event()
+        self._ending = threading.Event()
+        self._is_left = threading.Event()  # nobody waits for the thread any more: it must hand over nothing
+        self._is_running = False
+        self._stopping = threading.Lock()  # protects the next
+        self._is_stopped = True
+
+    @property
+    def main_entry_count(self) -> int:
+        """Entries of the main agent."""
+        return self._capture.summary.entries_by_source.get("main", 0)
+
+    @property
+    def subagent_count(self) -> int:
+        """Subagents that said something."""
+        return sum(source != "main" for source in self._capture.summary.sources)
+
+    @property
+    def total_entries(self) -> int:
+        """Entries of everybody."""
+        return self._capture.summary.total_entries
+
+    @property
+    def transcript_paths(self) -> tuple[Path, ...]:
+        """Every file that was discovered, in that order."""
+        return tuple(Path(path) for path in list(self._paths))
+
+    @property
+    def lost(self) -> int:
+        """What could not be recorded, logged or dispatched, all together."""
+        return self._capture.lost + self._guard.lost
+
+    @property
+    def snapshot(self) -> tuple[TailState, ...]:
+        """Where each file was when the agent last began to compact; empty before."""
+        return self._snapshot
+
+    # Hooks.
+
+    async def hook_callback(self, input: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
+        """What the SDK calls. Takes note of where the session is, and changes nothing: the answer is always `{}`."""
+        self._guard.attempt("a hook", self._note_hook, input)
+        return {}
+
+    def hooks_config(self, existing: Mapping[str, Iterable[Any]] | None = None) -> dict[Any, list[Any]]:
+        """The hooks for `ClaudeAgentOptions(hooks=…)`: yours, when you give them, and ours after them."""
+        names, matcher = _sdk()
+        merged = {name: list(matchers) for name, matchers in (existing or {}).items()}
+        for name in names:
+            merged.setdefault(name, []).append(matcher(hooks=[self.hook_callback]))
+        return merged
+
+    def _note_hook(self, input: Any) -> None:
+        if not isinstance(input, Mapping):
+            return
+        path = input.get("transcript_path")
+        if isinstance(path, str) and path and "\0" not in path and path not in self._paths:
+            self._paths[path] = None
+            self._asked.append(path)
+        if input.get("hook_event_name") == "PreCompact":
+            self._wants_snapshot = True
+        self._wake.set()
+
+    # Running.
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[TranscriptCollector]:
+        """Collect while the body runs, and after it until the files are quiet."""
+        import asyncio
+
+        if self._is_running:
+            raise InvalidEvent("this collector is running already; make another one for another session")
+        self._is_running, self._is_stopped = True, False
+        for event in (self._ending, self._is_left):
+            event.clear()
+        done: Future[None] = Future()
+        threading.Thread(target=self._work, args=(done,), name="stenograph-collector", daemon=True).start()
+        try:
+            yield self
+        finally:
+            self._ending.set()
+            self._wake.set()
+            try:
+                ended = asyncio.wrap_future(done)
+                await asyncio.wait({ended}, timeout=self.config.drain_timeout)
+                seen = -1
+                while not ended.done() and seen != (seen := self._progress()):  # a backlog is read to its end
+                    await asyncio.wait({ended}, timeout=_PATIENCE)
+                if ended.done():
+                    ended.result()
+                else:
+                    self._capture.error("a transcript file hangs; what is left of it is not taken down")
+            finally:
+                self._is_left.set()
+                self._stop(is_complete=False)
+                self._is_running = False
+
+    def _work(self, done: Future[None]) -> None:
+        """What the thread does; `done` gets how it ended."""
+        done.set_running_or_notify_cancel()  # from here on nobody can cancel it, only stop waiting for it
+        try:
+            self._capture.start()
+            changed: set[str] | None = None
+            while not self._ending.is_set():
+                self._guard.attempt("a look at the files", self._look, changed)
+                changed = self._awaited()
+            self._guard.attempt("the end of the files", self._drain)
+            self._stop(**self._still_open())
+        except BaseException as error:  # noqa: BLE001  # it goes to whoever waits for the thread
+            self._let_go()
+            done.set_exception(error)
+        else:
+            self._let_go()
+            done.set_result(None)
+
+    def _awaited(self) -> set[str] | None:
+        """Wait until there may be something new; what changed, or None for anything."""
+        if self._watch is None:
+            self._wake.wait()
+            return None
+        changed = self._watch.wait()
+        return None if self._wake.is_set() else changed
+
+    def _look(self, changed: set[str] | None) -> int:
+        """Read what is new; how many events that was."""
+        self._wake.clear()
+        if self._follow_asked():
+            changed = None
+        is_blind = self._watch is None or self._watch.is_blind
+        is_due = not is_blind or time.monotonic() - self._searched >= self.config.subagent_discovery_interval
+        if is_due:
+            self._searched = time.monotonic()
+        count = self._taken(changed, is_due)
+        while self._watches_anew():  # a watch tells what comes after it was made, so look once more
+            count += self._taken(None, True)
+        if self._wants_snapshot:
+            self._take_snapshot()
+        return count
+
+    def _follow_asked(self) -> bool:
+        """Follow the sessions that hooks named; whether there are any."""
+        count = len(self._sessions)
+        while self._asked:
+            path = self._asked.popleft()
+            base = self._sessions[0].main if self._sessions else None
+            tail = SessionTail(
+                Path(path).expanduser(),
+                self._spec,
+                run_id=self._capture.run_id,
+                adapter=self._capture.adapter,
+                prompt_name=self._capture.prompt_name,
+                base=base,
+                known=self._known,
+                max_read_bytes=self.config.max_read_bytes,
+                opened=self._note_file,
+            )
+            self._sessions.append(tail)
+            self._capture.note("transcript.collector.path_discovered", "transcript discovered", path=path)
+        return len(self._sessions) > count
+
+    def _note_file(self, tail: FileTail) -> None:
+        if tail.source != "main":
+            path = str(tail.path)
+            self._paths[path] = None
+            note = "transcript.collector.subagent_discovered"
+            self._capture.note(note, "subagent transcript discovered", path=path, source=tail.source)
+
+    def _watches_anew(self) -> bool:
+        """Watch what the sessions want watched; whether that is something else than before."""
+        folders = frozenset[Path]().union(*(session.folders for session in self._sessions))
+        if not folders or (self._watch is not None and self._watch.folders == folders):
+            return False
+        if self._watch is not None:
+            self._watch.close()
+        poll = self.config.poll_interval
+        self._watch = FolderWatch(folders, self._wake, safety_net=max(SAFETY_NET, poll), blind_poll=poll)
+        return True
+
+    def _taken(self, changed: set[str] | None, discover: bool) -> int:
+        return sum(
+            self._guard.attempt("a session", self._take, session, session.read(changed, discover=discover)) or 0
+            for session in self._sessions
+        )
+
+    def _take(self, session: SessionTail, batches: Iterable[list[Event]]) -> int:
+        count = 0
+        for events in batches:
+            if self._is_left.is_set():
+                return count
+            count += len(events)
+            for event in events:
+                if event.type in _CALLS:
+                    self._ends.add(event)
+            self._capture.events(events)
+        problems, session.problems = session.problems, []
+        for problem in problems:
+            self._capture.error(str(problem), path=problem.path)
+        return count
+
+    def _take_snapshot(self) -> None:
+        """Keep where every file is: the agent is about to compact, and may write its file anew."""
+        self._wants_snapshot = False
+        self._snapshot = tuple(state for session in self._sessions for state in session.state())
+        files = [
+            {"path": state.path, "source": state.source, "position": state.position, "events": state.known.events}
+            for state in self._snapshot
+        ]
+        self._capture.note("transcript.collector.snapshot", "transcript state before compaction", files=files)
+
+    # The end.
+
+    def _stop(self, **context: Any) -> None:
+        """Say that it ended, once: the thread does, or whoever does not wait for it any longer."""
+        with self._stopping:
+            is_first, self._is_stopped = not self._is_stopped, True
+        if is_first:
+            self._capture.stop(**context)
+
+    def _drain(self) -> None:
+        """Read until nothing new has come for a while, then what lacks only its newline."""
+        now = time.monotonic()
+        end, quiet = now + self.config.drain_timeout, now + self.config.quiet_period
+        self._look(None)
+        while self._watch is not None and (now := time.monotonic()) < min(end, quiet) and not self._is_left.is_set():
+            changed = self._watch.wait(min(_GLANCE, max(0.001, min(end, quiet) - now)))
+            if self._look(changed):
+                quiet = time.monotonic() + self.config.quiet_period
+        self._look(None)
+        for session in self._sessions:
+            self._take(session, session.finish())
+
+    def _still_open(self) -> dict[str, Any]:
+        """What the stop record says of things that had not ended; nothing when all had."""
+        tails = [tail for session in self._sessions for tail in session.tails]
+        found = {
+            "open_lines": {str(tail.path): tail.open_bytes for tail in tails if tail.open_bytes},
+            "open_calls": [end.what for end in self._ends.remaining() if end.kind == "open_call"],
+            "open_subagents": [tail.source for tail in tails if _is_unfinished(tail.path)],
+            "discarded_bytes": sum(tail.discarded for tail in tails),
+        }
+        return {name: value for name, value in found.items() if value}
+
+    def _progress(self) -> int:
+        """How far all files were read, as a number that changes while they are."""
+        return sum(tail.position for session in list(self._sessions) for tail in session.tails)
+
+    def _let_go(self) -> None:
+        for session in self._sessions:
+            session.close()
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+
+class _Matcher(Struct, kw_only=True):
+    """The SDK's HookMatcher, where there is no SDK."""
+
+    matcher: str | None = None
+    hooks: list[Any]
+    timeout: float | None = None
+
+
+def _sdk() -> tuple[list[str], type[Any]]:
+    """The hooks that the installed SDK knows, beside those that every one has, and its matcher."""
+    try:
+        types: Any = importlib.import_module("claude_agent_sdk.types")
+    except ImportError:
+        return list(HOOKS), _Matcher
+    events = typing.get_args(getattr(types, "HookEvent", None))
+    known = [name for each in events for name in (typing.get_args(each) or (each,))]
+    return list(dict.fromkeys([*HOOKS, *known])), types.HookMatcher
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Whether a subagent's sidecar says that it has not ended; before 2.1.3 it says nothing about that."""
+    try:
+        meta: Any = msgspec.json.decode(path.with_suffix(".meta.json").read_bytes())
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return isinstance(meta, dict) and "requestShape" in meta and meta.get("finished") is not True
+
+
+class _Envelope(Struct):
+    """What is looked at of a line that is not to be parsed."""
+
+    type: Any = None
+    timestamp: Any = None
+
+
+_EVENT_TYPES = {
+    "user": "message.user",
+    "assistant": "message.assistant",
+    "thinking": "message.assistant",
+    "tool_use": "tool.call",
+    "tool_result": "tool.result",
+}
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
+
+
+class _Unparsed(LineFormat):
+    """Lines by their type and time only; what they say is in their raw text."""
+
+    name = "claude_code"
+
+    def _decode(self, line: bytes) -> Any:
+        return _decode_envelope(line)
+
+    def _convert(self, value: Any) -> Any:
+        return _Envelope(value.get("type"), value.get("timestamp")) if isinstance(value, dict) else _Envelope()
+
+    def _map(self, record: _Envelope) -> None:
+        self._place(record.timestamp)
+        kind = record.type if isinstance(record.type, str) else ""
+        self._emit(_EVENT_TYPES.get(kind, "system.event" if kind else "unknown"), None)

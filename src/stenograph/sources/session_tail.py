@@ -1,0 +1,212 @@
+"""A growing session as events: its main file, and the files of subagents as they appear."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from stenograph.errors import SourceError
+from stenograph.formats.base import Format, FormatSpec
+from stenograph.model.event import Event
+from stenograph.sources.conversion import context_of
+from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.layout import Member
+from stenograph.sources.layouts import layout_of
+from stenograph.sources.tail import MAX_READ_BYTES, FileTail, Known, TailState
+
+OPEN_FILES = 64
+"""Files that are kept open at once; a host has few descriptors, and a session may have hundreds of files."""
+_FRESH_NS = 100_000_000  # a folder that changed so recently may change again without its time of change telling
+
+
+class SessionTail:
+    """Follows all files of one session. For one thread at a time.
+
+    Per file the events are those that `convert` gives afterwards, except where the agent itself tells later: the time
+    of lines before any that has one, and in old layouts the call that spawned a subagent.
+    """
+
+    def __init__(
+        self,
+        main: Path,
+        spec: FormatSpec,
+        *,
+        run_id: str | None = None,
+        adapter: str | None = None,
+        prompt_name: str | None = None,
+        keep_raw: bool = True,
+        base: Path | None = None,
+        known: Mapping[str | None, Known] | None = None,
+        max_read_bytes: int = MAX_READ_BYTES,
+        opened: Callable[[FileTail], None] | None = None,
+    ) -> None:
+        """`main` need not exist yet. `base` is the run's main file when this session is not the run's first.
+
+        `known` is what was given out before, by file name; `opened` is called when a file has its first line.
+        """
+        self.main = Path(os.path.abspath(main))  # noqa: PTH100  # not resolved: the watch tells names as we give them
+        self.problems: list[SourceError] = []
+        """What could not be read; whoever tells people about it empties the list."""
+        self._base = self.main if base is None else Path(os.path.abspath(base))  # noqa: PTH100  # the same
+        self._spec = spec
+        self._layout = layout_of(spec.name)
+        self._fields = {"adapter": adapter, "prompt_name": prompt_name} | ({} if run_id is None else {"run_id": run_id})
+        self._keep_raw = keep_raw
+        self._known = known or {}
+        self._max_read_bytes = max_read_bytes
+        self._opened = opened
+        self._announced: set[str | None] = set()
+        self._session: Detection | None = None
+        self._found: dict[Path, Detection] = {}
+        self._strangers: set[str] = set()  # files nearby that are another session's
+        self._seen: dict[Path, int] | None = None  # the folders when members were looked for; None: look again
+        self._is_unsettled = True  # something is to be looked for whatever changed
+        self._is_pending = False  # a file nearby could not be told yet
+        self._tails: dict[str, FileTail] = {}
+        self._in_use: dict[str, FileTail] = {}  # with an open file, the longest unused first
+        self._add(self.main, None)
+        self._folders = self._folders_now()
+
+    @property
+    def folders(self) -> frozenset[Path]:
+        """What to watch, as it is now; each of them exists."""
+        return frozenset(self._folders)
+
+    @property
+    def tails(self) -> tuple[FileTail, ...]:
+        """Every file that is followed, the main one first."""
+        return tuple(self._tails.values())
+
+    def state(self) -> tuple[TailState, ...]:
+        """Where each file is; `{each.file: each.known …}` lets another tail go on."""
+        return tuple(tail.state() for tail in self._tails.values())
+
+    def read(self, changed: Collection[str] | None = None, *, discover: bool = True) -> Iterator[list[Event]]:
+        """Everything that is complete now, in order per file; of the changed paths only, when they are given.
+
+        With `discover` false no new files are looked for. A file that cannot be read is one of `problems`.
+        """
+        wanted = self._tails if changed is None else [path for path in changed if path in self._tails]
+        for path in sorted(wanted, key=lambda path: path != str(self.main)):
+            yield from self._events_of(path, FileTail.read)
+        if discover and self._is_due(changed):
+            for path in self._discovered(changed or ()):
+                yield from self._events_of(path, FileTail.read)
+
+    def finish(self) -> Iterator[list[Event]]:
+        """Everything that is complete now, and last lines that lack only their newlines. Reading may go on after."""
+        yield from self.read()
+        for path in list(self._tails):
+            yield from self._events_of(path, FileTail.finish)
+
+    def close(self) -> None:
+        """Let go of all files; the next read opens them again."""
+        for tail in self._in_use.values():
+            tail.close()
+        self._in_use.clear()
+
+    def _events_of(self, path: str, events: Callable[[FileTail], Iterator[list[Event]]]) -> Iterator[list[Event]]:
+        tail = self._in_use.pop(path, None) or self._tails[path]
+        self._in_use[path] = tail
+        if len(self._in_use) > OPEN_FILES:
+            self._in_use.pop(next(iter(self._in_use))).close()
+        try:
+            yield from events(tail)
+        except SourceError as error:
+            self.problems.append(error)
+
+    # Opening.
+
+    def _add(self, path: Path, member: Member | None) -> None:
+        file = None if path == self._base else os.path.relpath(path, self._base.parent)
+        tail = FileTail(
+            path,
+            lambda: self._parser(tail, member),
+            file=file,
+            known=self._known.get(file),
+            max_read_bytes=self._max_read_bytes,
+        )
+        self._tails[str(path)] = tail
+
+    def _parser(self, tail: FileTail, member: Member | None) -> Format:
+        found = detect_file(tail.path, self._spec)
+        if member is None:
+            self._session, self._is_unsettled = found, True  # whose members there may be is known only now
+        main = None if member is None else self.main
+        context = context_of(found, main, member, keep_raw=self._keep_raw)
+        tail.source = context.source
+        if tail.file not in self._announced and self._opened is not None:
+            self._opened(tail)
+        self._announced.add(tail.file)
+        return self._spec.open(replace(context, file=tail.file, **self._fields))
+
+    # Discovery.
+
+    def _is_due(self, changed: Collection[str] | None) -> bool:
+        if self._is_unsettled:
+            return True
+        if changed is None:
+            return self._seen != _times(self._folders)
+        return any(self._may_belong(path) for path in changed)
+
+    def _may_belong(self, path: str) -> bool:
+        """Whether a path that changed may be a file we do not follow yet, or a folder with one."""
+        if path in self._tails or path in self._strangers:
+            return False
+        return path.endswith(self.main.suffix) or os.path.isdir(path)  # noqa: PTH112  # text, and often
+
+    def _discovered(self, changed: Collection[str]) -> list[str]:
+        """Look for the session's files; the paths of those that are new."""
+        self._is_unsettled = self._session is None
+        seen = _times(self._folders_now())
+        self._is_pending = False
+        is_old = all(time.time_ns() - at > _FRESH_NS for at in seen.values())
+        known = set(self._tails)
+        if self._session is not None:
+            for member in self._layout.members(self._session, self._detect):
+                if str(member.path) not in known:
+                    self._add(member.path, member)
+        for path in changed:
+            if self._may_belong(path) and self._is_stranger(Path(path)):
+                self._strangers.add(path)
+        self._folders = set(seen)
+        self._seen = seen if is_old and not self._is_pending else None
+        return [path for path in self._tails if path not in known]
+
+    def _is_stranger(self, path: Path) -> bool:
+        """Whether a file nearby is surely not ours; one without a whole line yet may still be."""
+        try:
+            return path.is_file() and self._detect(path).spec is not None
+        except SourceError:
+            return False
+
+    def _detect(self, path: Path) -> Detection:
+        found = self._found.get(path)
+        if found is None:
+            found = detect_file(path)
+            if found.spec is None:  # not written yet, perhaps
+                self._is_pending = True
+            else:
+                self._found[path] = found
+        return found
+
+    def _folders_now(self) -> set[Path]:
+        """The main file's folder (or what there is of the way to it), and all folders in the session's own."""
+        near = self.main.parent
+        while not near.is_dir() and near != near.parent:
+            near = near.parent
+        return {near, *(Path(folder) for folder, _, _ in os.walk(self.main.with_suffix("")))}
+
+
+def _times(folders: Collection[Path]) -> dict[Path, int]:
+    times = {}
+    for folder in folders:
+        try:
+            times[folder] = folder.stat().st_mtime_ns
+        except OSError:  # removed since: not to be watched
+            continue
+    return times
