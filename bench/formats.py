@@ -15,7 +15,13 @@ SIZE = 40_000_000
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 TEXTS = {"content", "text", "output", "stdout", "thinking", "aggregated_output", "arguments"}
 NEWLINE = b"\n"
-GOALS = [("claude_code", False, 100), ("claude_code", True, 70), ("codex_rollout", False, 80)]
+GOALS = [
+    ("claude_code", False, 100),
+    ("claude_code", True, 70),
+    ("codex_rollout", False, 80),
+    ("copilot_cli", False, 60),
+    ("gemini_cli", False, 60),
+]
 
 
 def rows(folder: Path) -> list[Row]:

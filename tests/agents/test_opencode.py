@@ -18,7 +18,7 @@ from stenograph.fold import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.registry import formats
 from stenograph.model import Event
-from stenograph.sources.opencode import EventLog
+from stenograph.sources.opencode_rows import EventLog
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program
 

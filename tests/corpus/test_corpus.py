@@ -13,6 +13,7 @@ import pytest
 
 from comparison import count, different, lines_without_event, oracle, parsed
 from stenograph.formats.registry import HEAD_BYTES, detect, formats
+from stenograph.sources import convert
 
 REPO = Path(__file__).parents[2]
 SHARED = REPO.parent / "shared"
@@ -34,6 +35,7 @@ def test_the_wire_examples_are_those_of_the_shared_folder() -> None:
 
 def _files() -> list[Path]:
     found = [path for name in ("captures", "corpus") for path in sorted((SHARED / name).rglob("*.json*"))]
+    found += sorted((SHARED / "captures").glob("*/*/stdout"))
     return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
 
 
@@ -101,6 +103,19 @@ def test_formats_of_others_are_not_misread() -> None:
                 if found is not None:
                     misread[str(path.relative_to(SHARED))] = found.name
     assert misread == {}
+
+
+def test_old_gemini_sessions_agree_with_an_independent_count() -> None:
+    """One document each instead of lines; read by the name of the format, they hold what the counter finds."""
+    files = sorted((SHARED / "corpus" / "gemini-chat").rglob("*.json"))
+    differences = []
+    for path in files:
+        conversion = convert(path, formats()["gemini_cli"])
+        ours = count(list(conversion), conversion.files[0].report)
+        wrong = [key for key in different(ours, oracle("gemini_cli").count(path)) if key != "lines"]
+        differences += [f"{path.relative_to(SHARED)}: {key}" for key in wrong]
+    assert files
+    assert differences == []
 
 
 def test_every_format_with_files_has_its_counter() -> None:

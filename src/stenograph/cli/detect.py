@@ -8,7 +8,8 @@ import click
 
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError
-from stenograph.sources.detection import detect_file
+from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.stored import runs_of
 
 
 @click.command(
@@ -37,7 +38,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
             {
                 "path": path,
                 "format": name,
-                "run_id": found.run_id if name else None,
+                "run_id": _run_id(found),
                 "source": found.identity.source if name else None,
             }
         )
@@ -46,3 +47,11 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     ctx.exit(code)
+
+
+def _run_id(found: Detection) -> str | None:
+    """The run that a file holds; None when it holds several."""
+    if found.spec is None:
+        return None
+    run_id, *others = [*runs_of(found).values(), None]
+    return run_id if len(others) == 1 else None

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.model.event import Event
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
-from stenograph.sources.layout import Member
+from stenograph.sources.layout import Member, StoredSession
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
+from stenograph.sources.stored import address_of, chosen
 
 CHUNK = 1 << 18
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".db")
+"""What files in a folder are looked at."""
 STREAM = "-"
 """What a stream is called in place of a path."""
 
@@ -57,9 +62,11 @@ class Conversion:
 def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True) -> Conversion:
     """The events of a file (with the files that belong to it) or of everything in a folder.
 
+    `FILE#SESSION` is one session of a file that holds many.
     Raises `SourceError` for what cannot be read, and for a single file that no format knows.
     """
-    reading = _Reading(spec, keep_raw)
+    path, wanted = address_of(path)
+    reading = _Reading(spec, keep_raw, wanted)
     if path.is_dir():
         return Conversion(reading.folder(path), reading.files)
     found = reading.detect(path)
@@ -90,8 +97,9 @@ def convert_stream(
 class _Reading:
     """One conversion under way: how to read, and what became of each file so far."""
 
-    def __init__(self, spec: FormatSpec | None, keep_raw: bool) -> None:
+    def __init__(self, spec: FormatSpec | None, keep_raw: bool, wanted: str | None = None) -> None:
         self.files: list[FileReport] = []
+        self._wanted = wanted
         self._spec = spec
         self._keep_raw = keep_raw
         self._found: dict[Path, Detection] = {}
@@ -127,6 +135,9 @@ class _Reading:
         """A file with the files that belong to it."""
         assert found.spec is not None
         main = Path(found.path)
+        stored = layout_of(found.spec.name).stored(main)
+        if stored is not None:
+            return self._runs(found, stored)
         series = [self.opened(found, _read(found.path))]
         for member in members:
             try:
@@ -138,6 +149,21 @@ class _Reading:
                 continue
             series.append(self.opened(detected, _read(detected.path), main, member))
         return series[0] if len(series) == 1 else merged(series)
+
+    def _runs(self, found: Detection, stored: AbstractContextManager[list[StoredSession]]) -> Iterator[Event]:
+        """The runs of a file that holds many, one after the other; the sessions of one as its files would be."""
+        assert found.spec is not None
+        path = Path(found.path)
+        with stored as sessions:
+            if not sessions:
+                self.files.append(FileReport(path=found.path, format=found.spec.name, report=Report()))
+            for _, group in groupby(chosen(sessions, self._wanted, found), key=lambda each: each.identity.native_id):
+                series = []
+                for each in group:
+                    inside = replace(found, identity=each.identity)
+                    parent = Member(path=path, parent_source=each.parent_source, parent_call_id=each.parent_call_id)
+                    series.append(self.opened(inside, each.lines(), member=parent))
+                yield from series[0] if len(series) == 1 else merged(series)
 
     def opened(
         self, found: Detection, chunks: Iterable[bytes], main: Path | None = None, member: Member | None = None
@@ -164,7 +190,10 @@ class _Reading:
 def context_of(
     found: Detection, main: Path | None = None, member: Member | None = None, *, keep_raw: bool = True
 ) -> Context:
-    """What is known of a file before it is read; with `main` and `member`, of a subagent's file of that session."""
+    """What is known of a file before it is read; with `main` and `member`, of a subagent's file of that session.
+
+    Raises `SourceError` for a file that holds many sessions: it is no one's, and its bytes are no lines.
+    """
     assert found.spec is not None
     path = Path(found.path)
     identity = found.identity
@@ -175,6 +204,10 @@ def context_of(
     if found.path != STREAM:
         layout = layout_of(found.spec.name)
         if member is None:
+            if layout.stored(path) is not None:
+                raise SourceError(
+                    f"{path} holds many sessions and cannot be followed; steno convert reads it", str(path)
+                )
             source, call_id = layout.parent_of(path)
         side_file = layout.side_file(main or path, identity.native_id)
     return Context(
@@ -205,7 +238,7 @@ def _transcripts(folder: Path) -> list[Path]:
     found = []
     for place, folders, names in os.walk(folder):
         folders.sort()
-        found += [Path(place) / name for name in sorted(names) if name.endswith((".jsonl", ".ndjson", ".json"))]
+        found += [Path(place) / name for name in sorted(names) if name.endswith(SUFFIXES)]
     return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
 
 

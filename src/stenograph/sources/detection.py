@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 
 from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+from stenograph.sources.database import MAGIC, head_of_database
 
 LONGEST_FIRST_LINE = 1 << 26
 
@@ -50,7 +51,8 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
             at = os.fstat(file.fileno()).st_mtime
     except OSError as error:
         raise unreadable(path, error) from error
-    return detect_head(head, str(path), datetime.fromtimestamp(at, UTC), spec)
+    records = head_of_database(path) if head.startswith(MAGIC) else head_records(head)
+    return _detected(records, str(path), datetime.fromtimestamp(at, UTC), spec)
 
 
 def read_head(stream: BinaryIO) -> bytes:
@@ -64,7 +66,10 @@ def read_head(stream: BinaryIO) -> bytes:
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:
     """The same for the beginning of anything."""
-    records = head_records(head)
+    return _detected(head_records(head), path, at, spec)
+
+
+def _detected(records: list[Any], path: str, at: datetime, spec: FormatSpec | None) -> Detection:
     spec = spec or detect_records(records, path)
     identity = Identity() if spec is None else spec.identify(records, path)
     return Detection(path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))

@@ -6,11 +6,13 @@ Each agent's layout is a module of its own; this one has what they share. The de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from stenograph.formats.base import Identity
 from stenograph.sources.detection import Detection
 
 Detect = Callable[[Path], Detection]
@@ -24,6 +26,17 @@ class Member(Struct, frozen=True, kw_only=True):
     parent_source: str | None = None
     parent_call_id: str | None = None
     """The call that spawned it, where that is known."""
+
+
+class StoredSession(Struct, frozen=True, kw_only=True):
+    """One session of a file that holds many."""
+
+    identity: Identity
+    parent_source: str | None = None
+    parent_call_id: str | None = None
+    """The call that spawned it, where that is known."""
+    lines: Callable[[], Iterator[bytes]]
+    """Reads it: lines of JSON, each with its newline."""
 
 
 class Layout:
@@ -55,4 +68,8 @@ class Layout:
 
     def records(self, path: Path) -> Iterator[dict[str, Any]] | None:
         """The records of a file that is not JSON Lines; None where the bytes themselves are fed."""
+        return None
+
+    def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:
+        """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         return None

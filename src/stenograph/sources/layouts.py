@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from stenograph.sources.claude import ClaudeLayout
 from stenograph.sources.codex import CodexLayout
+from stenograph.sources.copilot import CopilotLayout
+from stenograph.sources.gemini import GeminiLayout
 from stenograph.sources.layout import Layout
+from stenograph.sources.opencode import OpenCodeLayout
 
 LAYOUTS: dict[str, Layout] = {
     "claude_code": ClaudeLayout(),
     "codex_rollout": CodexLayout(),
+    "copilot_cli": CopilotLayout(),
+    "gemini_cli": GeminiLayout(),
+    "opencode": OpenCodeLayout(),
 }
 _ALONE = Layout()
 

@@ -22,6 +22,10 @@ class ChatApi:
         self.told: dict[str, str] = {}
         self._scripts = scripts
 
+    def play(self, scripts: Scripts) -> None:
+        """Takes more scripts."""
+        self._scripts = {**self._scripts, **scripts}
+
     def __call__(self, path: str, body: dict[str, Any]) -> Reply:
         """The answer to one request; those without tools are the program's own (a title)."""
         name, step = _place(body["messages"])

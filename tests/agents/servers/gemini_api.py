@@ -36,6 +36,10 @@ class GeminiApi:
         """Function responses, each as it was first sent."""
         self._scripts = scripts
 
+    def play(self, scripts: Scripts) -> None:
+        """Takes more scripts."""
+        self._scripts = {**self._scripts, **scripts}
+
     def __call__(self, path: str, body: dict[str, Any]) -> Reply:
         """The answer to one request; those without tools are the program's own (a summary, a check)."""
         name, step = _place(body.get("contents") or [])

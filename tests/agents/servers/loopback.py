@@ -10,6 +10,15 @@ from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+
+class Refusal(dict[str, Any]):
+    """A JSON document that says why a request is refused, with the status that goes with it."""
+
+    def __init__(self, status: int, document: dict[str, Any]) -> None:
+        super().__init__(document)
+        self.status = status
+
+
 Reply = dict[str, Any] | Iterable[dict[str, Any] | float]
 """A JSON document, or the events of a stream; a number among them is a pause in seconds."""
 
@@ -52,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self.answer(self.path.partition("?")[0], body)
         with contextlib.suppress(ConnectionError):  # the agent is gone: killed, or done with us
             if isinstance(reply, dict):
-                self._give(200, reply)
+                self._give(reply.status if isinstance(reply, Refusal) else 200, reply)
             else:
                 self._stream(reply)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from agents.servers.loopback import Reply
+from agents.servers.loopback import Refusal, Reply
 from agents.servers.script import Call, Part, Scripts, Text, Thinking, answer, marked
 
 SIGNATURE = "RkFLRVNJRw=="
@@ -18,10 +18,16 @@ class MessagesApi:
     """Plays scripts; `answers` has every answer's id with its output tokens, `scripted` those of scripts only."""
 
     def __init__(self, scripts: Scripts) -> None:
+        self.refusals = 0
+        """So many requests are refused before the next one is answered, as by a server that has too much to do."""
         self.answers: dict[str, int] = {}
         self.scripted: dict[str, int] = {}
         self._scripts = scripts
         self._numbers = itertools.count(1)
+
+    def play(self, scripts: Scripts) -> None:
+        """Takes more scripts."""
+        self._scripts = {**self._scripts, **scripts}
 
     def __call__(self, path: str, body: dict[str, Any]) -> Reply:
         """The answer to one request."""
@@ -30,6 +36,9 @@ class MessagesApi:
         if not path.endswith("/messages"):
             return {}
         name, step = _place(body["messages"])
+        if name is not None and self.refusals:
+            self.refusals -= 1
+            return Refusal(529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
         message = {
             "id": f"msg_{uuid4().hex[:24]}",
             "type": "message",

@@ -24,6 +24,10 @@ class ResponsesApi:
         self._scripts = scripts
         self._numbers = itertools.count(1)
 
+    def play(self, scripts: Scripts) -> None:
+        """Takes more scripts."""
+        self._scripts = {**self._scripts, **scripts}
+
     def __call__(self, path: str, body: dict[str, Any]) -> Reply:
         """The answer to one request."""
         if not path.endswith("/responses"):

@@ -1,0 +1,61 @@
+"""Which files hold OpenCode's rows, and what their beginning tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.model_api.loose import a_dict, a_list, a_str
+from stenograph.formats.opencode.format import OpenCodeFormat
+from stenograph.formats.opencode.row import TABLES
+from stenograph.formats.opencode.sessions import NAME
+
+_PREFIXES = {"session": "ses", "message": "msg", "part": "prt", "event": "evt"}
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Whether it is a database with OpenCode's tables, rows of one as lines of JSON, or an exported session."""
+    first = a_dict(records[0])
+    if first.get("database") == "sqlite":
+        return {*TABLES, "project"} <= {name for name in a_list(first.get("tables")) if isinstance(name, str)}
+    if "table" in first:
+        prefix = _PREFIXES.get(a_str(first["table"]))
+        return prefix is not None and a_str(first.get("id")).startswith(prefix)
+    info = a_dict(first.get("info"))
+    return a_str(info.get("id")).startswith("ses") and isinstance(first.get("messages"), list)
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The first session, and whose subagent it is; a database holds many, which its layout tells."""
+    for record in records:
+        record = a_dict(record)
+        if record.get("table") == "session":
+            return session_identity(record)
+        if isinstance(record.get("info"), dict):
+            return session_identity(record["info"])
+        session_id = a_str(record.get("session_id")) or a_str(record.get("aggregate_id"))
+        if session_id:
+            return Identity(native_id=session_id, session_id=session_id)
+    return Identity()
+
+
+def session_identity(session: dict[str, Any]) -> Identity:
+    """The run and the source of a session, by its row or its JSON."""
+    session_id = a_str(session.get("id"))
+    parent = a_str(session.get("parent_id")) or a_str(session.get("parentID"))
+    if not parent or parent == session_id:
+        return Identity(native_id=session_id, session_id=session_id or None)
+    root = a_str(session.get("root_id")) or parent
+    return Identity(native_id=root, session_id=session_id or None, source=f"subagent:{session_id}")
+
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="OpenCode's database, with the sessions of its subagents",
+    versions="1.18.33",
+    home="~/.local/share/opencode/opencode.db ($XDG_DATA_HOME, $OPENCODE_DB)",
+    detect=detect,
+    identify=identify,
+    open=OpenCodeFormat,
+)

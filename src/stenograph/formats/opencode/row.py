@@ -1,0 +1,118 @@
+"""A record as one of three things: a session, a message or a part; whichever way it was written.
+
+Rows of the tables `session`, `message` and `part` come as they are, with the table's name. The append-only table
+`event` holds the same things as they were at each change, and `opencode export` holds them nested.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from stenograph.formats.model_api.loose import a_dict, a_str, dicts
+
+TABLES = ("session", "message", "part")
+_EVENTS = {
+    "session.created": ("session", "info"),
+    "session.updated": ("session", "info"),
+    "message.updated": ("message", "info"),
+    "message.part.updated": ("part", "part"),
+}
+
+
+class Row(Struct, frozen=True, kw_only=True, gc=False):
+    """One version of one row."""
+
+    table: str
+    id: str
+    session_id: str
+    message_id: str = ""
+    data: dict[str, Any]
+    created: Any = None
+    """When it was written first."""
+    hints: dict[str, Any] = {}
+    """What the reader knows of the row beyond its own columns: a part's role and model, a session's root and call."""
+
+
+def rows_of(record: dict[str, Any]) -> list[Row]:
+    """The rows in a record; none when it is not one of ours."""
+    table, data = record.get("table"), record.get("data")
+    if table in ("message", "part") and isinstance(data, dict):
+        return [_row(record, str(table), data)]
+    if table == "session":
+        return [_session(record, record)]
+    if table == "event" and isinstance(data, dict):
+        return _event(record, data)
+    if table is None and isinstance(record.get("info"), dict):
+        return _exported(record)
+    return []
+
+
+def _row(record: dict[str, Any], table: str, data: dict[str, Any]) -> Row:
+    return Row(
+        table=table,
+        id=a_str(record.get("id")),
+        session_id=a_str(record.get("session_id")),
+        message_id=a_str(record.get("message_id")),
+        data=data,
+        created=record.get("time_created"),
+        hints=record,
+    )
+
+
+def _event(record: dict[str, Any], data: dict[str, Any]) -> list[Row]:
+    kind = a_str(record.get("type")).rpartition(".")[0]  # a version follows the name
+    table, key = _EVENTS.get(kind, ("", ""))
+    inner = data.get(key)
+    return [_nested(table, inner, data.get("time"))] if isinstance(inner, dict) else []
+
+
+def _exported(record: dict[str, Any]) -> list[Row]:
+    rows = [_nested("session", record["info"], None)]
+    for message in dicts(record.get("messages")):
+        info = a_dict(message.get("info"))
+        # A part that has no time of its own has its message's.
+        made = a_dict(info.get("time")).get("created")
+        rows += [replace(_nested("part", part, made), hints=hints_of(info)) for part in dicts(message.get("parts"))]
+        rows.append(_nested("message", info, None))
+    return rows
+
+
+def _nested(table: str, inner: dict[str, Any], time: Any) -> Row:
+    """A thing that has its ids inside, as events and exports write it."""
+    if table == "session":
+        return _session(inner, {})
+    times = a_dict(inner.get("time"))
+    return Row(
+        table=table,
+        id=a_str(inner.get("id")),
+        session_id=a_str(inner.get("sessionID")),
+        message_id=a_str(inner.get("messageID")),
+        data=inner,
+        created=time or times.get("created"),
+    )
+
+
+def _session(record: dict[str, Any], hints: dict[str, Any]) -> Row:
+    """A session: the names of its columns, or the names of its JSON."""
+    times = a_dict(record.get("time"))
+    session_id = a_str(record.get("id"))
+    return Row(
+        table="session",
+        id=session_id,
+        session_id=session_id,
+        data=record,
+        created=record.get("time_created") or times.get("created"),
+        hints=hints,
+    )
+
+
+def hints_of(message: dict[str, Any]) -> dict[str, Any]:
+    """What a part needs to know of its message: who speaks, which model, whether it sums up."""
+    return {
+        "role": message.get("role"),
+        "model": message.get("modelID"),
+        "summary": message.get("summary") is True,
+    }

@@ -1,0 +1,143 @@
+"""The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` as it stands.
+
+A session is read message by message in the order of their creation, each part with what it must know of its message,
+then the message itself, whose row is finished last.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stenograph.model.codec import REFUSALS
+from stenograph.sources.database import reading
+
+
+def session_lines(connection: sqlite3.Connection, session: dict[str, Any]) -> Iterator[bytes]:
+    """The rows of one session, those of a message at once."""
+    yield _line(session)
+    key = (session["id"],)
+    for message in connection.execute(_MESSAGES, key):
+        hints = _hints(message[-1])
+        lines = [_line(_part(part, hints)) for part in connection.execute(_PARTS, message[:1])]
+        yield b"".join([*lines, _line(_message(message))])
+    for part in connection.execute(_ORPHANS, key):
+        yield _line(_part(part, {}))
+
+
+_MESSAGES = """
+SELECT id, session_id, time_created, time_updated, data FROM message
+WHERE session_id = ? ORDER BY time_created, id
+"""
+_PARTS = """
+SELECT id, message_id, session_id, time_created, time_updated, data FROM part
+WHERE message_id = CAST(? AS TEXT) ORDER BY id
+"""
+_ORPHANS = """
+SELECT id, message_id, session_id, time_created, time_updated, data FROM part
+WHERE session_id = ? AND message_id NOT IN (SELECT id FROM message) ORDER BY id
+"""
+
+
+def _part(row: tuple[Any, ...], hints: dict[str, Any]) -> dict[str, Any]:
+    part, message, session, made, changed, data = row
+    return {
+        "table": "part",
+        "id": plain(part),
+        "message_id": plain(message),
+        "session_id": plain(session),
+        "time_created": made,
+        "time_updated": changed,
+        **hints,
+        "data": _json(data),
+    }
+
+
+def _message(row: tuple[Any, ...]) -> dict[str, Any]:
+    message, session, made, changed, data = row
+    return {
+        "table": "message",
+        "id": plain(message),
+        "session_id": plain(session),
+        "time_created": made,
+        "time_updated": changed,
+        "data": _json(data),
+    }
+
+
+class _Facts(msgspec.Struct):
+    """What of a message's data its parts must know."""
+
+    role: Any = None
+    modelID: Any = None  # noqa: N815  # the name is OpenCode's
+    summary: Any = None
+
+
+_decode_facts = msgspec.json.Decoder(_Facts).decode
+
+
+def _hints(data: Any) -> dict[str, Any]:
+    try:
+        facts = _decode_facts(data)
+    except (*REFUSALS, TypeError):  # whatever it is, the message's own line shows it
+        return {}
+    return {"role": facts.role, "model": facts.modelID, "summary": facts.summary is True}
+
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def _json(text: Any) -> Any:
+    """A column of JSON: as it stands where it is JSON, on one line; else as text."""
+    if not isinstance(text, bytes):
+        return text
+    try:
+        _check(text)
+    except REFUSALS:
+        return plain(text)
+    return msgspec.Raw(text if b"\n" not in text else text.replace(b"\n", b" "))
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(row) + b"\n"
+
+
+def plain(value: Any) -> Any:
+    """A column as JSON has it."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+
+
+class EventLog:
+    """The append-only log of a database: every version of every row, read on from where one stopped.
+
+    What it costs is in proportion to what is new. Fed to one parser, it gives the events of a session as they happen.
+    """
+
+    def __init__(self, path: Path, seen: Mapping[str, int] | None = None) -> None:
+        self.path = path
+        self.seen = dict(seen or {})
+        """The last number read, by session; whoever starts again passes it on."""
+
+    def read(self) -> list[bytes]:
+        """What was written since the last time, as lines of JSON, the sessions in the order of time."""
+        query = "SELECT id, aggregate_id, seq, type, data FROM event WHERE aggregate_id = ? AND seq > ? ORDER BY seq"
+        found: list[dict[str, Any]] = []
+        with reading(self.path) as connection:
+            for name, last in connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall():
+                session = str(plain(name))
+                seen = self.seen.get(session, -1)
+                if last > seen:
+                    rows = connection.execute(query, (session, seen))
+                    found += [_event(*row) for row in rows]
+        for row in found:
+            self.seen[row["aggregate_id"]] = row["seq"]
+        return [_line(row) for row in sorted(found, key=lambda row: str(row["id"]))]
+
+
+def _event(key: Any, session: Any, number: int, kind: Any, data: Any) -> dict[str, Any]:
+    row = {"table": "event", "id": plain(key), "aggregate_id": plain(session), "seq": number, "type": plain(kind)}
+    return {**row, "data": _json(data)}
