@@ -57,13 +57,13 @@ class _Draft:
 
 
 def _richest(payloads: list[MessagePayload]) -> tuple[Block, ...]:
-    """The blocks of all records; of two versions of one text, told by different records, the longer."""
+    """The blocks of all records; of two versions of one text, in a message that was written anew, the longer."""
     blocks: list[Block] = []
     for payload in payloads:
         told = len(blocks)
         for block in payload.blocks:
             versions = (number for number in range(told) if _is_version(blocks[number], block))
-            number = next(versions, None)
+            number = next(versions, None) if payload.replaces else None
             if number is None:
                 blocks.append(block)
             elif len(_words(block)) > len(_words(blocks[number])):

@@ -35,6 +35,8 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     message_id: str | None = None
     """Joins the records over which an agent spread one message."""
     stop_reason: str | None = None
+    replaces: bool | None = None
+    """True where the agent wrote the message anew: a text that goes on where an earlier one ended stands for it."""
 
 
 class ToolPayload(Value, frozen=True, kw_only=True):

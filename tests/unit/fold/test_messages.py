@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from stenograph.fold import count_messages, messages
 from stenograph.model import Event, MessagePayload, Origin, TextBlock, ThinkingBlock, ToolPayload
 
@@ -68,12 +70,24 @@ def test_the_same_id_elsewhere_is_another_message() -> None:
     ]
 
 
+def anew(event: Event) -> Event:
+    """The same in a record that replaces what the message said before."""
+    return replace(event, payload=replace(event.payload, replaces=True))
+
+
 def test_the_richest_version_of_a_text_wins() -> None:
     """An agent that rewrites a message tells it longer or shorter; the longer one stands, where the first one stood."""
-    events = [said(1, "Hello", "m"), said(2, "hm", "m", thinking=True), said(3, "Hello world", "m"), said(4, "He", "m")]
+    first, thought = said(1, "Hello", "m"), said(2, "hm", "m", thinking=True)
+    events = [first, thought, *(anew(said(seq, text, "m")) for seq, text in ((3, "Hello world"), (4, "He")))]
     [message] = messages(events)
     assert [getattr(block, "text", None) for block in message.blocks] == ["Hello world", None]
     assert message.seqs == (1, 2, 3, 4)
+
+
+def test_a_message_that_was_not_written_anew_keeps_every_text() -> None:
+    """Two texts of one message may begin alike."""
+    [message] = messages([said(1, "Step", "m"), said(2, "Step two", "m")])
+    assert [getattr(block, "text", None) for block in message.blocks] == ["Step", "Step two"]
 
 
 def test_what_is_said_twice_or_is_blank_stays() -> None:
@@ -85,6 +99,7 @@ def test_what_is_said_twice_or_is_blank_stays() -> None:
     )
     assert len(messages([event(1, "message.assistant", both)])[0].blocks) == 2
     again = [said(1, "same", "m"), said(2, "same", "m"), said(3, "\n", "m"), said(4, "same as", "m", thinking=True)]
+    again = [anew(each) for each in again]
     assert len(messages(again)[0].blocks) == 4
 
 

@@ -174,9 +174,16 @@ class GeminiCliFormat(LineFormat):
         if usage is None and len(blocks) == 1 and is_synthetic(_words(blocks[0])):
             self._harness(message_id, "synthetic_answer", _words(blocks[0]))
             return
+        is_known = self._told.knows(message_id)
         fresh = self._news(message_id, "assistant", blocks)
         if fresh:
-            payload = MessagePayload(role="assistant", blocks=tuple(fresh), model=model, message_id=message_id or None)
+            payload = MessagePayload(
+                role="assistant",
+                blocks=tuple(fresh),
+                model=model,
+                message_id=message_id or None,
+                replaces=True if is_known and not all(isinstance(block, ToolUseBlock) for block in fresh) else None,
+            )
             self._emit("message.assistant", payload)
         for block in fresh:
             if isinstance(block, ToolUseBlock):

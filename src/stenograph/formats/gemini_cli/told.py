@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from stenograph.formats.digest import digest_of
 from stenograph.formats.gemini_cli.content import squeezed
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import UsagePayload
@@ -104,11 +105,11 @@ def _key(role: str, block: Block) -> int:
     """A block as a number: who says what, blind to blanks; a call goes by its id."""
     match block:
         case TextBlock(text=text):
-            return hash((role, squeezed(text)))
+            return digest_of(role, squeezed(text))
         case ThinkingBlock(thinking=text):
-            return hash(("thinking", squeezed(text)))
+            return digest_of("thinking", squeezed(text))
         case ToolUseBlock(tool_id=call_id):
-            return hash(("call", call_id))
+            return digest_of("call", call_id)
         case AttachmentBlock(sha256=digest):
-            return hash(("attachment", digest))
-    return hash((role, repr(block)))
+            return digest_of("attachment", digest)
+    return digest_of(role, repr(block))

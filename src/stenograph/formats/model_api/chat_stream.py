@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.model_api.loose import a_dict, a_str, dicts, first_str
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+_LISTS = ("content", "thinking_blocks", "reasoning_details", "images")
 
 
 class ChatStreams:
@@ -25,15 +26,17 @@ class ChatStreams:
     def take(self, chunk: dict[str, Any]) -> None:
         """Add a chunk; a finish reason completes its choice, and usage that comes by itself is told at once."""
         key = a_str(chunk.get("id"))
-        stream = self._streams.get(key) or _Stream()
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams[key] = _Stream()
         stream.add(chunk)
+        if stream.goes_on:
+            return
         for number in stream.finished():
             self._tell_choice(stream.body, stream.choice(number), number)
         if stream.is_done:
-            self._streams.pop(key, None)
+            del self._streams[key]
             self._tell_usage(stream.body)
-        else:
-            self._streams[key] = stream
 
     def flush(self) -> None:
         """Tell every stream as far as it came."""
@@ -52,6 +55,12 @@ class _Stream:
         self._choices: dict[int, _Choice] = {}
 
     @property
+    def goes_on(self) -> bool:
+        """Whether its only choice is in the midst of its words, as with most chunks; a quick answer for those."""
+        choice = self._choices.get(0)
+        return choice is not None and choice.finish is None and choice.has_words and len(self._choices) == 1
+
+    @property
     def is_done(self) -> bool:
         """Whether nothing waits for its finish; the first and the last chunk of a stream say nothing themselves."""
         return all(choice.is_told or not choice.has_words for choice in self._choices.values())
@@ -63,7 +72,9 @@ class _Stream:
         for choice in dicts(chunk.get("choices")):
             index = choice.get("index")
             number = index if isinstance(index, int) else 0
-            self._choices.setdefault(number, _Choice()).add(choice)
+            if number not in self._choices:
+                self._choices[number] = _Choice()
+            self._choices[number].add(choice)
 
     def finished(self) -> list[int]:
         return [number for number, choice in self._choices.items() if choice.finish and not choice.is_told]
@@ -94,20 +105,21 @@ class _Choice:
         delta = a_dict(choice.get("delta"))
         if "text" in choice:  # old text completions
             delta = {"content": choice["text"]}
-        for name in _TEXTS:
-            if a_str(delta.get(name)):
-                self._texts[name].append(delta[name])
-        parts = a_list(delta.get("content"))
-        if parts:
-            self._more.setdefault("content", []).extend(parts)
-        for name in ("thinking_blocks", "reasoning_details", "images"):
-            if a_list(delta.get(name)):
-                self._more.setdefault(name, []).extend(delta[name])
-        for call in dicts(delta.get("tool_calls")):
-            self._add_call(call)
-        if isinstance(delta.get("function_call"), dict):
-            self._function = self._function or _Call(None)
-            self._function.add(delta["function_call"])
+        for name, value in delta.items():  # a stream is mostly chunks of one short text
+            if not value:
+                continue
+            if isinstance(value, str):
+                if name in self._texts:
+                    self._texts[name].append(value)
+            elif name == "tool_calls":
+                for call in dicts(value):
+                    self._add_call(call)
+            elif name in _LISTS:
+                if isinstance(value, list):
+                    self._more.setdefault(name, []).extend(value)
+            elif name == "function_call" and isinstance(value, dict):
+                self._function = self._function or _Call(None)
+                self._function.add(value)
         self.finish = first_str(choice, "finish_reason") or self.finish
 
     def _add_call(self, delta: dict[str, Any]) -> None:

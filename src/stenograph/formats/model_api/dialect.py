@@ -23,6 +23,8 @@ class Dialect:
     def __init__(self, emit: Emit, unknown: Callable[[Any, object], None]) -> None:
         self._emit = emit
         self._unknown = unknown
+        self.call: str | None = None
+        """The call that is being told, where the log tells calls apart."""
         self._history = History()
         self._usages: Recent[str, UsagePayload] = Recent()
         self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
@@ -60,7 +62,9 @@ class Dialect:
         self, items: list[dict[str, Any]], system: str | None, *, after: str | None = None, grows: bool = False
     ) -> None:
         """Tell what a conversation has that was not told before."""
-        tail = self._history.tail([self._mark(item) for item in items], system, after=after, grows=grows)
+        tail = self._history.tail(
+            [self._mark(item) for item in items], system, after=after, grows=grows, call=self.call
+        )
         new = [items[place] for place in tail.new]
         prompt = tail.system
         if prompt and not (new and self._is_prompt(new[0])):
@@ -86,7 +90,7 @@ class Dialect:
 
     def _remember(self, answer_id: str | None, marks: list[Mark]) -> None:
         """An answer was told: the next request will repeat it."""
-        self._history.answered(marks, answer_id)
+        self._history.answered(marks, answer_id, self.call)
         if answer_id is not None:
             self._told.put((answer_id, tuple(marks)), True)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from stenograph.formats.model_api.loose import a_dict, a_list, a_str, a_time, dicts, first_str
+from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
 Api = Literal["chat", "responses", "messages"]
@@ -41,6 +42,8 @@ class Piece(NamedTuple):
     time: str | None = None
     status: int | None = None
     session: str | None = None
+    call: str | None = None
+    """Which request an answer is to, where calls may be under way at the same time."""
 
 
 def unwrap(record: Any) -> list[Piece]:
@@ -82,7 +85,10 @@ def sse_records(text: str) -> list[Any]:
     """The JSON in the `data` of server-sent events; what is no JSON (`[DONE]`) is left out."""
     found = []
     for block in text.replace("\r\n", "\n").split("\n\n"):
-        data = "\n".join(line[5:].strip() for line in block.split("\n") if line.startswith("data:"))
+        if "\n" not in block:
+            data = block[5:] if block.startswith("data:") else ""
+        else:
+            data = "\n".join(line[5:].strip() for line in block.split("\n") if line.startswith("data:"))
         value = _json(data) if data else None
         if isinstance(value, dict):
             found.append(value)
@@ -93,6 +99,10 @@ def _json(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (*REFUSALS, UnicodeEncodeError):
+        pass
+    try:
+        return mend.parse_json(text.encode("utf-8", "surrogatepass"))[0]  # odd, as the rest of a record may be, too
+    except (ValueError, RecursionError):
         return text
 
 
@@ -116,13 +126,16 @@ def _wire(record: dict[str, Any]) -> list[Piece] | None:
     if kind not in ("request", "response", "response_sse") or not isinstance(path, str):
         return None
     api, time = api_of_path(path), a_time(record.get("t") or record.get("timestamp"))
+    call = first_str(record, "call")
     if api is None:
         return [Piece("other", {"kind": kind, "path": path}, time=time)]
     if kind == "request":
         body = record.get("body")
-        return [Piece("request", body if isinstance(body, dict) else {}, api, time)]
+        return [Piece("request", body if isinstance(body, dict) else {}, api, time, call=call)]
     body = record.get("events") if kind == "response_sse" else record.get("body")
-    return [_answer(a_list(body) if kind == "response_sse" else body, api, time, record.get("code"))]
+    return [
+        _answer(a_list(body) if kind == "response_sse" else body, api, time, record.get("code"))._replace(call=call)
+    ]
 
 
 def _tee(record: dict[str, Any]) -> list[Piece] | None:

@@ -29,6 +29,7 @@ _SILENT = object()
 _END = object()
 """`data: [DONE]`."""
 _decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 
 
 class ApiFormat(LineFormat):
@@ -98,11 +99,14 @@ class ApiFormat(LineFormat):
         """Hand a piece to its dialect; False when it is none of ours."""
         # An answer says which API it is from, also where nothing around it does.
         dialect = self._dialect(piece.api or (api_of_answer(piece.body) if piece.kind == "bare" else None))
+        dialect.call = piece.call
         match piece.kind:
             case "request":
                 dialect.request(piece.body)
             case "response":
                 dialect.response(piece.body)
+            case "stream" if piece.api is not None and not piece.body:
+                dialect.response({})  # it ended before it said anything
             case "stream":
                 return self._take_list(dialect, piece.body)
             case "error":
@@ -128,6 +132,12 @@ class ApiFormat(LineFormat):
 
 def _plain(value: Any) -> Any:
     """A record without SDK objects; what is nested too deeply to look through stays as it is."""
+    try:
+        _encode(value)
+    except (TypeError, UnicodeEncodeError, RecursionError):
+        pass
+    else:
+        return value  # most are plain, and this way of looking is quick
     try:
         return _dumped(value)
     except RecursionError:

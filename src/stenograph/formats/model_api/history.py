@@ -10,7 +10,7 @@ before it (compaction, cleared tool results).
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from stenograph.formats.model_api.recent import Recent
@@ -29,13 +29,16 @@ class Mark(NamedTuple):
     """The calls that it answers, when it is nothing but results."""
 
 
-def mark(*facts: Any, has_ids: bool = False, answers: str = "") -> Mark:
+def mark(kind: Any, words: Any, *more: Any, has_ids: bool = False, answers: str = "") -> Mark:
     """The mark of a message that says these facts."""
     try:
-        text = repr(facts)
+        facts = repr((kind, *more) if isinstance(words, str) else (kind, *more, [words]))
     except RecursionError:
         return Mark(None)
-    return Mark(blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest(), has_ids, answers)
+    head = facts.encode("utf-8", "backslashreplace")
+    # What is long is mostly plain words, and those need no `repr`, which takes longer than everything else here.
+    tail = words.encode("utf-8", "surrogatepass") if isinstance(words, str) else b""
+    return Mark(sha256(b"%d %s%s" % (len(head), head, tail)).digest()[:16], has_ids, answers)
 
 
 class Conversation:
@@ -66,16 +69,28 @@ class History:
         self._roots: Recent[bytes | None, tuple[Conversation, _Node]] = Recent()
         self._places: Recent[str, tuple[Conversation, _Node]] = Recent()
         self._answers: Recent[bytes, int] = Recent()
+        self._asked: Recent[str, Conversation] = Recent()
         self._current = Conversation()
 
-    def tail(self, marks: list[Mark], system: str | None, *, after: str | None = None, grows: bool = False) -> Tail:
+    def tail(
+        self,
+        marks: list[Mark],
+        system: str | None,
+        *,
+        after: str | None = None,
+        grows: bool = False,
+        call: str | None = None,
+    ) -> Tail:
         """Take in a request: its messages and system prompt; give what is new in it.
 
         `after` names the answer or conversation that the service itself continues, so that the request holds only
-        what comes next; with `grows`, the same words again are then said again.
+        what comes next; with `grows`, the same words again are then said again. `call` names the request for its
+        answer, where others may come between the two.
         """
         conversation, node = self._open(marks, after)
         self._current = conversation
+        if call is not None:
+            self._asked.put(call, conversation)
         if grows:
             node = {}
         new: list[int] = []
@@ -102,13 +117,14 @@ class History:
         conversation.system = system or conversation.system
         return Tail(new, rewritten, changed)
 
-    def answered(self, marks: list[Mark], answer_id: str | None) -> None:
-        """Take in what the model answered to the latest request."""
+    def answered(self, marks: list[Mark], answer_id: str | None, call: str | None = None) -> None:
+        """Take in what the model answered: to the request of this name, else to the latest."""
         for digest, *_ in marks:
             if digest is not None:
                 self._answers.put(digest, (self._answers.get(digest) or 0) + 1)
         if answer_id:
-            self._places.put(answer_id, (self._current, {}))
+            conversation = self._asked.get(call) if call is not None else None
+            self._places.put(answer_id, (conversation or self._current, {}))
 
     def _open(self, marks: list[Mark], after: str | None) -> tuple[Conversation, _Node]:
         if after is not None:

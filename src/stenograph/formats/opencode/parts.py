@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.digest import digest_of
 from stenograph.formats.model_api.loose import a_dict, a_str
 from stenograph.formats.opencode.content import EMITTED, error_of, facts_of, file_block, result_of, stamp, usage_of
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
@@ -112,10 +113,10 @@ class PartFormat(LineFormat):
                 self._system("started", data=facts_of({"part": part.data.get("type")}))
             return None
         length, told = self._told.get(part.id, (0, 0)) if part.id else (0, 0)
-        self._told[part.id] = len(text), hash(text)
+        self._told[part.id] = len(text), digest_of("text", text)
         if not length:
             return text
-        if hash(text[:length]) != told:
+        if digest_of("text", text[:length]) != told:
             self._system("rewritten", text, facts_of({"part": part.data.get("type"), "message_id": part.message_id}))
         elif len(text) == length:
             self._system("repeated")
