@@ -13,7 +13,7 @@ import pytest
 
 from comparison import count, different, lines_without_event, oracle, parsed
 from stenograph.formats.registry import HEAD_BYTES, detect, formats
-from stenograph.sources import convert
+from stenograph.sources import convert, detect_file
 
 REPO = Path(__file__).parents[2]
 SHARED = REPO.parent / "shared"
@@ -99,18 +99,18 @@ def test_formats_of_others_are_not_misread() -> None:
             continue
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                found = detect(path.read_bytes()[:HEAD_BYTES], str(path))
+                found = detect_file(path).spec
                 if found is not None:
                     misread[str(path.relative_to(SHARED))] = found.name
     assert misread == {}
 
 
 def test_old_gemini_sessions_agree_with_an_independent_count() -> None:
-    """One document each instead of lines; read by the name of the format, they hold what the counter finds."""
+    """One document each instead of lines; they are known for what they are and hold what the counter finds."""
     files = sorted((SHARED / "corpus" / "gemini-chat").rglob("*.json"))
     differences = []
     for path in files:
-        conversion = convert(path, formats()["gemini_cli"])
+        conversion = convert(path)
         ours = count(list(conversion), conversion.files[0].report)
         wrong = [key for key in different(ours, oracle("gemini_cli").count(path)) if key != "lines"]
         differences += [f"{path.relative_to(SHARED)}: {key}" for key in wrong]

@@ -116,6 +116,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Where the agent keeps such files; empty for streams."""
     on_disk: bool = True
     """JSON Lines on disk: the file can be rebuilt from its events."""
+    documents: bool = False
+    """Whether the agent also writes a session as one JSON object over many lines."""
     detect: Callable[[Sequence[Any], str], bool]
     """Whether the first records (decoded JSON values) of a file with this path are written in this format."""
     identify: Callable[[Sequence[Any], str], Identity]

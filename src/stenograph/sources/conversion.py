@@ -17,6 +17,7 @@ from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.model.event import Event
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
+from stenograph.sources.document import document_records
 from stenograph.sources.layout import Member, StoredSession
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
@@ -180,8 +181,9 @@ class _Reading:
                 report=parser.report,
             )
         )
-        records = layout_of(found.spec.name).records(Path(found.path)) if found.path != STREAM else None
-        return _parsed(parser, chunks) if records is None else _parsed_records(parser, records)
+        if found.is_document:
+            return _parsed_records(parser, document_records(Path(found.path)))
+        return _parsed(parser, chunks)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 from stenograph.sources.database import MAGIC, head_of_database
+from stenograph.sources.document import document_records, knows_document, may_be_document
 
 LONGEST_FIRST_LINE = 1 << 26
 
@@ -27,6 +29,8 @@ class Detection(Struct, frozen=True, kw_only=True):
     identity: Identity
     at: str
     """The file's time of change."""
+    is_document: bool = False
+    """Whether the file is one JSON document over many lines."""
 
     @property
     def run_id(self) -> str:
@@ -51,8 +55,16 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
             at = os.fstat(file.fileno()).st_mtime
     except OSError as error:
         raise unreadable(path, error) from error
-    records = head_of_database(path) if head.startswith(MAGIC) else head_records(head)
-    return _detected(records, str(path), datetime.fromtimestamp(at, UTC), spec)
+    moment = datetime.fromtimestamp(at, UTC)
+    if head.startswith(MAGIC):
+        return _detected(head_of_database(path), str(path), moment, spec)
+    document = document_records(path) if may_be_document(head) else []
+    if not document:
+        return _detected(head_records(head), str(path), moment, spec)
+    found = _detected(document, str(path), moment, spec)
+    if spec is None and found.spec is not None and not knows_document(found.spec, document):
+        found = replace(found, spec=None, identity=Identity())
+    return replace(found, is_document=True)
 
 
 def read_head(stream: BinaryIO) -> bytes:

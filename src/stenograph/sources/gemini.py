@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -80,16 +79,6 @@ class GeminiLayout(Layout):
                 return None
 
         return read
-
-    def records(self, path: Path) -> Iterator[dict[str, Any]] | None:
-        """The one record that a file of old is; None for JSON Lines, and for what is not such a file."""
-        if path.suffix != ".json":
-            return None
-        try:
-            record = msgspec.json.decode(path.read_bytes())
-        except (OSError, *REFUSALS):
-            return None  # read as lines, it is told what is wrong with it
-        return iter([record]) if isinstance(record, dict) and "sessionId" in record else None
 
 
 def _short(session_id: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -64,10 +63,6 @@ class Layout:
 
     def side_file(self, session: Path, session_id: str) -> SideFile | None:
         """Reads outputs that the agent parked in files of their own; None where it never does."""
-        return None
-
-    def records(self, path: Path) -> Iterator[dict[str, Any]] | None:
-        """The records of a file that is not JSON Lines; None where the bytes themselves are fed."""
         return None
 
     def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:

@@ -246,6 +246,7 @@ SPEC = FormatSpec(
     what="Gemini CLI's chat files, with their subagents",
     versions="0.61.0",
     home="~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl ($GEMINI_CLI_HOME)",
+    documents=True,
     detect=detect,
     identify=identify,
     open=GeminiCliFormat,

@@ -16,6 +16,7 @@ from stenograph.formats.model_api.usage import openai_usage
 from stenograph.model.block import TextBlock
 
 SYSTEM_ROLES = ("system", "developer")
+_TOOL_FIELDS = {"tool_calls", "function_call", "tool_call_id", "name"}
 _CALL_TYPES = ("tool_call", "function_call")
 _RESULT_TYPES = ("tool_result", "function_result", "function_call_output")
 
@@ -94,18 +95,20 @@ class Chat(Dialect):
     # Messages.
 
     def _mark(self, item: dict[str, Any]) -> Mark:
+        words = said(item.get("content")) or a_str(item.get("refusal")).strip()
+        if _TOOL_FIELDS.isdisjoint(item):  # most messages, and every request repeats them
+            return mark(item.get("role"), words)
         calls = [
             call.get("id") or (_name_of(call), repr(arguments_of(_input_of(call))))
             for call in dicts(item.get("tool_calls"))
         ]
         old = a_dict(item.get("function_call"))
         result = item.get("tool_call_id")
+        more = (calls, (old.get("name"), old.get("arguments")) if old else None, result or item.get("name"))
         return mark(
             item.get("role"),
-            said(item.get("content")) or a_str(item.get("refusal")).strip(),
-            calls,
-            (old.get("name"), old.get("arguments")) if old else None,
-            result or item.get("name"),
+            words,
+            *(more if any(more) else ()),
             has_ids=bool(calls or result),
             answers=a_str(result),
         )

@@ -15,6 +15,8 @@ from stenograph.formats.model_api.loose import a_dict, a_list, a_str, a_time, di
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
+_decode = msgspec.json.Decoder().decode
+
 Api = Literal["chat", "responses", "messages"]
 Kind = Literal["request", "response", "stream", "error", "other", "bare"]
 
@@ -97,7 +99,7 @@ def sse_records(text: str) -> list[Any]:
 
 def _json(text: str) -> Any:
     try:
-        return msgspec.json.decode(text)
+        return _decode(text)
     except (*REFUSALS, UnicodeEncodeError):
         pass
     try:

@@ -55,6 +55,7 @@ SPEC = FormatSpec(
     what="OpenCode's database, with the sessions of its subagents",
     versions="1.18.33",
     home="~/.local/share/opencode/opencode.db ($XDG_DATA_HOME, $OPENCODE_DB)",
+    documents=True,
     detect=detect,
     identify=identify,
     open=OpenCodeFormat,
