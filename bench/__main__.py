@@ -7,12 +7,18 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import collector, formats, journal
+from bench import collector, formats, hook, journal, openai
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-ROOMS = {"journal": journal.rows, "formats": formats.rows, "collector": collector.rows}
+ROOMS = {
+    "journal": journal.rows,
+    "formats": formats.rows,
+    "collector": collector.rows,
+    "openai": openai.rows,
+    "hook": hook.rows,
+}
 
 
 def main() -> None:

@@ -10,6 +10,9 @@ PROMPT = f"Please look around, 请仔细看。 {mark('main')}"
 CHILD_PROMPT = f"Please count the files. {mark('child')}"
 SLOW_PROMPT = f"Please take your time. {mark('slow')}"
 TEAM_PROMPT = f"Please let somebody else count. {mark('team')}"
+NESTED_PROMPT = f"Please let somebody let somebody count. {mark('nested')}"
+MIDDLE_PROMPT = f"Please let somebody count. {mark('middle')}"
+PARALLEL_PROMPT = f"Please do three things at once. {mark('parallel')}"
 NEXT_PROMPT = f"そして？ {mark('next')}"
 
 THOUGHT = "考え中… first a command, then a file."
@@ -26,6 +29,9 @@ CHILD_THOUGHT = "The child thinks."
 CHILD_TEXT = "The child runs a command."
 CHILD_COMMAND = "echo from-the-child"
 CHILD_ANSWER = "Child answer: 42 files."
+
+PARALLEL_COMMANDS = ("sleep 0.4; echo slow", "cat notes.txt", "echo quick; exit 4")
+MIDDLE_ANSWER = "Somebody says 42."
 
 NEXT_TEXT = "以上です。"
 
@@ -53,6 +59,13 @@ def claude(folder: Path) -> Scripts:
         ],
         "child": [[Thinking(CHILD_THOUGHT), Text(CHILD_TEXT), bash(CHILD_COMMAND)], [Text(CHILD_ANSWER)]],
         "team": [[Text(SPAWN_TEXT), Call("agent", {**child, "run_in_background": True})], [Text(FINAL_TEXT)]],
+        "nested": [
+            [Call("agent", {**child, "prompt": MIDDLE_PROMPT, "run_in_background": False})],
+            [Text(FINAL_TEXT)],
+        ],
+        "middle": [[Call("agent", {**child, "run_in_background": False})], [Text(MIDDLE_ANSWER)]],
+        # The next answer is found by counting results, so three calls at once leave two that are never asked for.
+        "parallel": [[Text(FIRST_TEXT), *map(bash, PARALLEL_COMMANDS)], [], [], [Text(FINAL_TEXT)]],
         "next": [[Text(NEXT_TEXT)]],
         "slow": [[Text(SLOW_TEXT), bash(SLOW_COMMAND)], [Text("Too late.")]],
     }

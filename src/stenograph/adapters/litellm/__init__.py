@@ -1,0 +1,27 @@
+"""LiteLLM, live: an adapter that evaluates prompts, and a callback for those who have a loop of their own.
+
+Importing this does not import LiteLLM. `StenographLogger` is made of a class of LiteLLM's, so asking for it does.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from stenograph.adapters.litellm.adapter import LiteLLMAdapter
+from stenograph.adapters.litellm.config import LiteLLMModelConfig
+from stenograph.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from stenograph.adapters.litellm.logger import StenographLogger
+
+__all__ = ["LiteLLMAdapter", "LiteLLMModelConfig", "StenographLogger"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "StenographLogger":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from stenograph.adapters.litellm.logger import StenographLogger
+    except ModuleNotFoundError as error:
+        if error.name != "litellm":
+            raise
+        raise MissingExtra("litellm", "litellm") from error
+    return StenographLogger

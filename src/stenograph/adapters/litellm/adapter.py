@@ -1,0 +1,89 @@
+"""LiteLLMAdapter: evaluates prompts with LiteLLM and takes down everything that is said and done."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from stenograph.adapters.capture import Target
+from stenograph.adapters.evaluation import Evaluation
+from stenograph.adapters.litellm.config import LiteLLMModelConfig
+from stenograph.adapters.openai.chat import ChatWording
+from stenograph.adapters.prompt import Prompt, Response, prompt_of
+from stenograph.adapters.tool import tools_of
+from stenograph.adapters.tool_loop import Ask, Steps, adrive, check_sync, drive, steps
+from stenograph.errors import MissingExtra
+from stenograph.session import Session
+
+
+class LiteLLMAdapter:
+    """Evaluates prompts with any model that LiteLLM knows.
+
+    Exceptions of LiteLLM reach the caller as they are. What the recording cannot keep never does.
+    """
+
+    def __init__(
+        self, model: str, *, model_config: LiteLLMModelConfig | None = None, logger: logging.Logger | None = None
+    ) -> None:
+        """`model` is by LiteLLM's names, such as `anthropic/claude-sonnet-4-5`."""
+        self.model = model
+        self.model_config = model_config or LiteLLMModelConfig()
+        self._logger = logger
+
+    def evaluate(
+        self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
+    ) -> Response:
+        """Ask the model, run the tools that it wants, and give its answer."""
+        check_sync(tools_of(prompt_of(prompt).tools))
+        completion = _litellm().completion
+
+        def ask(step: Ask) -> Any:
+            answer = completion(**step.request)
+            if not step.request.get("stream"):
+                return answer
+            step.chunks.extend(answer)
+            return None
+
+        return drive(self._steps(prompt, session, recorder), ask)
+
+    async def aevaluate(
+        self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
+    ) -> Response:
+        """The same in an event loop; tools that are not async run in a thread."""
+        completion = _litellm().acompletion
+
+        async def ask(step: Ask) -> Any:
+            answer = await completion(**step.request)
+            if not step.request.get("stream"):
+                return answer
+            async for chunk in answer:
+                step.chunks.append(chunk)
+            return None
+
+        return await adrive(self._steps(prompt, session, recorder), ask)
+
+    def _steps(self, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Steps:
+        prompt, config = prompt_of(prompt), self.model_config
+        tools = tools_of(prompt.tools)
+        wording = ChatWording(prompt, tools, config.request(self.model))
+        evaluation = Evaluation(
+            prompt,
+            adapter="litellm",
+            format_name=wording.format_name,
+            path=wording.path,
+            recorder=recorder,
+            session=session,
+            capture_transcript=config.capture_transcript,
+            logger=self._logger,
+        )
+        return steps(evaluation, wording, tools, config.max_turns)
+
+
+def _litellm() -> Any:
+    try:
+        import litellm
+    except ModuleNotFoundError as error:
+        if error.name != "litellm":
+            raise
+        raise MissingExtra("litellm", "litellm") from error
+    return litellm

@@ -1,0 +1,109 @@
+"""Deliveries: what LiteLLM's callbacks bring, put back into the order of the calls.
+
+Theory of operation. LiteLLM tells about a call twice in the caller's thread, before it and when the service has
+answered, and then delivers the whole of it from a thread of its own, some time later. So a call that used the answer of
+another one may be delivered first. What was delivered is held back while a call that began earlier and has been
+answered is still to come: only such a call can be the one it builds on. A stream is answered before it is over, and
+one that is abandoned is never delivered, so nobody waits for streams. Nothing is held for more than a moment.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from stenograph.formats.model_api.recent import Recent
+
+HOLD = 1.0
+"""Seconds that a call may be held back."""
+
+
+class _Delivered(Struct, frozen=True):
+    """A call that was delivered and is held back."""
+
+    number: int
+    """Its place among the calls, by their beginning."""
+    log: dict[str, Any]
+
+
+class Deliveries:
+    """Calls by their ids; `tell` gets each once, in their order. Safe from any number of threads."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._tell = tell
+        self._lock = threading.RLock()  # protects everything below, and keeps what is told in its order
+        self._changed = threading.Condition(self._lock)
+        self._count = 0
+        self._open: dict[str, int] = {}
+        """Calls that began and were not delivered, with their numbers."""
+        self._answered: set[str] = set()
+        self._held: list[_Delivered] = []
+        self._known: Recent[str, bool] = Recent()
+        self._timer: threading.Timer | None = None
+
+    def began(self, call_id: str) -> None:
+        """A call is about to be made; LiteLLM may say so again when it retries."""
+        with self._lock:
+            if call_id not in self._open and not self._known.get(call_id):
+                self._count += 1
+                self._open[call_id] = self._count
+
+    def answered(self, call_id: str) -> None:
+        """The service has answered, and the call will be delivered."""
+        with self._lock:
+            if call_id in self._open:
+                self._answered.add(call_id)
+
+    def delivered(self, call_id: str, log: dict[str, Any]) -> None:
+        """A call is there whole; a second time it is not told again."""
+        with self._lock:
+            if call_id and self._known.get(call_id):
+                return
+            self._known.put(call_id, True)
+            self._count += 1
+            self._held.append(_Delivered(self._open.pop(call_id, self._count), log))
+            self._answered.discard(call_id)
+            self._release()
+            self._changed.notify_all()
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a call began that was not delivered."""
+        return bool(self._open)
+
+    def wait(self, timeout: float) -> None:
+        """Wait until every call that began is delivered, but not longer than that."""
+        with self._lock:
+            self._changed.wait_for(lambda: not self._open, timeout)
+
+    def close(self) -> int:
+        """Tell what was held back, and give up what was not delivered: how many calls those were."""
+        with self._lock:
+            missing = len(self._open)
+            self._open.clear()
+            self._answered.clear()
+            self._release()
+            return missing
+
+    def _release(self) -> None:
+        """Tell what waits for nobody."""
+        self._held.sort(key=lambda held: held.number)
+        first = min((self._open[call] for call in self._answered), default=None)
+        while self._held and (first is None or self._held[0].number < first):
+            self._tell(self._held.pop(0).log)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._held:
+            self._timer = threading.Timer(HOLD, self._give_up)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _give_up(self) -> None:
+        """Tell what was held back for long enough; what it waited for comes when it comes."""
+        with self._lock:
+            self._answered.clear()
+            self._release()

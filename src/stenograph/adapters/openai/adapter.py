@@ -1,0 +1,119 @@
+"""OpenAIAdapter: evaluates prompts with the OpenAI SDK and takes down everything that is said and done."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from stenograph.adapters.capture import Target
+from stenograph.adapters.evaluation import Evaluation
+from stenograph.adapters.openai.chat import ChatWording
+from stenograph.adapters.openai.config import OpenAIModelConfig
+from stenograph.adapters.openai.responses import ResponsesWording
+from stenograph.adapters.prompt import Prompt, Response, prompt_of
+from stenograph.adapters.tool import tools_of
+from stenograph.adapters.tool_loop import Ask, Steps, Wording, adrive, check_sync, drive, steps
+from stenograph.errors import AgentError, MissingExtra
+from stenograph.session import Session
+
+
+class OpenAIAdapter:
+    """Evaluates prompts with a model of OpenAI, or of a server that speaks its API.
+
+    Exceptions of the SDK reach the caller as they are. What the recording cannot keep never does.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        model_config: OpenAIModelConfig | None = None,
+        client: Any = None,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        """`client` is an `OpenAI` (for `evaluate`) or `AsyncOpenAI` (for `aevaluate`); without, each makes its own."""
+        self.model = model
+        self.model_config = model_config or OpenAIModelConfig()
+        self._client = client
+        self._logger = logger
+
+    def evaluate(
+        self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
+    ) -> Response:
+        """Ask the model, run the tools that it wants, and give its answer."""
+        check_sync(tools_of(prompt_of(prompt).tools))
+        if self._client is not None:
+            return self._drive(self._given("OpenAI", is_async=False), prompt, session, recorder)
+        with _sdk().OpenAI() as client:
+            return self._drive(client, prompt, session, recorder)
+
+    async def aevaluate(
+        self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
+    ) -> Response:
+        """The same in an event loop; tools that are not async run in a thread."""
+        if self._client is not None:
+            return await self._adrive(self._given("AsyncOpenAI", is_async=True), prompt, session, recorder)
+        async with _sdk().AsyncOpenAI() as client:
+            return await self._adrive(client, prompt, session, recorder)
+
+    def _drive(self, client: Any, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Response:
+        def ask(step: Ask) -> Any:
+            answer = self._create(client)(**step.request)
+            if not step.request.get("stream"):
+                return answer
+            with answer:
+                step.chunks.extend(answer)
+            return None
+
+        return drive(self._steps(prompt, session, recorder), ask)
+
+    async def _adrive(
+        self, client: Any, prompt: Prompt | str, session: Session | None, recorder: Target | None
+    ) -> Response:
+        async def ask(step: Ask) -> Any:
+            answer = await self._create(client)(**step.request)
+            if not step.request.get("stream"):
+                return answer
+            async with answer:
+                async for chunk in answer:
+                    step.chunks.append(chunk)
+            return None
+
+        return await adrive(self._steps(prompt, session, recorder), ask)
+
+    def _steps(self, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Steps:
+        prompt, config = prompt_of(prompt), self.model_config
+        tools = tools_of(prompt.tools)
+        words = ChatWording if config.api == "chat" else ResponsesWording
+        wording: Wording = words(prompt, tools, config.request(self.model))
+        evaluation = Evaluation(
+            prompt,
+            adapter="openai",
+            format_name=wording.format_name,
+            path=wording.path,
+            recorder=recorder,
+            session=session,
+            capture_transcript=config.capture_transcript,
+            logger=self._logger,
+        )
+        return steps(evaluation, wording, tools, config.max_turns)
+
+    def _create(self, client: Any) -> Any:
+        return client.chat.completions.create if self.model_config.api == "chat" else client.responses.create
+
+    def _given(self, kind: str, *, is_async: bool) -> Any:
+        sdk = _sdk()
+        if isinstance(self._client, sdk.AsyncOpenAI if is_async else sdk.OpenAI):
+            return self._client
+        way = "aevaluate" if is_async else "evaluate"
+        raise AgentError(f"{way} needs a client of class {kind}; this one is {type(self._client).__name__}")
+
+
+def _sdk() -> Any:
+    try:
+        import openai
+    except ModuleNotFoundError as error:
+        if error.name != "openai":
+            raise
+        raise MissingExtra("openai", "openai") from error
+    return openai

@@ -1,0 +1,69 @@
+"""capture_openai: a client that does what the given one does, and has every model call of it taken down.
+
+Theory of operation. The SDK sends through an httpx client, and that through transports. The captured client has a twin
+of the httpx client, with the same settings, cookies and hooks, whose transports are the given ones inside a tee. The
+twin holds on to the original: the SDK closes an httpx client of its own when nobody holds it any more. The twin must
+not do the same, or the given client would lose its connections when the captured one goes.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import sys
+from types import ModuleType
+from typing import Any, TypeVar
+
+from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.model_wire import ModelWire
+from stenograph.adapters.openai.tee import tee_class
+from stenograph.errors import AgentError
+from stenograph.session import Session
+
+C = TypeVar("C")
+
+
+def capture_openai(
+    client: C,
+    run: Target | None = None,
+    *,
+    session: Session | None = None,
+    logger: logging.Logger | None = None,
+    prompt_name: str = "",
+    keep_raw: bool = False,
+) -> C:
+    """A client like the given one, sync or async, whose calls to chat completions and responses are taken down.
+
+    The given client is not changed, and its own calls are not taken down. The two share their connections: closing one
+    closes both. `run` is a run, a step or a recorder. With `keep_raw` every request and answer is kept whole; since
+    each request repeats its conversation, the journal then grows with the square of the conversation's length.
+    """
+    given: Any = client
+    http = getattr(given, "_client", None)
+    module = _module_of(http)
+    if module is None or not hasattr(http, "_transport") or not callable(getattr(given, "copy", None)):
+        raise AgentError(f"{type(client).__name__} is no client of the OpenAI SDK; give an OpenAI or AsyncOpenAI")
+    capture = Capture(prompt_name=prompt_name, adapter="openai", recorder=run, session=session, logger=logger)
+    wire = ModelWire(capture, "openai_chat", keep_raw=keep_raw)
+    captured: C = given.copy(http_client=_twin(http, module, wire))
+    capture.start()
+    return captured
+
+
+def _module_of(http: Any) -> ModuleType | None:
+    """The httpx, or the httpx2, that an HTTP client is of."""
+    for kind in type(http).__mro__:
+        module = sys.modules.get(kind.__module__.partition(".")[0])
+        if kind.__name__ in ("Client", "AsyncClient") and hasattr(module, "SyncByteStream"):
+            return module
+    return None
+
+
+def _twin(http: Any, module: ModuleType, wire: ModelWire) -> Any:
+    """The same HTTP client, whatever class it is of, with tees around its transports."""
+    tee = tee_class(module, is_async=hasattr(http, "aclose"))
+    twin = copy.copy(http)
+    twin.__class__ = type(type(http).__name__, (type(http),), {"__del__": lambda self: None})
+    twin._transport = tee(http._transport, http, wire)
+    twin._mounts = {place: way and tee(way, http, wire) for place, way in http._mounts.items()}
+    return twin
