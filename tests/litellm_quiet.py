@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import warnings
@@ -23,4 +24,5 @@ def quiet_litellm() -> Iterator[Any]:
             yield litellm
         finally:
             litellm.in_memory_llm_clients_cache.flush_cache()
+            asyncio.run(asyncio.sleep(0))  # lets go of the event loop that it left to the thread
             gc.collect()

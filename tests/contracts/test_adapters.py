@@ -7,7 +7,6 @@ processes and real SDKs; only the model is ours.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from litellm_quiet import quiet_litellm
 from model_server import Turn, model_server
 from parity import IGNORED
 from stenograph import Event, Run, TranscriptEntry, read_events, start_run
@@ -101,18 +101,11 @@ def by_openai_async(place: Place, **config: Any) -> None:
 
 
 def by_litellm(place: Place, **config: Any) -> None:
-    with model_server(*TURNS) as server:
+    with quiet_litellm(), model_server(*TURNS) as server:
         parameters = {"api_base": server.url, "api_key": KEY}
         settings = LiteLLMModelConfig(capture_transcript=True, parameters=parameters, **config)
         adapter = LiteLLMAdapter("openai/m", model_config=settings, logger=place.logger)
         assert adapter.evaluate(PROMPT, **place.sinks()).text == "It is 3."
-    _sweep()
-
-
-def _sweep() -> None:
-    """LiteLLM leaves an open event loop behind, which must not be found by the tests of others."""
-    asyncio.run(asyncio.sleep(0))  # lets go of the loop that the thread has
-    gc.collect()
 
 
 def by_codex(place: Place) -> None:
@@ -150,15 +143,12 @@ def by_captured_openai(place: Place) -> None:
 
 
 def by_litellm_callback(place: Place) -> None:
-    import litellm
-
     from stenograph.adapters.litellm import StenographLogger
 
     callback = StenographLogger(logger=place.logger, prompt_name=PROMPT.name, **place.sinks("run"))
-    with model_server(*TURNS) as server, callback:
+    with quiet_litellm() as litellm, model_server(*TURNS) as server, callback:
         settings = {"api_base": server.url, "api_key": KEY}
         _talk(lambda messages: litellm.completion("openai/m", messages=messages, **settings))
-    _sweep()
 
 
 def _talk(complete: Callable[[list[Any]], Any]) -> None:
@@ -294,7 +284,6 @@ def told(name: str, tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder, session, log = tmp_path_factory.mktemp("operation"), Session(), _Log()
     with pytest.MonkeyPatch.context() as patch, start_run(PROMPT.name, root=folder / "storage") as run:
         patch.setenv("STENOGRAPH_STRICT", "1")
-        patch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # without, importing it asks the internet for prices
         OPERATIONS[name](Place(run, session, log.logger, folder))
     assert run.lost == 0
     return Told(list(read_events(run.path)), list(session[TranscriptEntry].all()), reconstruct_transcript(log.records))
