@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import collector, formats, hook, journal, openai
+from bench import collector, formats, hook, html, journal, openai
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -18,6 +18,7 @@ ROOMS = {
     "collector": collector.rows,
     "openai": openai.rows,
     "hook": hook.rows,
+    "html": html.rows,
 }
 
 

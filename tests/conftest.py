@@ -15,10 +15,11 @@ PATIENCE = 60
 
 
 @pytest.fixture(autouse=True)
-def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our own errors reach the test; nobody's storage is touched."""
+def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
     monkeypatch.delenv("STENOGRAPH_STORAGE", raising=False)
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))
 
 
 @pytest.fixture

@@ -11,7 +11,10 @@ The names below are public; value types are in `stenograph.model`.
 
 from typing import TYPE_CHECKING
 
+from stenograph.version import __version__ as __version__
+
 if TYPE_CHECKING:
+    from stenograph.adapters.collector import TranscriptCollector, TranscriptCollectorConfig
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
     from stenograph.journal import (
         Recorder,
@@ -27,9 +30,15 @@ if TYPE_CHECKING:
     )
     from stenograph.model import Event
     from stenograph.redact import default_masker
-    from stenograph.transcript import TranscriptEntry, TranscriptSummary, entries, format_transcript, summarize
+    from stenograph.transcript import (
+        TranscriptEntry,
+        TranscriptSummary,
+        entries,
+        format_transcript,
+        reconstruct_transcript,
+        summarize,
+    )
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "Event": "stenograph.model",
@@ -43,6 +52,8 @@ _HOMES = {
     "StoreError": "stenograph.errors",
     "StoreLocked": "stenograph.errors",
     "Subscription": "stenograph.journal",
+    "TranscriptCollector": "stenograph.adapters.collector",
+    "TranscriptCollectorConfig": "stenograph.adapters.collector",
     "TranscriptEntry": "stenograph.transcript",
     "TranscriptSummary": "stenograph.transcript",
     "default_masker": "stenograph.redact",
@@ -50,6 +61,7 @@ _HOMES = {
     "follow": "stenograph.journal",
     "format_transcript": "stenograph.transcript",
     "read_events": "stenograph.journal",
+    "reconstruct_transcript": "stenograph.transcript",
     "repair_journal": "stenograph.journal",
     "run_tree": "stenograph.journal",
     "start_run": "stenograph.journal",
@@ -69,6 +81,8 @@ __all__ = [
     "StoreError",
     "StoreLocked",
     "Subscription",
+    "TranscriptCollector",
+    "TranscriptCollectorConfig",
     "TranscriptEntry",
     "TranscriptSummary",
     "default_masker",
@@ -76,6 +90,7 @@ __all__ = [
     "follow",
     "format_transcript",
     "read_events",
+    "reconstruct_transcript",
     "repair_journal",
     "run_tree",
     "start_run",

@@ -1,70 +1,48 @@
-"""The command `steno`: parse, call, print. Each command is a module of its own, loaded when it is used."""
+"""The command `steno`: parse, call, print. Each command is a module of its own, loaded when it is used.
+
+An agent waits for `steno hook claude` at every step, so that one call goes by a short way that loads next to nothing.
+"""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-
-import click
-
-from stenograph import __version__
-from stenograph.errors import StenographError
 
 COMMANDS = {
     "demo": "Run a small recorded workflow and watch its transcript live.",
+    "run": "Run a command, an agent or any other, and record it.",
     "show": "Print the transcript of a run.",
+    "text": "Write a run as plain-text files, one per unit.",
     "tail": "Print the events of a run, and go on as they come.",
     "tree": "Print the steps and sub-workflows of a run.",
+    "bundle": "Pack a run with everything needed to understand it.",
+    "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
     "convert": "Print agents' files as canonical events.",
     "detect": "Say in which format files are written.",
     "formats": "List the formats that can be read.",
     "repair": "Set the torn tail of a journal aside.",
+    "install": "Make an agent tell us of its sessions, or no longer.",
+    "hook": "Take a hook call of an agent, and see that its session is recorded.",
+    "collect": "Follow a session of an agent and record it.",
 }
 """Every command with what it does; the module of the same name holds it."""
 
 
-class _Commands(click.Group):
-    """Loads a command's module only when that command is called, so that the program starts quickly."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"stenograph.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="steno", message="%(prog)s %(version)s")
-def cli() -> None:
-    """One faithful transcript for every AI agent.
-
-    RUN is a run id or the unique beginning of one, looked up in ./storage or $STENOGRAPH_STORAGE (or --root); PATH
-    is a journal file.
-
-    Exit codes: 0 ok, 1 problems found, 2 usage, 3 cannot read, 4 cannot write.
-    """
-
-
 def main() -> None:
-    """Run the command line; what we raise on purpose is one line on stderr and an exit code."""
-    try:
-        code = cli.main(standalone_mode=False)
-    except click.UsageError as error:
-        error.show()
-        code = error.exit_code
-    except click.exceptions.Exit as error:
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        code = 130
-    except StenographError as error:
-        click.echo(f"steno: {error}", err=True)
-        code = error.exit_code
-    sys.exit(code)
+    """Run the command line and end the process with its exit code."""
+    if sys.argv[1:] == ["hook", "claude"]:
+        from stenograph.cli.wake import answer
+
+        sys.exit(answer())
+    from stenograph.cli.program import run
+
+    run()
+
+
+def __getattr__(name: str) -> object:
+    """`cli`, the whole command line, loaded when somebody asks for it."""
+    if name != "cli":
+        raise AttributeError(f"module 'stenograph.cli' has no attribute {name!r}")
+    from stenograph.cli.program import cli
+
+    return cli

@@ -62,6 +62,10 @@ class ClaudeLayout(Layout):
         """What the sidecar tells (2.1)."""
         return _sidecar(path) or (None, None)
 
+    def is_being_linked(self, path: Path) -> bool:
+        """Whether the sidecar is written but has not its name yet (2.1)."""
+        return any(path.parent.glob(f"{path.stem}.meta.json.tmp.*"))
+
     def side_file(self, session: Path, session_id: str) -> SideFile:
         """Parked outputs of this session: by the name the agent gave, or beside the session when it was moved."""
         folder = session.parent / session_id / "tool-results"

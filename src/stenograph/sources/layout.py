@@ -61,6 +61,10 @@ class Layout:
         """The source and the call that spawned the file's subagent, as far as it can be told from the file alone."""
         return None, None
 
+    def is_being_linked(self, path: Path) -> bool:
+        """Whether the agent is writing, this very moment, which call spawned the file's subagent."""
+        return False
+
     def side_file(self, session: Path, session_id: str) -> SideFile | None:
         """Reads outputs that the agent parked in files of their own; None where it never does."""
         return None

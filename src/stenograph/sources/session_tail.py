@@ -21,6 +21,7 @@ from stenograph.sources.tail import MAX_READ_BYTES, FileTail, Known, TailState
 OPEN_FILES = 64
 """Files that are kept open at once; a host has few descriptors, and a session may have hundreds of files."""
 _FRESH_NS = 100_000_000  # a folder that changed so recently may change again without its time of change telling
+_LINK_WAIT = 0.5  # seconds that a subagent waits for the word on who spawned it
 
 
 class SessionTail:
@@ -68,6 +69,8 @@ class SessionTail:
         self._is_pending = False  # a file nearby could not be told yet
         self._tails: dict[str, FileTail] = {}
         self._in_use: dict[str, FileTail] = {}  # with an open file, the longest unused first
+        self._unlinked: dict[Path, float] = {}  # subagents that nobody has claimed yet, and since when
+        self._is_last_look = False
         self._add(self.main, None)
         self._folders = self._folders_now()
 
@@ -99,9 +102,13 @@ class SessionTail:
 
     def finish(self) -> Iterator[list[Event]]:
         """Everything that is complete now, and last lines that lack only their newlines. Reading may go on after."""
-        yield from self.read()
-        for path in list(self._tails):
-            yield from self._events_of(path, FileTail.finish)
+        self._is_last_look = self._is_unsettled = True
+        try:
+            yield from self.read()
+            for path in list(self._tails):
+                yield from self._events_of(path, FileTail.finish)
+        finally:
+            self._is_last_look = False
 
     def close(self) -> None:
         """Let go of all files; the next read opens them again."""
@@ -168,14 +175,28 @@ class SessionTail:
         known = set(self._tails)
         if self._session is not None:
             for member in self._layout.members(self._session, self._detect):
-                if str(member.path) not in known:
-                    self._add(member.path, member)
+                if str(member.path) not in known and (linked := self._linked(member)) is not None:
+                    self._add(member.path, linked)
         for path in changed:
             if self._may_belong(path) and self._is_stranger(Path(path)):
                 self._strangers.add(path)
         self._folders = set(seen)
         self._seen = seen if is_old and not self._is_pending else None
         return [path for path in self._tails if path not in known]
+
+    def _linked(self, member: Member) -> Member | None:
+        """The subagent with the call that spawned it; None while the agent is just saying which it was."""
+        if member.parent_call_id is not None or self._is_last_look:
+            return member
+        is_being_linked = self._layout.is_being_linked(member.path)
+        source, call_id = self._layout.parent_of(member.path)  # asked last: by now it may be there
+        since = self._unlinked.setdefault(member.path, time.monotonic())
+        if call_id is not None:
+            return replace(member, parent_source=source, parent_call_id=call_id)
+        if not is_being_linked or time.monotonic() - since > _LINK_WAIT:
+            return member
+        self._is_unsettled = True
+        return None
 
     def _is_stranger(self, path: Path) -> bool:
         """Whether a file nearby is surely not ours; one without a whole line yet may still be."""

@@ -195,6 +195,8 @@ class FileTail:
             # Not blocking, so that a pipe under that name is refused below and not waited for.
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
+            if self._position:  # it went away while we had let go of it
+                self._restart()
             return False
         status = os.fstat(self._fd)
         if not stat.S_ISREG(status.st_mode):

@@ -249,3 +249,21 @@ def test_two_thousand_lines_a_second_all_arrive(main: Path) -> None:
     watch.close()
     tail.close()
     assert [text for _, text in got] == [str(number) for number in range(2001)]
+
+
+def test_a_subagent_waits_for_the_sidecar_that_is_being_written(main: Path) -> None:
+    """Claude renames the sidecar moments before or after the first lines; the link is there either way."""
+    append(main, line("hello"))
+    tail = SessionTail(main, SPEC)
+    list(tail.read())
+    transcript = agent_file(main, "a0123456789abcdef")
+    sidecar = transcript.with_suffix(".meta.json")
+    scratch = sidecar.with_name(f"{sidecar.name}.tmp.0badcafe")
+    append(scratch, '{"toolUseId":"toolu_1","agentType":"x","spawnDepth":1}')
+    append(transcript, line("go", agentId="a0123456789abcdef", isSidechain=True))
+    assert list(tail.read()) == []
+    scratch.rename(sidecar)
+    (events,) = tail.read({str(sidecar)})
+    assert {(event.origin.parent_source, event.origin.parent_call_id) for event in events if event.origin} == {
+        ("main", "toolu_1")
+    }

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stenograph import __version__
 from stenograph.adapters.codex_app_server import approval, bridge
 from stenograph.adapters.codex_app_server.client import NO_SUCH_METHOD, AppServerClient, Gone
 from stenograph.adapters.codex_app_server.config import ApprovalRequest, CodexAppServerClientConfig
@@ -22,6 +21,7 @@ from stenograph.adapters.codex_app_server.wire import Direction
 from stenograph.adapters.prompt import Prompt
 from stenograph.adapters.tool import Tool
 from stenograph.errors import AgentError, AgentTimeout
+from stenograph.version import __version__
 
 _INTERRUPT_GRACE = 10.0
 """Seconds that an interrupted turn has to end."""

@@ -1,0 +1,15 @@
+"""Claude through its Agent SDK: an adapter that asks, and the collector for whoever drives the SDK themselves.
+
+The SDK is loaded when a prompt is evaluated; the collector does not need it.
+"""
+
+from stenograph.adapters.claude_agent_sdk.adapter import ClaudeAgentSDKAdapter
+from stenograph.adapters.claude_agent_sdk.config import ClaudeAgentSDKClientConfig
+from stenograph.adapters.collector import TranscriptCollector, TranscriptCollectorConfig
+
+__all__ = [
+    "ClaudeAgentSDKAdapter",
+    "ClaudeAgentSDKClientConfig",
+    "TranscriptCollector",
+    "TranscriptCollectorConfig",
+]

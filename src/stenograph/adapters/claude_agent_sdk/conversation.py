@@ -1,0 +1,97 @@
+"""What the SDK's messages tell while a prompt is evaluated: the answer, its usage, the tools, what still runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from stenograph.errors import AgentError
+
+_COUNTS = {
+    "input_tokens": ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
+    "output_tokens": ("outputTokens",),
+    "cache_read_input_tokens": ("cacheReadInputTokens",),
+    "cache_creation_input_tokens": ("cacheCreationInputTokens",),
+}
+"""Our names for tokens, and those of the SDK that add up to each: our input includes what was cached."""
+
+
+class Conversation:
+    """Listens to one evaluation; `told` is given the facts of every tool that has ended."""
+
+    def __init__(self, told: Callable[[dict[str, Any]], None]) -> None:
+        self.text = ""
+        """The answer: the last one, since a subagent that ends in the background leads to another."""
+        self.session_id: str | None = None
+        self.usage: dict[str, int] = {}
+        self._told = told
+        self._has_result = False
+        self._is_told = False  # Claude was told of a subagent's end after its answer, and will answer again
+        self._tasks: set[str] = set()  # subagents that run
+        self._calls: dict[str, tuple[Any, float]] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is an answer, and nothing in the background that leads to another one."""
+        return self._has_result and not self._tasks and not self._is_told
+
+    @property
+    def is_due(self) -> bool:
+        """Whether another turn must begin at once, if it ever does."""
+        return self._has_result and not self._tasks and self._is_told
+
+    def hear(self, message: Any) -> None:
+        """Take a message into account; raises `AgentError` when it says that Claude failed."""
+        self.session_id = getattr(message, "session_id", None) or self.session_id
+        match type(message).__name__:
+            case "ResultMessage":
+                self._hear_result(message)
+            case "TaskStartedMessage" if "agent" in (message.task_type or ""):
+                self._tasks.add(message.task_id)
+            case "TaskNotificationMessage" if message.task_id in self._tasks:
+                self._tasks.remove(message.task_id)
+                self._is_told = self._has_result
+            case "SystemMessage" if message.subtype == "init":
+                self._has_result = self._is_told = False
+            case "SystemMessage" if message.subtype == "background_tasks_changed":
+                if not message.data.get("tasks"):
+                    self._tasks.clear()  # one that was killed is not told of
+            case "AssistantMessage" | "UserMessage" if not isinstance(message.content, str):
+                for block in message.content:
+                    self._hear_block(block)
+
+    def _hear_result(self, message: Any) -> None:
+        self._has_result, self._is_told = True, False
+        self.text = message.result or ""
+        used = (message.model_usage or {}).values()
+        self.usage = {
+            ours: sum(each.get(name) or 0 for each in used for name in names) for ours, names in _COUNTS.items()
+        }
+        if message.is_error:
+            why = "; ".join(message.errors or []) or message.result or message.subtype
+            raise AgentError(f"Claude did not come to an answer ({message.terminal_reason or message.subtype}): {why}")
+
+    def _hear_block(self, block: Any) -> None:
+        kind = type(block).__name__
+        if kind == "ToolUseBlock":
+            self._calls[block.id] = block, time.monotonic()
+        elif kind == "ToolResultBlock" and block.tool_use_id in self._calls:
+            call, began = self._calls.pop(block.tool_use_id)
+            result = _text(block.content)
+            self._told(
+                {
+                    "name": call.name,
+                    "call_id": call.id,
+                    "params": call.input,
+                    "result": result,
+                    "error": (result or "failed") if block.is_error else None,
+                    "duration_ms": round((time.monotonic() - began) * 1000, 3),
+                }
+            )
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in content if isinstance(part, dict))
+    return "" if content is None else str(content)

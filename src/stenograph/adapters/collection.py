@@ -1,0 +1,135 @@
+"""A session of an agent being recorded from the agent's own files.
+
+Theory of operation. The journal is the truth: what it holds of the session is known and not recorded again, so whoever
+comes next goes on where the last one was, also when that one was killed between two events of a line. Nothing else is
+kept. An error in writing therefore ends a collection, and a new one loses nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from stenograph.errors import SourceError
+from stenograph.formats.base import FormatSpec, run_id_of
+from stenograph.journal import Recorder, read_events
+from stenograph.journal.place import Root
+from stenograph.model.event import Event
+from stenograph.sources.conversion import convert
+from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.layouts import layout_of
+from stenograph.sources.session_tail import SessionTail
+from stenograph.sources.tail import known_lines
+from stenograph.watch import SAFETY_NET, FolderWatch
+
+_TICK = 0.5
+_FIRST_LOOK = 0.1
+
+
+class SessionCollection:
+    """Records one session: each line of its files once, in the order of the files. For one thread at a time."""
+
+    def __init__(self, found: Detection, root: Root) -> None:
+        """`found` is the session's main file. Raises `StoreError` where its journal cannot be written."""
+        assert found.spec is not None
+        parent = found.identity.parent_native_id
+        main = Path(found.path)
+        self.recorder = Recorder(
+            root,
+            run_id=found.run_id,
+            parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
+        )
+        known = known_lines(read_events(self.recorder.path))
+        self._tail = SessionTail(main, found.spec, run_id=found.run_id, known=known)
+        self._spec = found.spec
+        self._is_whole = _is_read_whole(found)
+
+    @property
+    def folders(self) -> frozenset[Path]:
+        """What to watch, as it is now."""
+        return self._tail.folders
+
+    def read(self, changed: Collection[str] | None = None) -> int:
+        """Record what is complete by now, of the changed paths when they are given; how many events that was."""
+        return 0 if self._is_whole else self._record(self._tail.read(changed))
+
+    def finish(self) -> int:
+        """The same at the end: a last line may lack its newline. Reading may go on after it."""
+        if not self._is_whole:
+            return self._record(self._tail.finish())
+        recorder = self.recorder
+        events = (event for event in convert(self._tail.main, self._spec) if event.run_id == recorder.run_id)
+        return self._record([list(islice(events, recorder.stats().seq, None))])
+
+    def problems(self) -> list[SourceError]:
+        """What could not be read since the last time this was asked."""
+        told, self._tail.problems = self._tail.problems, []
+        return told
+
+    def close(self) -> None:
+        """Let go of the journal and of the files."""
+        self._tail.close()
+        self.recorder.close()
+
+    def _record(self, batches: Iterable[list[Event]]) -> int:
+        recorded = 0
+        for events in batches:
+            for event in events:
+                self.recorder.append(event)
+            recorded += len(events)
+        return recorded
+
+
+def await_session(path: Path, spec: FormatSpec | None, goes_on: Callable[[], bool]) -> Detection | None:
+    """The session whose main file this is, once there is a line of it; None when waiting for it did not go on."""
+    while True:
+        if (found := session_in(path, spec)) is not None:
+            return found
+        if not goes_on():
+            return None
+        time.sleep(_FIRST_LOOK)
+
+
+def session_in(path: Path, spec: FormatSpec | None = None) -> Detection | None:
+    """The session whose main file this is, if there is a line of it by now and we know how it is written."""
+    try:
+        found = detect_file(path, spec)
+        with path.open("rb") as file:
+            has_line = file.readline().endswith(b"\n")
+    except OSError:
+        return None
+    if found.spec is None or not (has_line or _is_read_whole(found)):
+        return None
+    return found
+
+
+def _is_read_whole(found: Detection) -> bool:
+    """Whether a session is not a file of lines that grows, so that it is read once, at the end."""
+    assert found.spec is not None
+    return found.is_document or layout_of(found.spec.name).stored(Path(found.path)) is not None
+
+
+def follow(collection: SessionCollection, also: Collection[Path], stop: threading.Event) -> Iterator[int]:
+    """Record as the session grows: how many events there were, at every change and every half second.
+
+    `also` are folders to wake up for, too. It ends when `stop` is set.
+    """
+    watch = FolderWatch([*collection.folders, *also], stop)
+    looked = time.monotonic()
+    try:
+        changed: Collection[str] | None = None
+        while not stop.is_set():
+            yield collection.read(changed)
+            folders = collection.folders | frozenset(also)
+            if folders != watch.folders:
+                watch.close()
+                watch, changed = FolderWatch(folders, stop), None
+                continue
+            changed = watch.wait(_TICK)
+            if time.monotonic() - looked > SAFETY_NET:
+                looked, changed = time.monotonic(), None
+    finally:
+        watch.close()

@@ -1,0 +1,236 @@
+"""`steno install`: an agent's settings, so that it calls `steno hook`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.errors import SourceError, StoreError, unreadable
+
+HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SubagentStop", "Stop", "SessionEnd")
+"""When Claude Code calls us."""
+_OURS = ("hook", "claude")
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What was done to a settings file."""
+
+    settings: str
+    command: str
+    """What the agent calls."""
+    added: tuple[str, ...] = ()
+    """Hooks that call us now and did not before, or not by this command."""
+    removed: tuple[str, ...] = ()
+    """Hooks that called us and do not any more, or not by that command."""
+    backup: str | None = None
+    """The file as it was; None when nothing was changed or nothing was there."""
+
+
+@click.command(
+    "install",
+    epilog="Example: steno install claude",
+    short_help="Make an agent tell us of its sessions, or no longer.",
+)
+@click.argument("agent", type=click.Choice(["claude"]))
+@click.option(
+    "--settings",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="The settings to change.  [default: settings.json in ~/.claude or $CLAUDE_CONFIG_DIR]",
+)
+@click.option("--remove", is_flag=True, help="Take our hooks out again.")
+@json_option
+def command(agent: str, settings: Path | None, remove: bool, as_json: bool) -> None:
+    """Add hooks to Claude Code's settings, so that every session is recorded from its first prompt.
+
+    Everything else in the settings stays as it is, and the file as it was is kept beside it. Doing it twice changes
+    nothing. Settings that are not JSON are left alone.
+    """
+    change = _install(_followed(settings or _default_settings()), remove=remove)
+    if as_json:
+        print_json(change)
+        return
+    if not change.added and not change.removed:
+        write_text(f"{change.settings}: nothing to change\n")
+        return
+    hooks = ", ".join(change.removed if remove else change.added)
+    write_text(f"{change.settings}: {hooks} {'no longer call' if remove else 'call'} {change.command}\n")
+    if change.backup is not None:
+        write_text(f"as it was: {change.backup}\n")
+
+
+def _default_settings() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+
+
+def _followed(path: Path) -> Path:
+    """The file itself: a link to it stays a link."""
+    try:
+        return path.resolve() if path.is_symlink() else path.absolute()
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        raise SourceError(f"cannot follow {path}: {error}; check the link", str(path)) from error
+
+
+def _install(path: Path, *, remove: bool) -> Change:
+    text = _read(path)
+    settings = _parse(path, text)
+    ours = _our_command()
+    before = _calling(settings, None)
+    right = _calling(settings, ours)
+    if remove:
+        added, removed = [], before
+    else:
+        added = [name for name in HOOKS if name not in right]
+        removed = [name for name in before if name not in right]
+    if not added and not removed:
+        return Change(settings=str(path), command=ours)
+    for name in removed:
+        _take_out(settings, name)
+    for name in added:
+        hooks = settings.setdefault("hooks", {}).setdefault(name, [])
+        hooks.append({"hooks": [{"type": "command", "command": ours}]})
+    backup = _replace(path, text, settings)
+    return Change(settings=str(path), command=ours, added=tuple(added), removed=tuple(removed), backup=backup)
+
+
+def _our_command() -> str:
+    """What the agent is to call, by its full name: nobody knows the PATH that it has."""
+    beside = Path(sys.executable).with_name("steno")
+    steno = str(beside) if beside.is_file() else shutil.which("steno")
+    words = [sys.executable, "-P", "-m", "stenograph"] if steno is None else [os.path.abspath(steno)]  # noqa: PTH100  # a link to it stays a link
+    return shlex.join([*words, *_OURS])
+
+
+# The settings.
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")  # not as text, which would forget how lines end
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not UTF-8 text ({error.reason}); mend it first, nothing was changed") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _parse(path: Path, text: str | None) -> dict[str, Any]:
+    """The settings, when they are what Claude Code takes; the order of their keys is kept."""
+    problem = "it is not a JSON object"
+    try:
+        settings = json.loads(text) if text is not None and text.strip() else {}
+        if isinstance(settings, dict):
+            hooks = settings.get("hooks", {})
+            if isinstance(hooks, dict) and all(isinstance(matchers, list) for matchers in hooks.values()):
+                return settings
+            problem = "its hooks are not lists by event"
+    except (ValueError, RecursionError) as error:
+        problem = f"it is not JSON ({error})"
+    raise SourceError(f"{path} cannot be changed, {problem}; mend it first, nothing was changed", str(path))
+
+
+def _calling(settings: dict[str, Any], command: str | None) -> list[str]:
+    """The events whose hooks call us: by this very command and no other, or, with None, by any."""
+    found = []
+    for name, matchers in settings.get("hooks", {}).items():
+        ours = [hook["command"] for matcher in matchers for hook in _hooks(matcher) if _is_ours(hook)]
+        if ours and (command is None or ours == [command]):
+            found.append(name)
+    return found
+
+
+def _take_out(settings: dict[str, Any], name: str) -> None:
+    """Remove our hooks of an event, and what is left empty by that."""
+    kept = []
+    for matcher in settings["hooks"][name]:
+        hooks = _hooks(matcher)
+        theirs = [hook for hook in hooks if not _is_ours(hook)]
+        if len(theirs) != len(hooks):
+            matcher["hooks"] = theirs
+        if theirs or theirs == hooks:
+            kept.append(matcher)
+    settings["hooks"][name] = kept
+    if not kept:
+        del settings["hooks"][name]
+    if not settings["hooks"]:
+        del settings["hooks"]
+
+
+def _hooks(matcher: Any) -> list[Any]:
+    hooks = matcher.get("hooks") if isinstance(matcher, dict) else None
+    return hooks if isinstance(hooks, list) else []
+
+
+def _is_ours(hook: Any) -> bool:
+    command = hook.get("command") if isinstance(hook, dict) else None
+    try:
+        words = shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        return False
+    program, call = words[:-2], tuple(words[-2:])
+    return (
+        call == _OURS and bool(program) and (program[-2:] == ["-m", "stenograph"] or Path(program[0]).name == "steno")
+    )
+
+
+# The file.
+
+
+def _replace(path: Path, text: str | None, settings: dict[str, Any]) -> str | None:
+    """Write the settings in place of the old ones, whole or not at all; where the old ones are kept."""
+    new = _document(settings, _indentation(text))
+    backup = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = path.stat().st_mode & 0o7777 if text is not None else 0o600
+        if text is not None:
+            backup = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.bak")
+            _write(backup, text, mode)
+        scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        try:
+            _write(scratch / path.name, new, mode)
+            (scratch / path.name).replace(path)
+        finally:
+            with suppress(OSError):
+                shutil.rmtree(scratch)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; nothing was changed", str(path)) from error
+    return None if backup is None else str(backup)
+
+
+def _document(settings: dict[str, Any], indent: int | str) -> str:
+    text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a pair of surrogates, which only an escape can hold
+        return json.dumps(settings, indent=indent) + "\n"
+    return text
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(fd, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123  # a descriptor
+        file.write(text)
+        file.flush()
+        os.fchmod(file.fileno(), mode)
+        os.fsync(file.fileno())
+
+
+def _indentation(text: str | None) -> int | str:
+    """How the file is indented: two spaces unless its second line says otherwise."""
+    lines = (text or "").split("\n")
+    blank = lines[1][: len(lines[1]) - len(lines[1].lstrip())] if len(lines) > 1 else ""
+    return blank or 2

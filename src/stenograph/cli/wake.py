@@ -1,0 +1,97 @@
+"""What a hook call does: note it, and start the collecting process of that session where none runs.
+
+Theory of operation. Each session has a file `<root>/collectors/<session>`: every hook call adds a line with its event,
+and whoever collects the session holds its lock. A call that gets the lock is alone, so it starts a collecting process
+and leaves the lock to it, which travels with the open file; one that does not get it has done its part with its line.
+
+The agent waits for us: this module loads only what it needs, answers nothing, and never fails. What went wrong is a
+line in `<root>/collectors/problems.log`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+FOLDER = "collectors"
+PROBLEMS = "problems.log"
+LARGEST_LOG = 1 << 20
+
+
+def answer() -> int:
+    """Take a hook call from standard input; always 0, since no trouble of ours is the agent's."""
+    root = Path()
+    try:
+        call = sys.stdin.buffer.read()
+        root = storage()
+        _take(call, root)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the agent must go on
+        note(root, f"a hook call was not taken: {type(error).__name__}: {error}")
+    return 0
+
+
+def storage() -> Path:
+    """Where sessions are recorded: as `journal.place.recording_root` says, which takes too long to load."""
+    given = os.environ.get("STENOGRAPH_STORAGE") or os.environ.get("STENOGRAPH_HOME")
+    if given:
+        return Path(given).absolute()
+    if sys.platform == "linux":  # what follows loads for longer than all the rest takes
+        return Path(os.environ.get("XDG_DATA_HOME", "").strip() or Path("~/.local/share").expanduser(), "stenograph")
+    from platformdirs import user_data_dir
+
+    return Path(user_data_dir("stenograph"))
+
+
+def note(root: Path, problem: str) -> None:
+    """Add a line to the log of problems, which is all there is to see when nobody looks; it keeps to two files."""
+    path = root / FOLDER / PROBLEMS
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {' '.join(problem.split())}\n"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(fd, line.encode("utf-8", "backslashreplace"))
+            if os.fstat(fd).st_size > LARGEST_LOG:
+                path.replace(path.with_name(f"{PROBLEMS}.1"))
+        finally:
+            os.close(fd)
+    except OSError:
+        return  # the place itself is the problem: there is nowhere to say so
+
+
+def _take(call: bytes, root: Path) -> None:
+    import json
+
+    told = json.loads(call)
+    transcript, event = Path(told["transcript_path"]), str(told["hook_event_name"])
+    if transcript.suffix != ".jsonl" or not transcript.is_absolute():
+        raise ValueError(f"transcript_path is {str(transcript)[:200]!r}; it must be the path of a .jsonl file")
+    lock = _lock(root / FOLDER, transcript.stem, event)
+    if lock is not None:
+        _start(transcript, root, lock)
+
+
+def _lock(folder: Path, session: str, event: str) -> int | None:
+    """Note the event, then the session's lock, unless somebody has it."""
+    import fcntl
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Open for reading, too: whoever collects reads the events by the very descriptor that holds its lock.
+    fd = os.open(folder / session, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(fd, f"{' '.join(event.split())}\n".encode("utf-8", "backslashreplace"))
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return None
+    return fd
+
+
+def _start(transcript: Path, root: Path, lock: int) -> None:
+    """A process that outlives the agent: in a session of its own, with none of the agent's pipes."""
+    os.set_inheritable(lock, True)
+    command = [sys.executable, "-P", "-m", "stenograph", "collect", str(transcript), "--from", "claude_code"]
+    command += ["--root", str(root), "--lock", str(lock)]
+    nowhere = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)

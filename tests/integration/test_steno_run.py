@@ -1,0 +1,452 @@
+"""`steno run` is not there, as far as the command and whoever started it can tell; and it records."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stenograph import Event, read_events
+from stenograph.model import encode
+from stenograph.sources import convert
+
+PATIENCE = 60
+STENO = [sys.executable, "-W", "error", "-m", "stenograph", "run"]
+SESSION = "550e8400-e29b-41d4-a716-446655440000"
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.fixture(autouse=True)
+def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home and a storage of its own, and a folder to be in."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("STENOGRAPH_STORAGE", str(tmp_path / "storage"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def _python(code: str) -> list[str]:
+    return [sys.executable, "-c", textwrap.dedent(code)]
+
+
+def _run(command: list[str], *options: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*STENO, *options, "--", *command], capture_output=True, timeout=PATIENCE, **more)
+
+
+def _journals(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "storage" / "transcripts").glob("*.jsonl"))
+
+
+def _journal(tmp_path: Path) -> list[Event]:
+    (path,) = _journals(tmp_path)
+    return list(read_events(path))
+
+
+def _until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for never came"
+        time.sleep(0.01)
+
+
+# Not there.
+
+
+def test_bytes_go_through_untouched() -> None:
+    """Five megabytes of anything from stdin to stdout, and what goes to stderr stays there."""
+    data = os.urandom(5_000_000)
+    done = _run(["sh", "-c", "cat; printf 'not \\377 text' >&2"], input=data)
+    assert (done.returncode, done.stderr) == (0, b"not \xff text")
+    assert done.stdout == data
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["true"], 0),
+        (["sh", "-c", "exit 7"], 7),
+        (["sh", "-c", "kill -TERM $$"], 143),
+        (["sh", "-c", "kill -9 $$"], 137),
+    ],
+)
+def test_the_exit_code_is_the_commands(command: list[str], code: int) -> None:
+    """Also of one that died of a signal, as a shell tells it."""
+    done = _run(command)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+
+
+def test_a_command_that_is_not_there_is_127(tmp_path: Path) -> None:
+    """One that may not be run is 126; both are one line, and nothing is recorded."""
+    (tmp_path / "plain").write_text("x")
+    for command, code in [("no-such-command", 127), (str(tmp_path / "plain"), 126)]:
+        done = _run([command])
+        assert (done.returncode, done.stdout) == (code, b"")
+        assert done.stderr.decode().startswith(f"steno: {command}: ")
+        assert done.stderr.count(b"\n") == 1
+    assert _journals(tmp_path) == []
+
+
+def test_a_script_without_a_first_line_is_run_by_the_shell(tmp_path: Path) -> None:
+    """As a shell does it."""
+    script = tmp_path / "script"
+    script.write_text("echo ran $1\n")
+    script.chmod(0o755)
+    assert _run([str(script), "it"]).stdout == b"ran it\n"
+
+
+def test_words_come_when_they_are_said(tmp_path: Path) -> None:
+    """Not a line, not a buffer later: half a line is there while the command goes on."""
+    command = ["sh", "-c", f"printf half; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo ' line'"]
+    with subprocess.Popen([*STENO, "--", *command], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert os.read(process.stdout.fileno(), 100) == b"half"
+        (tmp_path / "go").touch()
+        assert process.stdout.read() == b" line\n"
+    assert process.returncode == 0
+
+
+def test_a_reader_that_leaves_ends_the_command() -> None:
+    """By SIGPIPE, as without us, and nothing is said about it."""
+    script = f"{' '.join(STENO)} -- yes | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.stdout, done.stderr) == ("y\n141\n", "")
+
+
+def test_a_closed_output_stays_closed() -> None:
+    """A command whose stdout was closed finds it closed."""
+    command = _python("import os\ntry: os.fstat(1)\nexcept OSError: os.write(2, b'closed')")
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *STENO, "--", *command], capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (0, b"closed")
+
+
+def test_what_outlives_the_command_still_prints() -> None:
+    """We end with the command, and what it left in the background has its output still."""
+    with subprocess.Popen(
+        [*STENO, "--", "sh", "-c", "(sleep 2; echo late) & echo early"], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert os.read(process.stdout.fileno(), 100) == b"early\n"
+        assert process.wait(PATIENCE) == 0
+        assert select.select([process.stdout], [], [], 0)[0] == []
+        assert process.stdout.read() == b"late\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_to_us_reaches_the_command(number: signal.Signals) -> None:
+    """Which does with it what it likes; we neither die of it nor say a word."""
+    code = f"""
+        import signal, sys, time
+        signal.signal({int(number)}, lambda *_: sys.exit(3))
+        print("ready", flush=True)
+        time.sleep({PATIENCE})
+    """
+    with subprocess.Popen(
+        [*STENO, "--", *_python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 3
+        assert process.stderr.read() == b""
+
+
+class Terminal:
+    """A terminal with a program in the foreground."""
+
+    def __init__(self, program: list[str]) -> None:
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            os.execv(program[0], program)
+        self.shown = b""
+
+    def keys(self, keys: bytes) -> None:
+        """Press keys."""
+        os.write(self._fd, keys)
+
+    def shows(self, words: bytes) -> None:
+        """Wait until it shows this."""
+        deadline = time.monotonic() + PATIENCE
+        while words not in self.shown:
+            assert time.monotonic() < deadline, self.shown
+            if select.select([self._fd], [], [], 0.1)[0]:
+                self.shown += os.read(self._fd, 4096)
+
+    def status(self) -> int:
+        """Wait for it to end."""
+        return os.waitpid(self.pid, 0)[1]
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def test_a_key_interrupts_once() -> None:
+    """Ctrl-C on a terminal reaches the command from the terminal, and not a second time from us."""
+    code = """
+        import os, signal, sys, time
+        times = []
+        signal.signal(signal.SIGINT, lambda *_: times.append(1))
+        assert all(map(os.isatty, range(3)))
+        print("ready", flush=True)
+        while not times:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        print("interrupted", len(times), flush=True)
+        sys.exit(5)
+    """
+    screen = Terminal([*STENO, "--", *_python(code)])
+    try:
+        screen.shows(b"ready")
+        screen.keys(b"\x03")
+        screen.shows(b"interrupted 1")
+        assert os.waitstatus_to_exitcode(screen.status()) == 5
+    finally:
+        screen.close()
+
+
+SHELL = """
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, setpgroup=0, setsigdef=[signal.SIGTTOU])
+os.tcsetpgrp(0, job)
+assert os.WIFSTOPPED(os.waitpid(job, os.WUNTRACED)[1])
+os.tcsetpgrp(0, os.getpgrp())
+print("the shell has noticed", flush=True)
+os.tcsetpgrp(0, job)
+os.killpg(job, signal.SIGCONT)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
+"""
+
+
+def test_a_stopped_command_stops_us() -> None:
+    """Ctrl-Z stops both, so that the shell notices; when the shell lets us go on, the command goes on."""
+    command = _python("print('ready', flush=True)\ninput()\nprint('went on', flush=True)\nraise SystemExit(5)")
+    screen = Terminal([sys.executable, "-c", SHELL, *STENO, "--", *command])
+    try:
+        screen.shows(b"ready")
+        screen.keys(b"\x1a")
+        screen.shows(b"the shell has noticed")
+        screen.keys(b"\n")
+        screen.shows(b"went on")
+        assert os.waitstatus_to_exitcode(screen.status()) == 5
+    finally:
+        screen.close()
+
+
+def test_the_environment_is_untouched(tmp_path: Path) -> None:
+    """Also where Python would set the locale's encoding for itself, and whatever signals Python ignores."""
+    environment = {"PATH": os.environ["PATH"], "LANG": "C", "HOME": str(tmp_path), "ODD": "\udcff", "LC_ALL": ""}
+    environment["STENOGRAPH_STORAGE"] = str(tmp_path / "storage")
+    # The last digits only: the C library sets two signals of its own aside in whatever it starts.
+    signals = "grep -aE 'Sig(Blk|Ign|Cgt)' /proc/self/status | grep -oE '.{7}$'"
+    show = ["sh", "-c", f"env -0 | sort -z; {signals}; umask; pwd; ls /proc/self/fd"]
+    bare = subprocess.run(show, env=environment, capture_output=True, timeout=PATIENCE)
+    assert _run(show, env=environment).stdout == bare.stdout
+
+
+def test_the_descriptor_for_paths_is_ours_alone(tmp_path: Path) -> None:
+    """The command gets every open descriptor of its caller but that one, to which the journal's path is written."""
+    with (tmp_path / "paths").open("wb") as paths, (tmp_path / "other").open("wb") as other:
+        ours, its = paths.fileno(), other.fileno()
+        done = _run(["bash", "-c", f"echo x >&{its}; ls /proc/$$/fd"], "--print-path", str(ours), pass_fds=[ours, its])
+    assert str(its) in done.stdout.decode().split()
+    assert str(ours) not in done.stdout.decode().split()
+    assert (tmp_path / "other").read_text() == "x\n"
+    assert (tmp_path / "paths").read_text() == f"{_journals(tmp_path)[0]}\n"
+
+
+def test_a_descriptor_that_is_not_open_is_a_usage_error() -> None:
+    """Said before anything runs."""
+    done = _run(["echo", "ran"], "--print-path", "77")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"77 is not an open descriptor" in done.stderr
+
+
+def test_a_recording_that_fails_is_not_the_commands_problem(tmp_path: Path) -> None:
+    """Its output and its exit code are what they are; one line says what was not recorded."""
+    (tmp_path / "file").touch()
+    done = _run(["sh", "-c", "echo fine; exit 4"], "--root", str(tmp_path / "file"))
+    assert (done.returncode, done.stdout) == (4, b"fine\n")
+    assert done.stderr.startswith(b"steno: cannot open ")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_folder_that_is_gone_is_not_the_commands_problem(tmp_path: Path) -> None:
+    """A command may run where there is nothing any more; so may we."""
+    script = 'mkdir gone; cd gone; rmdir ../gone; "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *STENO, "--", "echo", "fine"], cwd=tmp_path, capture_output=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout) == (0, b"fine\n")
+
+
+# What is recorded.
+
+
+def test_a_command_is_recorded(tmp_path: Path) -> None:
+    """A run with one command at our own seam: its line, its output, its exit code."""
+    _run(["sh", "-c", "echo 'out 出'; exit 2"])
+    events = _journal(tmp_path)
+    assert [event.type for event in events] == ["run.started", "tool.call", "tool.result", "run.completed"]
+    started, call, result, completed = (event.payload for event in events)
+    assert (started.name, started.kind, completed.result) == ("sh", "command", {"exit_code": 2})
+    assert (call.name, call.fidelity, call.call_id) == ("command", "router", result.call_id)
+    assert call.blocks[0].command == """sh -c 'echo '"'"'out 出'"'"'; exit 2'"""
+    assert result.output == {"exit_code": 2, "stdout": "out 出\n"}
+    assert result.error is None
+    assert events[0].timestamp <= events[2].timestamp
+
+
+def test_a_long_output_is_recorded_without_its_middle(tmp_path: Path) -> None:
+    """The journal keeps a MiB of it, and says how much it left out."""
+    _run(["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x; echo end"])
+    text = _journal(tmp_path)[2].payload.output["stdout"]
+    assert f"[… {3_000_004 - (1 << 20)} bytes left out …]" in text
+    assert text.startswith("xxx")
+    assert text.endswith("xend\n")
+
+
+AGENT = """\
+#!{python}
+import os, sys, time
+from pathlib import Path
+source, stream = map(Path, {inputs})
+if "--no-file" not in sys.argv:
+    folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "projects" / "p"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "{session}.jsonl").open("ab", buffering=0) as file:
+        for number, line in enumerate(source.read_bytes().splitlines(keepends=True)):
+            file.write(line)
+            if number == 2 and "--stream" in sys.argv:
+                sys.stdout.buffer.write(stream.read_bytes())
+                sys.stdout.flush()
+            time.sleep(0.01)
+elif "--stream" in sys.argv:
+    sys.stdout.buffer.write(stream.read_bytes())
+sys.exit(6)
+"""
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> str:
+    """A program called claude that says and writes what the real one did."""
+    source = GOLDEN / "claude_code" / "2.1.325-basic" / "input.jsonl"
+    stream = GOLDEN / "claude_stream" / "2.1.325-parallel" / "input.jsonl"
+    lines = [json.loads(line) for line in source.read_bytes().splitlines()]
+    for line in lines:
+        if "cwd" in line:
+            line["cwd"] = str(tmp_path / "work")
+    said = [json.loads(line) for line in stream.read_bytes().splitlines()]
+    for record in said:
+        if "session_id" in record:
+            record["session_id"] = SESSION
+    inputs = []
+    for name, records in (("source", lines), ("stream", said)):
+        inputs.append(str(tmp_path / name))
+        text = "".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in records)
+        (tmp_path / name).write_text(text, "utf-8")
+    program = tmp_path / "claude"
+    program.write_text(AGENT.format(python=sys.executable, inputs=tuple(inputs), session=SESSION))
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.parametrize("options", [["--stream"], []], ids=["by the id it printed", "by its folder"])
+@pytest.mark.parametrize("home", ["home/.claude", "elsewhere"])
+def test_an_agent_is_recorded_from_its_files(
+    claude: str, options: list[str], home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal is what `steno convert` gives for the session, to the byte, and nothing of what was printed."""
+    if home == "elsewhere":
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / home))
+    done = _run([claude, *options])
+    stream = (tmp_path / "stream").read_bytes() if options else b""
+    assert (done.returncode, done.stdout, done.stderr) == (6, stream, b"")
+    (path,) = _journals(tmp_path)
+    assert path.stem == SESSION
+    session = tmp_path / home / "projects" / "p" / f"{SESSION}.jsonl"
+    assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in convert(session))
+
+
+def test_an_agent_in_a_terminal_is_recorded_from_its_files(claude: str, tmp_path: Path) -> None:
+    """Where nothing goes through our hands, too."""
+    screen = Terminal([*STENO, "--", claude])
+    assert os.waitstatus_to_exitcode(screen.status()) == 6
+    screen.close()
+    session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    (path,) = _journals(tmp_path)
+    assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in convert(session))
+
+
+def test_a_session_that_goes_on_is_recorded_on(claude: str, tmp_path: Path) -> None:
+    """The same session in a second command: the journal has it once, and all of it."""
+    _run([claude, "--stream"])
+    _run([claude, "--stream"])
+    session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    (path,) = _journals(tmp_path)
+    assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in convert(session))
+
+
+def test_an_agent_without_files_is_recorded_from_what_it_printed(claude: str, tmp_path: Path) -> None:
+    """Its stream, by the stream's format; also when a session of another time has the same id."""
+    done = _run([claude, "--stream", "--no-file"])
+    assert done.returncode == 6
+    (path,) = _journals(tmp_path)
+    expected = list(convert(tmp_path / "stream"))
+    told = list(read_events(path))
+    assert path.stem == SESSION
+    assert {event.origin.adapter for event in told if event.origin} == {"claude_stream"}
+    assert [(event.type, event.payload, event.raw) for event in told] == [
+        (event.type, event.payload, event.raw) for event in expected
+    ]
+
+
+def test_a_session_of_somebody_else_is_not_the_commands(claude: str, tmp_path: Path) -> None:
+    """A session in the same folder that is older than the command, or one in another folder, is left alone."""
+    projects = tmp_path / "home" / ".claude" / "projects" / "p"
+    projects.mkdir(parents=True)
+    old, other = projects / f"{SESSION}.jsonl", projects / "660e8400-e29b-41d4-a716-446655440000.jsonl"
+    old.write_bytes((tmp_path / "source").read_bytes())
+    os.utime(old, (0, 0))
+    text = (tmp_path / "source").read_text("utf-8").replace(str(tmp_path / "work"), "/somewhere")
+    program = tmp_path / "other" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat {tmp_path}/other-session > {other}\n")
+    program.chmod(0o755)
+    (tmp_path / "other-session").write_text(text, "utf-8")
+    _run([str(program)])
+    assert [event.type for event in _journal(tmp_path)][:2] == ["run.started", "tool.call"]
+
+
+def test_the_journal_grows_while_the_agent_works(claude: str, tmp_path: Path) -> None:
+    """Who follows the journal sees the session live."""
+    with subprocess.Popen([*STENO, "--", claude, "--stream"], stdout=subprocess.DEVNULL) as process:
+        _until(lambda: _journals(tmp_path) and _journals(tmp_path)[0].stat().st_size > 0)
+        assert process.poll() is None
+        assert process.wait(PATIENCE) == 6
+
+
+def test_a_session_that_somebody_records_is_left_to_them(claude: str, tmp_path: Path) -> None:
+    """A journal that is being written by another process is not ours to write; that is no failure."""
+    from stenograph import Recorder
+
+    with Recorder(tmp_path / "storage", run_id=SESSION), (tmp_path / "paths").open("wb") as paths:
+        done = _run([claude, "--stream"], "--print-path", str(paths.fileno()), pass_fds=[paths.fileno()])
+    assert (done.returncode, done.stderr) == (6, b"")
+    assert [path.name for path in _journals(tmp_path)] == [f"{SESSION}.jsonl"]
+    assert (tmp_path / "paths").read_text() == f"{_journals(tmp_path)[0]}\n"
+    assert _journals(tmp_path)[0].read_bytes() == b""

@@ -1,0 +1,148 @@
+"""`steno hook`: whatever comes, the agent goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stenograph.cli import wake
+from stenograph.journal.place import archive_home, find_journal, recording_root
+
+SESSION = "550e8400-e29b-41d4-a716-446655440000"
+
+
+class _Stdin:
+    def __init__(self, data: bytes) -> None:
+        self.buffer = io.BytesIO(data)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A storage of its own, named by the environment."""
+    monkeypatch.setenv("STENOGRAPH_STORAGE", str(tmp_path / "storage"))
+    return tmp_path / "storage"
+
+
+def _problems(store: Path) -> list[str]:
+    try:
+        return (store / wake.FOLDER / wake.PROBLEMS).read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _call(monkeypatch: pytest.MonkeyPatch, data: bytes) -> int:
+    monkeypatch.setattr(sys, "stdin", _Stdin(data))
+    return wake.answer()
+
+
+_garbage = st.binary(max_size=60) | st.recursive(
+    st.none() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["transcript_path", "x"]), inner),
+).map(lambda value: json.dumps(value).encode())
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=_garbage)
+def test_garbage_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, store: Path, data: bytes) -> None:
+    """No call fails, and each that is not understood is one line in the log of problems."""
+    before = len(_problems(store))
+    assert _call(monkeypatch, data) == 0
+    assert len(_problems(store)) == before + 1
+
+
+@pytest.mark.parametrize("path", ["relative.jsonl", "/x/session.txt", "/x/\ud800.jsonl", "/x/a\0b.jsonl", 5, None])
+def test_an_odd_transcript_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, store: Path, path: Any) -> None:
+    """Also one whose name no file can have."""
+    call = {"transcript_path": path, "hook_event_name": "Stop"}
+    assert _call(monkeypatch, json.dumps(call).encode()) == 0
+    assert len(_problems(store)) == 1
+
+
+def test_a_storage_that_cannot_be_written_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path
+) -> None:
+    """There is nowhere to say so, and the agent goes on."""
+    store.write_text("a file where a folder should be")
+    call = {"transcript_path": str(tmp_path / f"{SESSION}.jsonl"), "hook_event_name": "Stop"}
+    assert _call(monkeypatch, json.dumps(call).encode()) == 0
+    assert store.read_text() == "a file where a folder should be"
+
+
+def test_the_log_does_not_grow_for_ever(store: Path) -> None:
+    """It keeps to two files of a MiB each."""
+    for _ in range(5):
+        wake.note(store, "x" * (wake.LARGEST_LOG // 2))
+    folder = store / wake.FOLDER
+    assert sorted(each.name for each in folder.iterdir()) == [wake.PROBLEMS, f"{wake.PROBLEMS}.1"]
+    assert sum(each.stat().st_size for each in folder.iterdir()) < 3 * wake.LARGEST_LOG
+
+
+def test_a_call_for_a_session_that_is_collected_only_leaves_its_event(
+    monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path
+) -> None:
+    """Whoever holds the session's lock is woken by the line; nothing else is started."""
+    (store / wake.FOLDER).mkdir(parents=True)
+    monkeypatch.setattr(os, "posix_spawn", lambda *_, **__: pytest.fail("a process was started"))
+    with (store / wake.FOLDER / SESSION).open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        call = {"transcript_path": str(tmp_path / f"{SESSION}.jsonl"), "hook_event_name": "PostToolUse"}
+        assert _call(monkeypatch, json.dumps(call).encode()) == 0
+    assert (store / wake.FOLDER / SESSION).read_bytes() == b"PostToolUse\n"
+    assert _problems(store) == []
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"STENOGRAPH_HOME": "/a/home"},
+        {"STENOGRAPH_STORAGE": "here"},
+        {"XDG_DATA_HOME": "/data"},
+        {"XDG_DATA_HOME": " "},
+        {"HOME": "/nobody"},
+    ],
+    ids=str,
+)
+def test_the_short_way_records_where_the_long_one_does(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    """Two functions say where sessions are recorded, since one of them must be quick; they say the same."""
+    for name in ("STENOGRAPH_HOME", "STENOGRAPH_STORAGE", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert wake.storage() == recording_root()
+    assert archive_home().is_absolute()
+
+
+def test_the_short_way_loads_next_to_nothing() -> None:
+    """The agent waits while we load: no click, no msgspec, nothing of ours but what the call needs."""
+    code = "import sys, stenograph.cli.wake; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"click", "msgspec", "asyncio", "logging", "platformdirs", "subprocess"}
+    assert {name for name in loaded if name.startswith("stenograph")} == {
+        "stenograph",
+        "stenograph.cli",
+        "stenograph.cli.wake",
+    }
+
+
+def test_runs_of_agents_are_found_by_their_id(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run that is not in ./storage is looked for in the archive, where hooks record."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
+    journal = tmp_path / "archive" / "transcripts" / f"{SESSION}.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.touch()
+    assert find_journal(SESSION[:8]) == journal
