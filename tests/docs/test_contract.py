@@ -61,9 +61,15 @@ def _check_alive(proof: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
     ]
     assert found, f"{proof} does not exist"
-    marks = " ".join(ast.unparse(mark) for mark in found[0].decorator_list)
+    marks = " ".join(ast.unparse(mark) for mark in [*found[0].decorator_list, *_module_marks(tree)])
     assert "skip" not in marks, f"{proof} is skipped"
     assert "xfail" not in marks, f"{proof} is expected to fail"
     assert any(isinstance(node, ast.Assert | ast.With | ast.Call) for node in ast.walk(found[0])), (
         f"{proof} checks nothing"
     )
+
+
+def _module_marks(tree: ast.Module) -> list[ast.expr]:
+    """What `pytestmark` says about every test of the module."""
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    return [node.value for node in assigned if [ast.unparse(target) for target in node.targets] == ["pytestmark"]]

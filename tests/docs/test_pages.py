@@ -181,10 +181,14 @@ def _outermost(journals: list[Path]) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty folder to read a page in, with `steno` at hand and errors that are not swallowed."""
+def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder to read a page in, and a home without agents; errors are not swallowed, `steno` is at hand."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("STENOGRAPH_STORAGE", raising=False)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("STENOGRAPH_HOME", str(home / "archive"))
+    for name in ("STENOGRAPH_STORAGE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 

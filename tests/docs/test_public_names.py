@@ -6,15 +6,31 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
 import stenograph
+import stenograph.adapters.claude_agent_sdk
+import stenograph.adapters.codex_app_server
+import stenograph.adapters.openai
+import stenograph.logs
 import stenograph.model
+import stenograph.session
+import stenograph.session.slices
 import stenograph.transcript
 
-MODULES = [stenograph, stenograph.model, stenograph.transcript]
+MODULES = [
+    stenograph,
+    stenograph.adapters.claude_agent_sdk,
+    stenograph.adapters.codex_app_server,
+    stenograph.adapters.openai,
+    stenograph.logs,
+    stenograph.model,
+    stenograph.session,
+    stenograph.session.slices,
+    stenograph.transcript,
+]
 NOT_OURS = {"TYPE_CHECKING"}
 """Python's own words, visible because a module has no other way to use them."""
 
@@ -35,6 +51,14 @@ def test_the_public_names_are_what_is_visible() -> None:
 def test_a_public_name_can_be_imported_and_says_what_it_is(name: str) -> None:
     """Each public name exists and has a docstring of its own."""
     assert getattr(stenograph, name).__doc__
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_names_of_a_room_say_what_they_are(module: ModuleType) -> None:
+    """Each is there once, and each class and function has a docstring."""
+    assert len(module.__all__) == len(set(module.__all__))
+    found = [getattr(module, name) for name in module.__all__]
+    assert all(value.__doc__ for value in found if isinstance(value, type | FunctionType))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -61,7 +85,18 @@ def test_type_checkers_see_the_same_names() -> None:
 
 
 def test_importing_the_package_loads_no_room() -> None:
-    """Public names are loaded at first use, so that starting up costs nothing."""
+    """Public names are loaded at first use, so that starting up costs nothing but the version."""
     program = "import sys, stenograph; print(sorted(name for name in sys.modules if name.startswith('stenograph.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['stenograph.version']"
+
+
+@pytest.mark.parametrize("adapter", ["claude_agent_sdk", "codex_app_server", "litellm", "openai"])
+def test_importing_an_adapter_loads_no_sdk(adapter: str) -> None:
+    """An SDK is loaded when it is used: importing the adapter and our public names needs none of them."""
+    program = (
+        f"import sys; from stenograph import TranscriptCollector; import stenograph.adapters.{adapter}; "
+        "print([name for name in ('openai', 'litellm', 'claude_agent_sdk', 'mcp', 'httpx') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from stenograph import Recorder, TranscriptEntry, read_events, start_run
 from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig
 from stenograph.adapters.prompt import Prompt
+from stenograph.bundle import DebugBundle, create_bundle
 from stenograph.formats.base import Context
 from stenograph.model import TextBlock
 from stenograph.session import Session
@@ -27,6 +29,7 @@ from stenograph.sources.session_tail import SessionTail
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 KEY = "sk-none"
+STENO = "import sys; from stenograph.cli import main; sys.argv[:] = ['steno', *sys.argv[1:]]; main()"
 
 
 # A4: the capture points of the adapters that ask and answer.
@@ -152,6 +155,34 @@ def test_with_a_watch_the_poll_is_only_a_safety_net(tmp_path: Path, monkeypatch:
     assert asyncio.run(idle()) <= 1
 
 
+# D6: bundles.
+
+SEEDS_QUERY = """\
+SELECT context->>'entry_type', context->>'source', context->>'detail'
+FROM logs
+WHERE event = 'transcript.entry'
+ORDER BY context->>'sequence_number'
+"""
+
+
+def test_a_bundle_answers_the_query_of_the_document(tmp_path: Path, python: Python) -> None:
+    """Word for word; and its logs are what the document reads entries from."""
+    with start_run("review", root=tmp_path / "storage") as run:
+        run.user("Any bugs?")
+        run.assistant("None.")
+    path = create_bundle(tmp_path / "bug.zip", read_events(run.path))
+    done = python(STENO, "query", path, SEEDS_QUERY, "--json")
+    rows = [list(row.values()) for row in json.loads(done.stdout)]
+    kinds = ["system_event", "user_message", "assistant_message", "system_event"]
+    assert [row[:2] for row in rows] == [[kind, "main"] for kind in kinds]
+    assert json.loads(rows[0][2]) == {"subtype": "run.started"}
+    logged = [record for record in DebugBundle.load(path).logs if record.get("event") == "transcript.entry"]
+    assert [record["context"]["entry_type"] for record in logged] == kinds
+    with zipfile.ZipFile(path) as packed:
+        names = {name.partition("/")[2] for name in packed.namelist()}
+    assert {"logs/app.jsonl", "transcript.jsonl"} <= names
+
+
 # E1: plain-text transcripts.
 
 
@@ -163,8 +194,7 @@ def test_steno_text_writes_a_file_per_unit(tmp_path: Path, python: Python) -> No
             with run.tool("look", {}) as call:
                 call.output = "fine"
             run.assistant("Done.")
-    program = "import sys; from stenograph.cli import main; sys.argv[:] = ['steno', *sys.argv[1:]]; main()"
-    done = python(program, "text", run.path, "--root", tmp_path / ".leslie", "--thread", "t1", "--json")
+    done = python(STENO, "text", run.path, "--root", tmp_path / ".leslie", "--thread", "t1", "--json")
     files = [Path(file) for file in json.loads(done.stdout)["files"]]
     assert {file.parent for file in files} == {tmp_path / ".leslie" / "threads" / "t1" / ".meta" / "transcripts"}
     assert [file.name[14:] for file in files] == ["Any-bugs.txt", "修复它.txt"]
