@@ -17,7 +17,7 @@ demo: $(VENV)/.installed
 	$(BIN)/steno demo
 
 test: lint types imports $(VENV)/.developing
-	@tools/ensure jq strace
+	@tools/ensure jq strace chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.developing

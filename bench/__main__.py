@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import collector, formats, hook, html, journal, openai
+from bench import archive, collector, formats, hook, html, journal, openai, query
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -19,6 +19,8 @@ ROOMS = {
     "openai": openai.rows,
     "hook": hook.rows,
     "html": html.rows,
+    "archive": archive.rows,
+    "query": query.rows,
 }
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bench import opencode
 from bench.measure import Row, in_child, median_pairs, stopwatch
 from stenograph.formats.base import Context, FormatSpec
 from stenograph.formats.registry import formats
@@ -26,7 +27,8 @@ GOALS = [
 
 def rows(folder: Path) -> list[Row]:
     """Every measurement of this room."""
-    return [_parsing(formats()[name], keep_raw, goal) for name, keep_raw, goal in GOALS] + [_memory(folder)]
+    parsing = [_parsing(formats()[name], keep_raw, goal) for name, keep_raw, goal in GOALS]
+    return [*parsing, *opencode.rows(folder), _memory(folder)]
 
 
 def _corpus(name: str) -> bytes:

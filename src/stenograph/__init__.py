@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from stenograph.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from stenograph.adapters.collector import TranscriptCollector, TranscriptCollectorConfig
+    from stenograph.adapters.collector import TranscriptCollector
+    from stenograph.adapters.collector_config import TranscriptCollectorConfig
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
     from stenograph.journal import (
         Recorder,
@@ -53,7 +54,7 @@ _HOMES = {
     "StoreLocked": "stenograph.errors",
     "Subscription": "stenograph.journal",
     "TranscriptCollector": "stenograph.adapters.collector",
-    "TranscriptCollectorConfig": "stenograph.adapters.collector",
+    "TranscriptCollectorConfig": "stenograph.adapters.collector_config",
     "TranscriptEntry": "stenograph.transcript",
     "TranscriptSummary": "stenograph.transcript",
     "default_masker": "stenograph.redact",

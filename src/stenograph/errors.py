@@ -4,6 +4,7 @@
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
     ├── InvalidFormat (ValueError)         no format of that name is installed
+    ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
@@ -27,6 +28,7 @@ __all__ = [
     "AmbiguousRun",
     "InvalidEvent",
     "InvalidFormat",
+    "InvalidQuery",
     "InvalidRunId",
     "InvalidTool",
     "MissingExtra",
@@ -81,6 +83,12 @@ class InvalidFormat(StenographError, ValueError):
         self.name = name
         self.known = known
         super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
+
+
+class InvalidQuery(StenographError, ValueError):
+    """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
 
 
 class InvalidTool(StenographError, TypeError):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import os
+import pickle
 import random
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from golden_cases import CASES, files_of, name_of
+from stenograph.archive.frozen_parser import freeze, thaw
 from stenograph.formats.base import Context, Format, FormatSpec
 from stenograph.formats.registry import detect, formats
 from stenograph.model import EVENT_TYPES, Event, decode, encode
@@ -233,3 +238,51 @@ def test_two_parsers_share_nothing(spec: FormatSpec) -> None:
         got_second += second.feed(other[start : start + 1000])
     assert got_first + first.finish() == parsed(spec, one)[0]
     assert got_second + second.finish() == parsed(spec, other)[0]
+
+
+def no_side_file(name: str) -> str | None:
+    """Golden files stand alone."""
+    return None
+
+
+_READ_ON = """
+import pickle, sys
+from stenograph.archive.frozen_parser import freeze, thaw
+from stenograph.formats.registry import formats
+from stenograph.model import encode
+
+def no_side_file(name):
+    return None
+
+told = []
+for name, state, rest in pickle.load(sys.stdin.buffer):
+    parser = thaw(state, formats()[name], no_side_file)
+    events = [encode(event) for event in parser.feed(rest) + parser.finish()]
+    told.append((events, freeze(parser.report, no_side_file)))
+pickle.dump(told, sys.stdout.buffer)
+"""
+
+
+def test_a_parser_reads_on_in_another_process() -> None:
+    """Frozen amid a file and thawed by a process with other hashes, it tells the rest as if nothing had happened."""
+    halves, expected = [], []
+    for name, path in FILES:
+        spec, data = SPECS[name], path.read_bytes()
+        parser = spec.open(Context(run_id=RUN_ID, side_file=no_side_file))
+        middle = len(data) // 2
+        told = len(parser.feed(data[:middle]))
+        halves.append((name, freeze(parser, no_side_file), data[middle:]))
+        whole, untouched = parsed(spec, data)
+        expected.append(([encode(event) for event in whole[told:]], untouched.report))
+    done = subprocess.run(
+        [sys.executable, "-c", _READ_ON],
+        input=pickle.dumps(halves),
+        env={**os.environ, "PYTHONHASHSEED": "4711" if os.environ.get("PYTHONHASHSEED") != "4711" else "1"},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    for (name, path), (events, report), (rest, untouched) in zip(
+        FILES, pickle.loads(done.stdout), expected, strict=True
+    ):
+        assert events == rest, path
+        assert thaw(report, SPECS[name], no_side_file) == untouched, path

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -134,6 +135,22 @@ def test_the_process_is_nobodys(agent: Agent) -> None:
     opened = {str(each.readlink()) for each in (Path(f"/proc/{pid}") / "fd").iterdir()}
     assert str(agent.place / "pipe") not in opened
     assert {str((Path(f"/proc/{pid}") / "fd" / str(fd)).readlink()) for fd in range(3)} == {"/dev/null"}
+
+
+def test_an_agent_that_closed_its_output_is_recorded_all_the_same(agent: Agent) -> None:
+    """The lock must not be where the process that collects has its own standard output."""
+    call = {"transcript_path": str(agent.session), "hook_event_name": "SessionEnd" + "x" * 100_000}
+    line = shlex.join([*STENO, "hook", "claude"])
+    environment = {**os.environ, "STENOGRAPH_STORAGE": str(agent.storage)}
+    agent.write(*LINES)
+    done = subprocess.run(["sh", "-c", f"{line} >&- 2>&-"], input=json.dumps(call).encode(), env=environment)
+    assert done.returncode == 0
+    until(lambda: agent.recorded() == agent.expected())
+    assert len(agent.collectors()) == 1
+    agent.hook("SessionEnd")  # to the process that holds the lock
+    until(lambda: not agent.collectors())
+    assert not agent.problems.exists()
+    assert (agent.storage / "collectors" / SESSION).stat().st_size < 1000
 
 
 def test_many_hooks_at_once_start_one_process(agent: Agent) -> None:

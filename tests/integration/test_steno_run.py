@@ -7,11 +7,13 @@ import os
 import pty
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,14 @@ PATIENCE = 60
 STENO = [sys.executable, "-W", "error", "-m", "stenograph", "run"]
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 GOLDEN = Path(__file__).parents[1] / "golden"
+OPENCODE_TABLES = {
+    "session": "id, project_id, parent_id, directory, title, version, agent, model, time_created, time_updated",
+    "message": "id, session_id, time_created, time_updated, data",
+    "part": "id, message_id, session_id, time_created, time_updated, data",
+    "event": "id, aggregate_id, seq, type, data",
+    "event_sequence": "aggregate_id, seq",
+    "project": "id",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +64,19 @@ def _journals(tmp_path: Path) -> list[Path]:
 def _journal(tmp_path: Path) -> list[Event]:
     (path,) = _journals(tmp_path)
     return list(read_events(path))
+
+
+def _database(*cases: str) -> sqlite3.Connection:
+    """OpenCode's database with the rows of golden cases."""
+    connection = sqlite3.connect(":memory:")
+    for table, columns in OPENCODE_TABLES.items():
+        connection.execute(f"CREATE TABLE {table} ({columns})")
+    for case in cases:
+        for row in map(json.loads, (GOLDEN / "opencode" / case / "input.jsonl").read_bytes().splitlines()):
+            table, columns = row["table"], OPENCODE_TABLES[row["table"]].split(", ")
+            values = [json.dumps(row[name]) if isinstance(row.get(name), dict) else row.get(name) for name in columns]
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
+    return connection
 
 
 def _until(condition: Callable[[], object]) -> None:
@@ -98,6 +121,13 @@ def test_a_command_that_is_not_there_is_127(tmp_path: Path) -> None:
         assert done.stderr.decode().startswith(f"steno: {command}: ")
         assert done.stderr.count(b"\n") == 1
     assert _journals(tmp_path) == []
+
+
+def test_an_empty_command_is_127(tmp_path: Path) -> None:
+    """As a shell says it of a word that is empty: one line, and nothing is recorded."""
+    done = _run([""])
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (127, b"", 1)
+    assert not _journals(tmp_path)
 
 
 def test_a_script_without_a_first_line_is_run_by_the_shell(tmp_path: Path) -> None:
@@ -450,3 +480,37 @@ def test_a_session_that_somebody_records_is_left_to_them(claude: str, tmp_path: 
     assert [path.name for path in _journals(tmp_path)] == [f"{SESSION}.jsonl"]
     assert (tmp_path / "paths").read_text() == f"{_journals(tmp_path)[0]}\n"
     assert _journals(tmp_path)[0].read_bytes() == b""
+
+
+OPENCODE = """\
+#!{python}
+import sqlite3, sys
+from pathlib import Path
+folder = Path.home() / ".local" / "share" / "opencode"
+folder.mkdir(parents=True, exist_ok=True)
+connection = sqlite3.connect(folder / "opencode.db")
+connection.executescript(Path({script!r}).read_text("utf-8"))
+connection.commit()
+sys.stdout.buffer.write(Path({stream!r}).read_bytes())
+"""
+
+
+def test_a_session_in_a_database_is_recorded_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenCode keeps all its sessions in one file: the journal is what `steno convert` gives for the one it printed."""
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("OPENCODE_DB", raising=False)
+    with closing(_database("subagent", "text")) as rows:
+        (tmp_path / "script").write_text("\n".join(rows.iterdump()), "utf-8")
+    stream = GOLDEN / "opencode_stream" / "subagent" / "input.jsonl"
+    program = tmp_path / "opencode"
+    program.write_text(OPENCODE.format(python=sys.executable, script=str(tmp_path / "script"), stream=str(stream)))
+    program.chmod(0o755)
+    done = _run([str(program), "run", "--format", "json", "hi"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, stream.read_bytes(), b"")
+    session = json.loads(stream.read_bytes().splitlines()[0])["sessionID"]
+    database = tmp_path / "home" / ".local" / "share" / "opencode" / "opencode.db"
+    expected = list(convert(Path(f"{database}#{session}")))
+    (path,) = _journals(tmp_path)
+    assert path.stem == expected[0].run_id
+    assert {event.source for event in expected} > {"main"}
+    assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in expected)

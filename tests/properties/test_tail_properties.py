@@ -16,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from stenograph.formats.base import Context, Format
 from stenograph.model import Event, decode, encode
 from stenograph.sources.detection import format_named
-from stenograph.sources.tail import FileTail, Known, TailState, known_lines
+from stenograph.sources.known import Known, known_lines
+from stenograph.sources.tail import FileTail, TailState
 from strategies import PATIENT
 
 SPEC = format_named("claude_code")

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from stenograph.journal import Recorder, Run, Step
+from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs import TranscriptEmitter
@@ -59,17 +60,18 @@ class Capture:
         )
         self._mask = mask or _mask_of(recorder)
         self._guard = Guard(f"capture of {prompt_name!r}")
+        self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
+        self._lost = 0
         self._parses_raw = parses_raw
         self._projector = Projector()
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the projector and the children, and keeps events in their order
+        survives_fork(self)
 
     @property
     def lost(self) -> int:
-        """What could not be recorded, logged or dispatched, all together; the log says why."""
-        recorder = self._recorder
-        lost = 0 if recorder is None or isinstance(recorder, Recorder) else recorder.run.lost
-        return self._guard.lost + self._emitter.lost + lost
+        """Events that could not be recorded, logged or dispatched, each counted once; the log says why."""
+        return self._lost + self._guard.lost
 
     @property
     def summary(self) -> TranscriptSummary:
@@ -88,7 +90,9 @@ class Capture:
             is_read = self._session is not None or self._emitter.is_enabled
             self._projector.parses_raw = self._parses_raw and is_read
             for event in events:
-                taken += self._guard.call("an event", self._take, event) or ()
+                before = self._events_guard.lost + self._emitter.lost
+                taken += self._events_guard.call("an event", self._take, event) or ()
+                self._lost += self._events_guard.lost + self._emitter.lost > before
         return taken
 
     def dispatch(self, value: object) -> None:
@@ -114,19 +118,26 @@ class Capture:
         lost = {"lost": self.lost} if self.lost else {}
         return self._emitter.stop(**lost, **context)
 
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+
     def _take(self, event: Event) -> list[TranscriptEntry]:
-        stored = self._guard.call("an event", self._record, event) if self._recorder is not None else None
+        guard = self._events_guard
+        stored = None
+        if self._recorder is not None:
+            stored = guard.call("an event", self._record, event)
+            guard.lost += stored is None
         if stored is None and self._mask is not None:
-            stored = self._mask(
-                event
-            )  # what could not be recorded still goes to the others, and masked as it should be
+            stored = self._mask(event)  # what could not be recorded still goes to the others, masked as it should be
         entries = self._projector.feed(stored or event)
         for entry in entries:
             self._emitter.emit_entry(entry)
-            self.dispatch(entry)
+            if self._session is not None:
+                guard.call("an entry", self._session.dispatch, entry)
         return entries
 
     def _record(self, event: Event) -> Event | None:
+        """The event as it was recorded; None where it was not, which a run has logged already."""
         recorder = self._recorder
         assert recorder is not None
         if event.run_id == self.run_id:
@@ -137,10 +148,7 @@ class Capture:
             if parent is not None:
                 self._children[event.run_id] = parent.child(event.run_id, event.parent_run_id)
         child = self._children[event.run_id]
-        if child is None:
-            self._guard.lost += 1
-            return None
-        return child.append(event)
+        return None if child is None else child.append(event)
 
 
 _SILENT = logging.Logger("stenograph.silent", logging.CRITICAL + 1)

@@ -20,9 +20,9 @@ from stenograph.journal.place import Root
 from stenograph.model.event import Event
 from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.known import known_lines
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.session_tail import SessionTail
-from stenograph.sources.tail import known_lines
 from stenograph.watch import SAFETY_NET, FolderWatch
 
 _TICK = 0.5

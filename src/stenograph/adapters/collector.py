@@ -8,11 +8,9 @@ last message reaches them a while after the last hook.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import threading
 import time
-import typing
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from concurrent.futures import Future
@@ -21,56 +19,28 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.sdk_hooks import sdk_hooks
+from stenograph.adapters.unparsed import Unparsed
 from stenograph.errors import InvalidEvent
 from stenograph.fold.open_ends import OpenEnds
-from stenograph.formats.base import FormatSpec, LineFormat
+from stenograph.formats.base import FormatSpec
 from stenograph.journal.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.model.event import Event
 from stenograph.session import Session
 from stenograph.sources.detection import format_named
+from stenograph.sources.known import Known
 from stenograph.sources.session_tail import SessionTail
-from stenograph.sources.tail import FileTail, Known, TailState
+from stenograph.sources.tail import FileTail, TailState
 from stenograph.watch import SAFETY_NET, FolderWatch
 
-HOOKS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "Stop", "PreCompact")
-"""The hooks that every SDK has; newer ones are asked for by name."""
 _CALLS = ("tool.call", "tool.result")
 _GLANCE = 0.05  # how often the end looks at the files when nothing wakes it
 _PATIENCE = 5.0  # so long may a read make no progress when the time to drain is over
-
-
-class TranscriptCollectorConfig(Struct, frozen=True, kw_only=True):
-    """How a collector collects."""
-
-    poll_interval: float = 0.25
-    """Seconds between looks where no file watch works; with one, every five seconds or this, the longer."""
-    subagent_discovery_interval: float = 1.0
-    """Seconds between searches for subagent files where no file watch works."""
-    max_read_bytes: int = 65536
-    """How much is read at a time: a bound of memory, not of how far a read goes."""
-    emit_raw_json: bool = True
-    """Whether logs have each source line as it was; the journal has it anyway."""
-    parse_entries: bool = True
-    """False: one event per line, with its type, its time and the line itself, and nothing of what it says."""
-    quiet_period: float = 0.3
-    """At the end: seconds without a new line after which the session counts as written."""
-    drain_timeout: float = 5.0
-    """At the end: seconds after which it is left, quiet or not."""
-    emit_raw: bool | None = None
-    """The other spelling of `emit_raw_json`."""
-
-    def __post_init__(self) -> None:
-        if self.emit_raw is not None:
-            force_setattr(self, "emit_raw_json", self.emit_raw)
-        force_setattr(self, "emit_raw", self.emit_raw_json)
-        for name in ("poll_interval", "subagent_discovery_interval", "max_read_bytes"):
-            if not getattr(self, name) > 0:
-                raise InvalidEvent(f"{name} is {getattr(self, name)!r}; it must be more than 0")
 
 
 class TranscriptCollector:
@@ -107,7 +77,7 @@ class TranscriptCollector:
             parses_raw=self.config.parse_entries,
         )
         spec = format_named("claude_code")
-        self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=_Unparsed)
+        self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
         self._known = known
         self._guard = Guard(f"collector of {prompt_name!r}")
         self._paths: dict[str, None] = {}  # in the order of discovery
@@ -164,7 +134,7 @@ class TranscriptCollector:
 
     def hooks_config(self, existing: Mapping[str, Iterable[Any]] | None = None) -> dict[Any, list[Any]]:
         """The hooks for `ClaudeAgentOptions(hooks=…)`: yours, when you give them, and ours after them."""
-        names, matcher = _sdk()
+        names, matcher = sdk_hooks()
         merged = {name: list(matchers) for name, matchers in (existing or {}).items()}
         for name in names:
             merged.setdefault(name, []).append(matcher(hooks=[self.hook_callback]))
@@ -372,25 +342,6 @@ class TranscriptCollector:
             self._watch = None
 
 
-class _Matcher(Struct, kw_only=True):
-    """The SDK's HookMatcher, where there is no SDK."""
-
-    matcher: str | None = None
-    hooks: list[Any]
-    timeout: float | None = None
-
-
-def _sdk() -> tuple[list[str], type[Any]]:
-    """The hooks that the installed SDK knows, beside those that every one has, and its matcher."""
-    try:
-        types: Any = importlib.import_module("claude_agent_sdk.types")
-    except ImportError:
-        return list(HOOKS), _Matcher
-    events = typing.get_args(getattr(types, "HookEvent", None))
-    known = [name for each in events for name in (typing.get_args(each) or (each,))]
-    return list(dict.fromkeys([*HOOKS, *known])), types.HookMatcher
-
-
 def _is_unfinished(path: Path) -> bool:
     """Whether a subagent's sidecar says that it has not ended; before 2.1.3 it says nothing about that."""
     try:
@@ -398,37 +349,3 @@ def _is_unfinished(path: Path) -> bool:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return isinstance(meta, dict) and "requestShape" in meta and meta.get("finished") is not True
-
-
-class _Envelope(Struct):
-    """What is looked at of a line that is not to be parsed."""
-
-    type: Any = None
-    timestamp: Any = None
-
-
-_EVENT_TYPES = {
-    "user": "message.user",
-    "assistant": "message.assistant",
-    "thinking": "message.assistant",
-    "tool_use": "tool.call",
-    "tool_result": "tool.result",
-}
-_decode_envelope = msgspec.json.Decoder(_Envelope).decode
-
-
-class _Unparsed(LineFormat):
-    """Lines by their type and time only; what they say is in their raw text."""
-
-    name = "claude_code"
-
-    def _decode(self, line: bytes) -> Any:
-        return _decode_envelope(line)
-
-    def _convert(self, value: Any) -> Any:
-        return _Envelope(value.get("type"), value.get("timestamp")) if isinstance(value, dict) else _Envelope()
-
-    def _map(self, record: _Envelope) -> None:
-        self._place(record.timestamp)
-        kind = record.type if isinstance(record.type, str) else ""
-        self._emit(_EVENT_TYPES.get(kind, "system.event" if kind else "unknown"), None)

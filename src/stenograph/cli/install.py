@@ -132,6 +132,7 @@ def _parse(path: Path, text: str | None) -> dict[str, Any]:
     problem = "it is not a JSON object"
     try:
         settings = json.loads(text) if text is not None and text.strip() else {}
+        json.dumps(settings, allow_nan=False)  # Python reads numbers that JSON cannot hold, and would write them, too
         if isinstance(settings, dict):
             hooks = settings.get("hooks", {})
             if isinstance(hooks, dict) and all(isinstance(matchers, list) for matchers in hooks.values()):
@@ -192,6 +193,8 @@ def _is_ours(hook: Any) -> bool:
 def _replace(path: Path, text: str | None, settings: dict[str, Any]) -> str | None:
     """Write the settings in place of the old ones, whole or not at all; where the old ones are kept."""
     new = _document(settings, _indentation(text))
+    if text is not None and text.count("\r\n") == text.count("\n") > 0:
+        new = new.replace("\n", "\r\n")
     backup = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

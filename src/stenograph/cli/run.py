@@ -42,6 +42,9 @@ def command(ctx: click.Context, words: tuple[str, ...], root: str | None, path_f
     An agent is recorded from its own session files, or from what it prints where it keeps none; any other command with
     its output and exit code. Nothing is printed unless the recording failed, which the command does not notice.
     """
+    if not words[0]:  # which no file can be called, and nobody can be asked to start
+        click.echo("steno: the command is empty; name a program", err=True)
+        ctx.exit(127)
     if path_fd is not None:
         _own(path_fd)
     began = datetime.now(UTC)

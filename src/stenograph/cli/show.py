@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import click
 import msgspec
 
-from stenograph.cli.convert import tell_of_flaws
-from stenograph.cli.options import (
-    json_option,
-    root_option,
-    tell_of_journal_flaws,
-    wants_color,
-    write_bytes,
-    write_text,
-)
-from stenograph.cli.target import find_target
-from stenograph.journal.reader import JournalReader, read_events
+from stenograph.cli.options import json_option, root_option, wants_color, write_bytes
+from stenograph.cli.reading import Reading, passage_options
+from stenograph.cli.whole_file import write_whole
 from stenograph.model import Event, encode
+from stenograph.query.passage import Passage
 from stenograph.render.terminal import TerminalRenderer, visible
-from stenograph.sources.conversion import convert
 from stenograph.transcript import entries, format_entry
 
-FORMS = ("terminal", "text", "json", "entries")
+FORMS = ("terminal", "text", "markdown", "html", "json", "entries")
+BATCH = 1 << 16
 
 
 @click.command(
     "show",
-    epilog="Example: steno show 550e84 --as text | less",
+    epilog="Example: steno show 550e84 --as html --redact -o review.html",
     short_help="Print the transcript of a run.",
 )
 @click.argument("target", metavar="RUN|PATH")
@@ -38,44 +32,80 @@ FORMS = ("terminal", "text", "json", "entries")
     "form",
     type=click.Choice(FORMS),
     default="terminal",
-    help="terminal (default), text, json (the events) or entries (the flat view, as JSON).",
+    help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
 )
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
+@passage_options
 @root_option
 @json_option
-def command(target: str, form: str, full: bool, root: str, as_json: bool) -> None:
-    """Print the transcript of a run: what was said and done, in order."""
-    path, format_name = find_target(target, root)
-    events = read_events(path) if format_name == "exchange" else convert(path)
-    if as_json or form == "json":
-        _print_array(encode(event) for event in events)
-    elif form == "entries":
-        _print_array(msgspec.json.encode(entry.as_dict()) for entry in entries(events))
-    elif form == "text":
-        _print_text(events)
+def command(
+    target: str, form: str, output: str | None, redact: bool, full: bool, passage: Passage, root: str, as_json: bool
+) -> None:
+    """Print the transcript of a run, or a part of it: what was said and done, in order.
+
+    A page (html) is one file without anything outside it: mail it, or open it in a browser.
+    """
+    form = "json" if as_json else form
+    reading = Reading(target, root, passage, redact=redact, keep_raw=form in ("json", "entries"))
+    if output is None:
+        for batch in _batches(_pieces(form, reading, full=full, color=wants_color())):
+            write_bytes(batch)
     else:
-        renderer = TerminalRenderer(color=wants_color(), full=full)
-        for event in events:
-            write_text(renderer.render(event))
-    if isinstance(events, JournalReader):
-        tell_of_journal_flaws(events, "shown as unknown events")
-    else:
-        tell_of_flaws(events.files)
+        write_whole(Path(output), _batches(_pieces(form, reading, full=full, color=False, to_file=True)))
+    reading.tell_of_flaws()
 
 
-def _print_array(items: Iterator[bytes]) -> None:
-    """A JSON array, written as it comes."""
+def _pieces(form: str, reading: Reading, *, full: bool, color: bool, to_file: bool = False) -> Iterator[bytes]:
+    """The transcript in one of the forms, piece by piece."""
+    read = reading.events
+    match form:
+        case "json":
+            return _array(encode(event) for event in read())
+        case "entries":
+            return _array(msgspec.json.encode(entry.as_dict()) for entry in reading.entries())
+        case "text":
+            # A file gets the text as it is, a terminal nothing that it would obey.
+            texts = _formatted(read(), is_terminal=not to_file and sys.stdout.isatty())
+        case "markdown":
+            from stenograph.render.markdown import markdown_page
+
+            texts = markdown_page(read, full=full)
+        case "html":
+            from stenograph.render.html import html_page
+
+            texts = html_page(read, full=full)
+        case _:
+            renderer = TerminalRenderer(color=color, full=full)
+            texts = (renderer.render(event) for event in read())
+    return (text.encode("utf-8", "replace") for text in texts)
+
+
+def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size > BATCH:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _array(items: Iterator[bytes]) -> Iterator[bytes]:
+    """A JSON array."""
     opening = b"["
     for item in items:
-        write_bytes(opening + b"\n" + item)
+        yield opening + b"\n" + item
         opening = b","
-    write_bytes(b"[]\n" if opening == b"[" else b"\n]\n")
+    yield b"[]\n" if opening == b"[" else b"\n]\n"
 
 
-def _print_text(events: Iterable[Event]) -> None:
-    is_terminal = sys.stdout.isatty()  # a file gets the text as it is, a terminal nothing that it would obey
+def _formatted(events: Iterable[Event], *, is_terminal: bool) -> Iterator[str]:
     before = ""
     for entry in entries(events):
         text = format_entry(entry)
-        write_text(before + (visible(text) if is_terminal else text))
+        yield before + (visible(text) if is_terminal else text)
         before = "\n"

@@ -2,13 +2,67 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from stenograph.errors import SourceError
-from stenograph.journal.place import SUFFIX, find_journal
+from stenograph.cli.archive import damage_told
+from stenograph.errors import RunNotFound, SourceError
+from stenograph.journal.place import DEFAULT_ROOT, SUFFIX, find_journal
 from stenograph.model.ids import check_run_id
 from stenograph.sources.detection import detect_file
 from stenograph.sources.stored import address_of, check_single
+
+if TYPE_CHECKING:
+    from stenograph.archive import Archive
+
+
+_ID = re.compile(r"[0-9a-f-]{1,36}")
+"""A run id or the beginning of one."""
+
+
+class Archived(NamedTuple):
+    """A run of the archive."""
+
+    archive: Archive
+    run: int
+    """Its number there (`runs.id`)."""
+
+
+def find_run(target: str, root: str, *, archive_first: bool = False) -> tuple[Path, str] | Archived:
+    """What `find_target` finds; else the run of that id, or of its unique beginning, in the archive.
+
+    `archive_first`: the other way round, for what is no file. A root of one's own leaves the archive out.
+    """
+    may_be_archived = root == DEFAULT_ROOT and _ID.fullmatch(target.lower()) is not None and not Path(target).exists()
+    found = _archived(target) if may_be_archived and archive_first else None
+    if found is not None:
+        return found
+    try:
+        return find_target(target, root)
+    except RunNotFound:
+        found = _archived(target) if may_be_archived else None
+        if found is None:
+            raise
+        return found
+
+
+def _archived(target: str) -> Archived | None:
+    from stenograph.archive import Archive  # compression and a database, which a journal does without
+
+    try:
+        with damage_told():
+            archive = Archive()
+    except RunNotFound:
+        return None
+    try:
+        with damage_told():
+            return Archived(archive, archive.find_run(target)[0])
+    except SourceError as error:
+        archive.close()
+        if isinstance(error, RunNotFound):
+            return None
+        raise
 
 
 def find_target(target: str, root: str) -> tuple[Path, str]:

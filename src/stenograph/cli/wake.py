@@ -18,6 +18,8 @@ from pathlib import Path
 FOLDER = "collectors"
 PROBLEMS = "problems.log"
 LARGEST_LOG = 1 << 20
+LAST_STANDARD = 2
+LONGEST_EVENT = 100
 
 
 def answer() -> int:
@@ -80,7 +82,9 @@ def _lock(folder: Path, session: str, event: str) -> int | None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Open for reading, too: whoever collects reads the events by the very descriptor that holds its lock.
     fd = os.open(folder / session, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    os.write(fd, f"{' '.join(event.split())}\n".encode("utf-8", "backslashreplace"))
+    if fd <= LAST_STANDARD:  # we were called with one of those closed, and whoever collects opens them all
+        fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LAST_STANDARD + 1)
+    os.write(fd, f"{' '.join(event[:LONGEST_EVENT].split())}\n".encode("utf-8", "backslashreplace"))
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

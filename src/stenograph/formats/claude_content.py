@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, get_args
+from typing import Any
 
 from stenograph.formats.attachment import attachment, text_attachment
 from stenograph.formats.claude_record import Usage
+from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import (
     AttachmentBlock,
     Block,
@@ -16,10 +17,8 @@ from stenograph.model.block import (
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
-    UnknownBlock,
 )
 from stenograph.model.payload import ToolPayload, UsagePayload
-from stenograph.model.value import Extra
 
 EMITTED: Fidelity = "agent_emitted"
 
@@ -38,7 +37,7 @@ def block_of(item: Any) -> Block:
     if isinstance(item, str):
         return TextBlock(fidelity=EMITTED, text=item)
     if not isinstance(item, dict):
-        return _unknown_block(item)
+        return verbatim(item)
     kind = item.get("type")
     if kind == "text" and isinstance(text := item.get("text"), str):
         return TextBlock(fidelity=EMITTED, text=text)
@@ -56,8 +55,8 @@ def block_of(item: Any) -> Block:
             fidelity=EMITTED, tool_id=text_or_blank(item.get("tool_use_id")), tool_content=item.get("content")
         )
     if kind in ("image", "document"):
-        return attachment_of(item) or _unknown_block(item)
-    return _unknown_block(item)
+        return attachment_of(item) or verbatim(item)
+    return verbatim(item)
 
 
 def is_server_call(kind: Any) -> bool:
@@ -81,17 +80,6 @@ def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
         return text_attachment(source.get("media_type"), data.encode())
     except UnicodeEncodeError:
         return None
-
-
-def _unknown_block(item: Any) -> UnknownBlock:
-    """A block of a type of its own as it stood; anything else whole, so that no reader takes it for what it is not."""
-    kind = item.get("type") if isinstance(item, dict) else None
-    if not isinstance(kind, str) or kind in _WIRE_TYPES:
-        return UnknownBlock(extra=Extra(fidelity=EMITTED, value=item))
-    return UnknownBlock(extra=Extra({"type": kind, "fidelity": EMITTED, **item}))
-
-
-_WIRE_TYPES = {str(kind.__struct_config__.tag) for kind in get_args(Block)}
 
 
 def call_of(block: ToolUseBlock) -> ToolPayload:

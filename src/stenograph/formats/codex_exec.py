@@ -11,17 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
-from stenograph.formats.codex_rollout.content import (
-    result_of,
-    small,
-    string,
-    texts_of,
-    thinking_of,
-    tool_name,
-)
+from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
 from stenograph.formats.codex_rollout.usage import usage_of
+from stenograph.formats.content import texts_of
+from stenograph.formats.loose import small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 

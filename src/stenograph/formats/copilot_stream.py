@@ -14,11 +14,11 @@ from msgspec import Struct, field
 
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.base import Context, FormatSpec, Identity
-from stenograph.formats.codex_rollout.content import small, string
 from stenograph.formats.copilot_cli.content import requests_of
 from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
 from stenograph.formats.copilot_cli.format import CopilotFormat
 from stenograph.formats.copilot_cli.record import Data, Record, Result
+from stenograph.formats.loose import small, string
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import SystemPayload

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
-from stenograph.formats.model_api.loose import a_count, a_dict, a_str, first_str
+from stenograph.formats.loose import a_count, a_dict, a_str, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import Context, FormatSpec, Identity, run_id_of
-from stenograph.formats.model_api.loose import a_dict, a_str
+from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import error_of
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.sessions import NAME as SESSIONS

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.model.moment import moment_of
@@ -46,6 +47,7 @@ class TranscriptEmitter:
         self._lock = threading.RLock()  # protects the numbers and the tally, and keeps records in their order
         self._numbers: dict[str, int] = {}
         self._tally = Tally()
+        survives_fork(self)
 
     @property
     def is_enabled(self) -> bool:
@@ -132,6 +134,9 @@ class TranscriptEmitter:
     def note(self, event: str, message: str, **context: Any) -> None:
         """Log anything else about the taking down itself, as DEBUG."""
         self._note(logging.DEBUG, event, message, context)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
 
     def _emit(self, entry: TranscriptEntry) -> None:
         with self._lock:

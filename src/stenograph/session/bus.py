@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from stenograph.journal.forked import survives_fork
+
 log = logging.getLogger("stenograph.session")
 
 T = TypeVar("T")
@@ -21,6 +23,7 @@ class Bus:
         self._subscriptions: tuple[_Subscription, ...] = ()
         self._failed = 0
         self._lock = threading.Lock()  # protects changes of the subscriptions and of the count
+        survives_fork(self)
 
     @property
     def failed(self) -> int:
@@ -49,6 +52,9 @@ class Bus:
                     with self._lock:
                         self._failed += 1
                     subscription.tell(value, error)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.Lock()
 
 
 class _Subscription:

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 from msgspec import Struct
 
 from stenograph.errors import InvalidEvent, StoreClosed
+from stenograph.journal.forked import survives_fork
 from stenograph.session.bus import Bus
 from stenograph.session.events import PromptExecuted, PromptRendered, ToolInvoked
 from stenograph.session.record import is_record
@@ -77,6 +78,7 @@ class Session:
         self._is_closed = False
         # Protects changes of everything above and of slices. Never held while subscribers run.
         self._lock = threading.RLock()
+        survives_fork(self)
 
     @property
     def session_id(self) -> UUID:
@@ -225,6 +227,11 @@ class Session:
                 return self._unpublished.popleft()
             self._is_publishing = False
             return None
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+        self._unpublished.clear()  # the parent publishes them
+        self._is_publishing = False
 
     def _check_open(self) -> None:
         if self._is_closed:

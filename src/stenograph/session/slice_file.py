@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stenograph.errors import StoreError, unreadable
+from stenograph.journal.forked import survives_fork
 from stenograph.journal.lines import LineReader, last_newline
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -30,6 +31,7 @@ class SliceFile:
         self.torn = 0
         """Half lines that were set aside."""
         self._fd = -1
+        survives_fork(self)
 
     def append(self, line: bytes) -> None:
         """Write one line, whole or not at all; raises `StoreError`."""
@@ -91,6 +93,9 @@ class SliceFile:
 
     def __del__(self) -> None:
         self.close()
+
+    def _after_fork(self) -> None:
+        self.close()  # the advisory lock goes with the open file, so by this one parent and child would share it
 
     @contextmanager
     def _alone(self) -> Iterator[tuple[int, int]]:

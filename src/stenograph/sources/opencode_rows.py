@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +20,35 @@ from stenograph.sources.database import reading
 
 
 def session_lines(connection: sqlite3.Connection, session: dict[str, Any]) -> Iterator[bytes]:
-    """The rows of one session, those of a message at once."""
-    yield _line(session)
+    """The rows of one session, those of a message never apart from it."""
     key = (session["id"],)
+    lines = [_line(session)]
+    parts = groupby(connection.execute(_PARTS, key), key=itemgetter(1))
+    message_id, its_parts = next(parts, _NO_PARTS)
     for message in connection.execute(_MESSAGES, key):
-        hints = _hints(message[-1])
-        lines = [_line(_part(part, hints)) for part in connection.execute(_PARTS, message[:1])]
-        yield b"".join([*lines, _line(_message(message))])
-    for part in connection.execute(_ORPHANS, key):
-        yield _line(_part(part, {}))
+        if message[0] == message_id:
+            hints = _hints(message[-1])
+            lines += [_line(_part(part, hints)) for part in its_parts]
+            message_id, its_parts = next(parts, _NO_PARTS)
+        lines.append(_line(_message(message)))
+        if len(lines) > _MANY:
+            yield b"".join(lines)
+            lines = []
+    lines += [_line(_part(part, {})) for part in connection.execute(_ORPHANS, key)]
+    yield b"".join(lines)
 
 
+_MANY = 100
+"""Rows that are given at once."""
+_NO_PARTS: tuple[Any, Iterator[tuple[Any, ...]]] = (None, iter(()))
 _MESSAGES = """
 SELECT id, session_id, time_created, time_updated, data FROM message
 WHERE session_id = ? ORDER BY time_created, id
 """
 _PARTS = """
-SELECT id, message_id, session_id, time_created, time_updated, data FROM part
-WHERE message_id = CAST(? AS TEXT) ORDER BY id
+SELECT part.id, message.id, part.session_id, part.time_created, part.time_updated, part.data
+FROM message CROSS JOIN part ON part.message_id = message.id
+WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id
 """
 _ORPHANS = """
 SELECT id, message_id, session_id, time_created, time_updated, data FROM part

@@ -14,9 +14,10 @@ from stenograph.formats.base import Format, FormatSpec
 from stenograph.model.event import Event
 from stenograph.sources.conversion import context_of
 from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.known import Known
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
-from stenograph.sources.tail import MAX_READ_BYTES, FileTail, Known, TailState
+from stenograph.sources.tail import MAX_READ_BYTES, FileTail, TailState
 
 OPEN_FILES = 64
 """Files that are kept open at once; a host has few descriptors, and a session may have hundreds of files."""

@@ -9,11 +9,9 @@ before its newline came is known, too, and that is all that is special about it.
 
 from __future__ import annotations
 
-import base64
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -22,23 +20,10 @@ from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Format
 from stenograph.model import mend
 from stenograph.model.event import Event
+from stenograph.sources.known import ANY, DIGEST, Known, digest_of
 
 MAX_READ_BYTES = 65536
 _WINDOW = 1024  # so many bytes before our place are compared at every read
-_DIGEST = 8
-_LAST_LINE = 1 << 24  # a journal that names a later one is garbage, and not worth the memory
-_ANY = bytes(_DIGEST)  # in place of a digest: a line known by its number only
-
-
-class Known(Struct, frozen=True, kw_only=True):
-    """What was given out of a file before."""
-
-    digests: bytes = b""
-    """Eight bytes per line, from the first; zeros for a line that is known by its number only."""
-    given: int | None = None
-    """How many events of the last of these lines were given out; None for all."""
-    events: int = 0
-    """Events given out, all together."""
 
 
 class TailState(Struct, frozen=True, kw_only=True):
@@ -113,7 +98,7 @@ class FileTail:
     @property
     def lines(self) -> int:
         """Lines given out."""
-        return len(self._digests) // _DIGEST
+        return len(self._digests) // DIGEST
 
     def state(self) -> TailState:
         """Where the tail is now."""
@@ -158,7 +143,7 @@ class FileTail:
         events: list[Event] = []
         if self.open_bytes and _is_record(line := b"".join(self._partial)):
             self._parser = self._parser or self._opening()
-            events += self._compared(line, _digest(line))
+            events += self._compared(line, digest_of(line))
             self._matched -= 1  # in the file it is not a line yet
             self._early = len(line)
         if self._parser is not None and self._flushed != self.lines and (held := self._parser.finish()):
@@ -252,13 +237,13 @@ class FileTail:
         lines = block.split(b"\n")
         lines.pop()
         if self._matched == self.lines:
-            self._digests += b"".join(map(_digest, lines))
+            self._digests += b"".join(map(digest_of, lines))
             self._matched += len(lines)
             assert self._parser is not None
             return self._parser.feed(block)
         events: list[Event] = []
         for line in lines:
-            digest = _digest(line)
+            digest = digest_of(line)
             if self._early and not self._knows(digest):  # what looked like a line was the beginning of one
                 self._forget_from_here()
                 break
@@ -268,7 +253,7 @@ class FileTail:
     def _compared(self, line: bytes, digest: bytes) -> list[Event]:
         """The events of the next line, without those that were given out before."""
         assert self._parser is not None
-        at = self._matched * _DIGEST
+        at = self._matched * DIGEST
         is_last = self._matched + 1 == self.lines
         is_known = self._knows(digest)
         self._matched += 1
@@ -276,7 +261,7 @@ class FileTail:
             self._digests[at:] = digest
             self._given = None
             return self._parser.feed(line + b"\n")
-        self._digests[at : at + _DIGEST] = digest
+        self._digests[at : at + DIGEST] = digest
         if self._early:
             self._early = 0
             return []
@@ -288,63 +273,12 @@ class FileTail:
 
     def _forget_from_here(self) -> None:
         """Start again, because the parser has a line that is not in the file."""
-        del self._digests[self._matched * _DIGEST :]
+        del self._digests[self._matched * DIGEST :]
         self._begin()
 
     def _knows(self, digest: bytes) -> bool:
-        at = self._matched * _DIGEST
-        return self._digests[at : at + _DIGEST] in (digest, _ANY)
-
-
-def known_lines(events: Iterable[Event], *, verbatim: bool = True) -> dict[str | None, Known]:
-    """What a run's journal says was taken down, by file (None is the main one): the journal is the truth.
-
-    The last line of a file may have been cut between two of its events. Lines are known by their raw text, those
-    without one by their number; `verbatim=False` is for a journal whose raw text was masked.
-    """
-    found: dict[str | None, _Recorded] = {}
-    for event in events:
-        line = None if event.origin is None else event.origin.line
-        if event.origin is not None and line is not None and 0 < line <= _LAST_LINE:
-            found.setdefault(event.origin.file, _Recorded()).add(event, line, verbatim)
-    return {
-        file: Known(digests=bytes(each.digests), given=each.given, events=each.events) for file, each in found.items()
-    }
-
-
-class _Recorded:
-    """What was recorded of one file so far."""
-
-    def __init__(self) -> None:
-        self.digests = bytearray()
-        self.given = 0
-        self.events = 0
-
-    def add(self, event: Event, line: int, verbatim: bool) -> None:
-        raw = _raw_of(event)
-        lines = len(self.digests) // _DIGEST
-        self.events += 1
-        self.given += 1
-        if raw is None and line == lines:
-            return
-        # Only the first event of a line has its raw, so another raw at the same place is a line written anew.
-        self.given = 1
-        del self.digests[(line - 1) * _DIGEST :]
-        self.digests += _ANY * (line - 1 - len(self.digests) // _DIGEST)
-        self.digests += _digest(raw) if raw is not None and verbatim else _ANY
-
-
-def _raw_of(event: Event) -> bytes | None:
-    if event.raw_b64 is not None:
-        try:
-            return base64.b64decode(event.raw_b64, validate=True)
-        except ValueError:
-            return None
-    return None if event.raw is None else event.raw.encode("utf-8", "surrogatepass")
-
-
-def _digest(line: bytes) -> bytes:
-    return blake2b(line, digest_size=_DIGEST).digest()
+        at = self._matched * DIGEST
+        return self._digests[at : at + DIGEST] in (digest, ANY)
 
 
 def _is_record(line: bytes) -> bool:

@@ -150,7 +150,40 @@ def test_a_run_that_could_not_be_opened_is_counted(tmp_path: Path, lenient: None
         other = replace(events(capture, 1)[0], run_id=CHILD)
         capture.events([other, other])
     assert len(session[TranscriptEntry].all()) == 5
-    assert capture.lost == run.lost + 2
+    assert capture.lost == 5  # and not what the run lost beside: its start and its end
+    assert run.lost == 5
+
+
+def test_an_event_that_is_lost_everywhere_is_lost_once(root: Path, lenient: None) -> None:
+    """A closed journal, a broken handler, a closed session and a broken mask: three events are three losses."""
+
+    def fail(event: Event) -> Event:
+        raise ValueError("broken mask")
+
+    class Broken(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise OSError("broken handler")
+
+    logger = logging.Logger("broken", logging.DEBUG)
+    logger.addHandler(Broken())
+    for mask in (None, fail):
+        session = Session()
+        session.close()
+        recorder = Recorder(root)
+        recorder.close()
+        options = {"recorder": recorder, "session": session, "logger": logger, "mask": mask}
+        capture = Capture(prompt_name="p", adapter="test", **options)
+        capture.events(events(capture))
+        assert capture.lost == 3
+
+
+def test_losses_are_those_of_the_capture(tmp_path: Path, lenient: None) -> None:
+    """A run that lost something before, or by somebody else, is not a loss of ours."""
+    (tmp_path / "file").write_text("")
+    with start_run("r", root=tmp_path / "file") as run:
+        first, second = (Capture(prompt_name="p", adapter="test", recorder=run) for _ in range(2))
+        first.events(events(first))
+        assert (first.lost, second.lost) == (3, 0)
 
 
 def test_the_mask_covers_every_way_out(root: Path, lenient: None, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,11 +16,13 @@ from typing import Any
 import pytest
 
 from stenograph import Recorder, TranscriptEntry, read_events
-from stenograph.adapters.collector import HOOKS, TranscriptCollector, TranscriptCollectorConfig
+from stenograph.adapters.collector import TranscriptCollector
+from stenograph.adapters.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.sdk_hooks import HOOKS
 from stenograph.errors import InvalidEvent
 from stenograph.session import Session
 from stenograph.sources import convert
-from stenograph.sources.tail import known_lines
+from stenograph.sources.known import known_lines
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 PATIENCE = 20

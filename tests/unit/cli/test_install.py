@@ -94,6 +94,17 @@ def test_everything_else_stays(steno: Steno, path: Path) -> None:
     assert (outcome.json["settings"], outcome.json["backup"]) == (str(path), str(backup))
 
 
+def test_lines_end_as_they_did(steno: Steno, path: Path) -> None:
+    """A file of Windows lines stays one."""
+    path.parent.mkdir()
+    path.write_bytes(b'{\r\n    "model": "opus"\r\n}\r\n')
+    steno("install", "claude")
+    text = path.read_bytes()
+    assert text.count(b"\r\n") == text.count(b"\n") > 3
+    assert text.startswith(b'{\r\n    "model": "opus",\r\n    "hooks"')
+    assert set(json.loads(text)["hooks"]) == set(HOOKS)
+
+
 def test_twice_is_once(steno: Steno, path: Path) -> None:
     """The second time nothing is written, not even a backup."""
     _write(path, THEIRS)
@@ -152,7 +163,11 @@ def test_a_link_stays_a_link(steno: Steno, path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"{not json", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": {}}}', b'{"a": "\xff"}', b"[" * 100_000]
+    "text",
+    [
+        *(b"{not json", b"[]", b'{"hooks": []}', b'{"hooks": null}', b'{"hooks": {"Stop": {}}}', b'{"a": "\xff"}'),
+        *(b"[" * 100_000, b'{"a": 1e400}', b'{"a": NaN}', b"// mine\n{}", b"\xef\xbb\xbf{}"),
+    ],
 )
 def test_settings_that_are_not_understood_are_left_alone(steno: Steno, path: Path, text: bytes) -> None:
     """One line says why, and nothing is written."""

@@ -266,7 +266,7 @@ def test_images_become_attachments() -> None:
     [payload] = payloads({"id": 1, "method": "turn/start", "params": {"threadId": MAIN, "input": parts}})
     image, local = payload.blocks
     assert (image.media_type, image.size, image.data) == ("image/png", 6, "iVBORw0K")
-    assert local.extra == parts[1]
+    assert local.extra == {**parts[1], "fidelity": "agent_emitted"}
 
 
 def test_the_model_comes_from_the_thread() -> None:

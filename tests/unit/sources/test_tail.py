@@ -12,7 +12,8 @@ from stenograph.errors import SourceError
 from stenograph.formats.base import Context, Format
 from stenograph.model import Event, UnknownPayload
 from stenograph.sources.detection import format_named
-from stenograph.sources.tail import FileTail, Known, known_lines
+from stenograph.sources.known import Known, known_lines
+from stenograph.sources.tail import FileTail
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 SPEC = format_named("claude_code")

@@ -19,8 +19,8 @@ from stenograph.journal import Recorder, read_events
 from stenograph.model import Event, encode
 from stenograph.sources import convert
 from stenograph.sources.detection import detect_file, format_named
+from stenograph.sources.known import known_lines
 from stenograph.sources.session_tail import OPEN_FILES, SessionTail
-from stenograph.sources.tail import known_lines
 from stenograph.watch import FolderWatch
 
 SPEC = format_named("claude_code")

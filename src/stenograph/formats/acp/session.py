@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from stenograph.formats.acp.call import Call
 from stenograph.formats.base import Context, run_id_of
-from stenograph.formats.codex_rollout.content import blocks_of, string
+from stenograph.formats.content import blocks_of
+from stenograph.formats.loose import string
 from stenograph.model.block import Block, TextBlock, ThinkingBlock
 from stenograph.model.event import Origin
 

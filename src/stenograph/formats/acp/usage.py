@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.codex_rollout.content import string
-from stenograph.formats.codex_rollout.usage import tokens
+from stenograph.formats.loose import string, tokens
 from stenograph.model.payload import Scope, UsagePayload
 
 _LAST_CALL_ONLY = {"OpenCode"}

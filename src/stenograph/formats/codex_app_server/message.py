@@ -6,11 +6,11 @@ both directions may be wrapped (`{"dir": "in"|"out"|"exit", "proc": n, "t": seco
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET, Struct
+
+from stenograph.formats.loose import FAR, time_text
 
 _SERVER_REQUESTS = {
     "item/commandExecution/requestApproval",
@@ -27,9 +27,6 @@ _SERVER_REQUESTS = {
 }
 _CLIENT_NOTIFICATIONS = {"initialized"}
 _DIRECTIONS = {"in": False, "out": True}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FAR = 253_402_300_800
-"""The year 10000, in seconds."""
 
 
 class Message(Struct, gc=False):
@@ -110,17 +107,5 @@ def _key(value: Any) -> int | str | None:
 
 
 def _milliseconds(seconds: Any) -> int | None:
-    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < _FAR
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
     return round(seconds * 1000) if is_time else None
-
-
-def time_text(milliseconds: Any) -> str | None:
-    """Milliseconds since 1970 as RFC 3339 in UTC; None when they are none."""
-    if not isinstance(milliseconds, int) or isinstance(milliseconds, bool) or not 0 <= milliseconds < _FAR * 1000:
-        return None
-    return _rfc3339(milliseconds)
-
-
-@lru_cache(maxsize=256)  # many messages share a millisecond
-def _rfc3339(milliseconds: int) -> str:
-    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -21,12 +21,12 @@ from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.codex_app_server import item as items
 from stenograph.formats.codex_app_server.detection import thread_id_of, thread_object_of
 from stenograph.formats.codex_app_server.item import TOOLS, item_of, text
-from stenograph.formats.codex_app_server.message import Message, message_of, sent_at, time_text
+from stenograph.formats.codex_app_server.message import Message, message_of, sent_at
 from stenograph.formats.codex_app_server.notice import answer, error_of, is_known, notice
 from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, Requests, Stream
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
-from stenograph.formats.codex_rollout.content import small
+from stenograph.formats.loose import small, time_text
 from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 

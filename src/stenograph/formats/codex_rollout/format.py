@@ -11,21 +11,15 @@ from stenograph.formats.arguments import arguments_of
 from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.codex_rollout import record as records
-from stenograph.formats.codex_rollout.content import (
-    blocks_of,
-    result_of,
-    small,
-    string,
-    texts_of,
-    thinking_of,
-    tool_name,
-)
+from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import QUIET_EVENTS, TWINS, event_news, item_news
-from stenograph.formats.codex_rollout.usage import tokens, usage_of
+from stenograph.formats.codex_rollout.usage import usage_of
+from stenograph.formats.content import blocks_of, texts_of
+from stenograph.formats.loose import small, string, tokens
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 

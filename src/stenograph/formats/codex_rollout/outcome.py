@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.codex_rollout.content import string, texts_of
 from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
+from stenograph.formats.content import texts_of
+from stenograph.formats.loose import string
 
 _FAILURES = {"failed", "declined"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.codex_rollout.content import string
 from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
+from stenograph.formats.loose import string
 
 TWINS = {"user_message", "agent_message", "agent_reasoning"}
 """Events that only repeat what a response item says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stenograph.formats.loose import tokens
 from stenograph.model.payload import Scope, UsagePayload
 
 
@@ -24,8 +25,3 @@ def usage_of(scope: Scope, numbers: Any, model: str | None, key: str | None = No
         model=model,
         message_id=key,
     )
-
-
-def tokens(number: Any) -> int | None:
-    """A plausible number of tokens."""
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 63 else None

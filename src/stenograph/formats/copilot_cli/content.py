@@ -6,9 +6,9 @@ from operator import attrgetter
 from typing import Any
 
 from stenograph.formats.arguments import arguments_of
-from stenograph.formats.codex_rollout.content import blocks_of, small, string
-from stenograph.formats.codex_rollout.usage import tokens
+from stenograph.formats.content import blocks_of
 from stenograph.formats.copilot_cli.record import Data, Failure, Permission, Place, Result, Usage
+from stenograph.formats.loose import small, string, tokens
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, SystemPayload, ToolPayload, UsagePayload
 

@@ -15,11 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.codex_app_server.message import time_text
-from stenograph.formats.codex_rollout.content import small, string
 from stenograph.formats.copilot_cli import content
 from stenograph.formats.copilot_cli.record import Data, Record, Usage, record_from
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
+from stenograph.formats.loose import small, string, time_text
 from stenograph.model.block import Block, TextBlock, ThinkingBlock
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
 

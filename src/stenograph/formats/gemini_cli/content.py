@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.attachment import attachment
-from stenograph.formats.model_api.loose import a_dict, a_str, dicts, first_str
+from stenograph.formats.loose import a_dict, a_str, dicts, first_str
+from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import (
     Block,
     Fidelity,
@@ -13,10 +14,8 @@ from stenograph.model.block import (
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
-    UnknownBlock,
 )
 from stenograph.model.payload import UsagePayload
-from stenograph.model.value import Extra
 
 EMITTED: Fidelity = "agent_emitted"
 _TOO_MANY = 1 << 60
@@ -56,7 +55,7 @@ def block_of(part: Any, call_id: str = "") -> Block:
     if text is not None:
         return TextBlock(fidelity=EMITTED, text=text)
     if not isinstance(part, dict):
-        return _unknown(part)
+        return verbatim(part)
     if isinstance(thinking := part.get("text"), str):
         return ThinkingBlock(fidelity=EMITTED, thinking=thinking)
     if isinstance(call := part.get("functionCall"), dict):
@@ -67,8 +66,8 @@ def block_of(part: Any, call_id: str = "") -> Block:
         )
     media = a_dict(part.get("inlineData"))
     if isinstance(data := media.get("data"), str):
-        return attachment(media.get("mimeType"), data) or _unknown(part)
-    return _unknown(part)
+        return attachment(media.get("mimeType"), data) or verbatim(part)
+    return verbatim(part)
 
 
 def call_block(call: dict[str, Any], call_id: str) -> ToolUseBlock:
@@ -79,10 +78,6 @@ def call_block(call: dict[str, Any], call_id: str) -> ToolUseBlock:
         tool_id=first_str(call, "id") or call_id,
         tool_input=call.get("args"),
     )
-
-
-def _unknown(part: Any) -> UnknownBlock:
-    return UnknownBlock(extra=Extra(fidelity=EMITTED, value=part))
 
 
 def answer_blocks(message: dict[str, Any]) -> list[Block]:

@@ -21,7 +21,7 @@ from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
 from stenograph.formats.gemini_cli.told import Told
-from stenograph.formats.model_api.loose import a_dict, first_str
+from stenograph.formats.loose import a_dict, first_str
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.gemini_cli.content import calls_of
-from stenograph.formats.model_api.loose import first_str
+from stenograph.formats.loose import first_str
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
 _TYPES = ("user", "gemini", "info", "error", "warning")

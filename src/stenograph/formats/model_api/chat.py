@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.arguments import arguments_of
+from stenograph.formats.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.chat_stream import ChatStreams
 from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.media import attachment
-from stenograph.formats.model_api.parts import blocks_of, plain_text, thought_in, verbatim
+from stenograph.formats.model_api.parts import blocks_of, plain_text, thought_in
 from stenograph.formats.model_api.turn import Turn
 from stenograph.formats.model_api.usage import openai_usage
+from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import TextBlock
 
 SYSTEM_ROLES = ("system", "developer")

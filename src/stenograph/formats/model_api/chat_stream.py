@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_dict, a_str, dicts, first_str
+from stenograph.formats.loose import a_dict, a_str, dicts, first_str
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _LISTS = ("content", "thinking_blocks", "reasoning_details", "images")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from stenograph.formats.loose import a_dict, a_str, first_str
 from stenograph.formats.model_api.history import History, Mark
-from stenograph.formats.model_api.loose import a_dict, a_str, first_str
 from stenograph.formats.model_api.parts import text_block
 from stenograph.formats.model_api.recent import Recent
 from stenograph.formats.model_api.turn import Emit, Turn

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, a_time, dicts, first_str
+from stenograph.formats.loose import a_dict, a_list, a_str, a_time, dicts, first_str
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 

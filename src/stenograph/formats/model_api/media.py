@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats import attachment as attachments
-from stenograph.formats.model_api.loose import a_dict, a_str, first_str
+from stenograph.formats.loose import a_dict, a_str, first_str
 from stenograph.model.block import AttachmentBlock
 
 _AUDIO = {"mp3": "audio/mpeg"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from stenograph.formats.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.model_api.chat import SYSTEM_ROLES, said
 from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.model_api.messages_stream import EVENTS, MessageStream
 from stenograph.formats.model_api.parts import block_of, plain_text
 from stenograph.formats.model_api.turn import Turn

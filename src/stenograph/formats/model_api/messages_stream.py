@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stenograph.formats.arguments import arguments_of
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str
 
 EVENTS = (
     "message_start",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_list, a_str, dicts
+from stenograph.formats.loose import a_list, a_str, dicts
 from stenograph.formats.model_api.media import attachment_of
+from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock, UnknownBlock
-from stenograph.model.value import Extra
 
 FIDELITY: Fidelity = "agent_emitted"
 """Everything in these formats is what the caller or the model told; nobody here saw a tool run."""
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHTS = {"thinking", "think", "reasoning"}
-_OURS = {"text", "thinking", "tool_use", "tool_result", "command", "stream", "attachment", "unknown"}
 
 
 def text_block(text: str) -> TextBlock:
@@ -25,13 +24,6 @@ def text_block(text: str) -> TextBlock:
 def thinking_block(text: str) -> ThinkingBlock:
     """Reasoning that was shown."""
     return ThinkingBlock(fidelity=FIDELITY, thinking=text)
-
-
-def verbatim(part: Any) -> UnknownBlock:
-    """A part that has no block of its own, as it stood: redacted thinking, an image by URL, a file by id."""
-    if not isinstance(part, dict) or not isinstance(part.get("type"), str) or part["type"] in _OURS:
-        part = {"value": part}  # under our own names it would be read as what it is not
-    return UnknownBlock(extra=Extra({**part, "fidelity": FIDELITY}))
 
 
 def blocks_of(content: Any) -> list[Block]:

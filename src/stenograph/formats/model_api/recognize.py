@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import Identity
+from stenograph.formats.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.envelope import Api, Piece, chunks_in, unwrap
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.messages_stream import EVENTS
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")

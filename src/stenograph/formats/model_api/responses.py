@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from stenograph.formats.loose import a_dict, a_str, dicts, first_str
 from stenograph.formats.model_api.chat import SYSTEM_ROLES, said
 from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
-from stenograph.formats.model_api.loose import a_dict, a_str, dicts, first_str
-from stenograph.formats.model_api.parts import block_of, blocks_of, plain_text, verbatim
+from stenograph.formats.model_api.parts import block_of, blocks_of, plain_text
 from stenograph.formats.model_api.responses_call import add_call, add_output, is_call, is_output
 from stenograph.formats.model_api.responses_stream import ResponseStream
 from stenograph.formats.model_api.turn import Turn
 from stenograph.formats.model_api.usage import openai_usage
+from stenograph.formats.verbatim import verbatim
 
 _NOTES = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction", "context_compaction")
 _UNDER_WAY = ("queued", "in_progress")

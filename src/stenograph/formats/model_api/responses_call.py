@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.arguments import arguments_of
-from stenograph.formats.model_api.loose import a_str, first_str
+from stenograph.formats.loose import a_str, first_str
 from stenograph.formats.model_api.media import attachment
 from stenograph.formats.model_api.turn import Turn
 

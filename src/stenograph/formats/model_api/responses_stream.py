@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str
 
 _LAST = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 _DELTAS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.model_api.loose import a_count, a_dict
+from stenograph.formats.loose import a_count, a_dict
 from stenograph.model.payload import UsagePayload
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.formats.attachment import attachment
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str
-from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, UnknownBlock
+from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.verbatim import verbatim
+from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock
 from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
-from stenograph.model.value import Extra
 
 EMITTED: Fidelity = "agent_emitted"
 _TOO_MANY = 1 << 53
@@ -51,7 +51,7 @@ def file_block(part: dict[str, Any]) -> Block:
     block: AttachmentBlock | None = None
     if url.startswith("data:") and comma and head.endswith(";base64"):
         block = attachment(part.get("mime") or head.partition(";")[0], data)
-    return block or UnknownBlock(extra=Extra({**part, "type": "file", "fidelity": EMITTED}))
+    return block or verbatim({**part, "type": "file"})
 
 
 def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.model_api.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str
 from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.opencode.sessions import NAME

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.base import Context
-from stenograph.formats.model_api.loose import a_dict, a_str
+from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import error_of, facts_of, stamp
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.row import Row, hints_of, rows_of

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.digest import digest_of
-from stenograph.formats.model_api.loose import a_dict, a_str
+from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import EMITTED, error_of, facts_of, file_block, result_of, stamp, usage_of
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
@@ -67,6 +67,9 @@ class PartFormat(LineFormat):
     def _part(self, part: Part) -> None:
         """The events of one version of a part."""
         kind = a_str(part.data.get("type"))
+        if kind == "tool":
+            self._tool(part)  # has its times elsewhere
+            return
         self._at(a_dict(part.data.get("time")).get("start"), part.time)
         if kind in _KINDS:
             _KINDS[kind](self, part)
@@ -137,6 +140,7 @@ class PartFormat(LineFormat):
         call_id = a_str(part.data.get("callID")) or part.id
         is_called = part.id in self._calls and part.id != ""
         if status == "pending" and not is_called:
+            self._at(part.time)
             if self._first(f"{part.id} pending"):
                 self._system("pending", data=facts_of({"tool": name, "call_id": call_id}))
             return
@@ -150,6 +154,7 @@ class PartFormat(LineFormat):
             self._at(time.get("end"), time.get("start"), part.time)
             self._emit("tool.result", result_of(name, call_id, state, self._output(state)))
         elif is_called:
+            self._at(part.time)
             self._system("repeated" if status in _ENDED else "progress", data=facts_of({"call_id": call_id}))
 
     def _call(self, part: Part, name: str, call_id: str, given: Any) -> None:
@@ -219,7 +224,6 @@ _KINDS: dict[str, Callable[[PartFormat, Part], None]] = {
     "text": PartFormat._text,
     "reasoning": PartFormat._reasoning,
     "file": PartFormat._file,
-    "tool": PartFormat._tool,
     "step-finish": PartFormat._step_finish,
 }
 _QUIET = {

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.formats.model_api.loose import a_dict, a_str, dicts
+from stenograph.formats.loose import a_dict, a_str, dicts
 
 TABLES = ("session", "message", "part")
 _EVENTS = {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
+FAR = 253_402_300_800
+"""The year 10000, in seconds."""
 
 
 def a_dict(value: Any) -> dict[str, Any]:
@@ -57,3 +61,30 @@ def a_time(value: Any) -> str | None:
     except (OverflowError, ValueError):
         return None
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def time_text(milliseconds: Any) -> str | None:
+    """Milliseconds since 1970 as RFC 3339 in UTC, with as many digits; None when they are none."""
+    if not isinstance(milliseconds, int) or isinstance(milliseconds, bool) or not 0 <= milliseconds < FAR * 1000:
+        return None
+    return _rfc3339(milliseconds)
+
+
+@lru_cache(maxsize=256)  # many records share a millisecond
+def _rfc3339(milliseconds: int) -> str:
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def tokens(number: Any) -> int | None:
+    """A plausible number of tokens."""
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 63 else None
+
+
+def small(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:
+    """The facts that are there, or None when there are none."""
+    return {name: value for name, value in pairs if value is not None} or None
+
+
+def string(value: Any) -> str | None:
+    """A string that says something."""
+    return value if isinstance(value, str) and value else None

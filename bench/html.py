@@ -1,0 +1,112 @@
+"""Pages: a large session of an agent as one HTML file, beside the programs that people use for it."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from bench.formats import GOLDEN, _lengthened
+from bench.measure import Row, stopwatch
+
+SIZE = 20_000_000
+PEERS = Path(__file__).parent.parent / ".cache" / "html-peers"
+SESSION = "550e8400-e29b-41d4-a716-446655440000"
+ROUNDS = 3
+# Not ru_maxrss: a child inherits that from the process it was forked from.
+OURS = """
+import sys
+from pathlib import Path
+from stenograph.cli import cli
+try:
+    cli.main(["show", sys.argv[1], "--as", sys.argv[3], "-o", sys.argv[2]], standalone_mode=False)
+finally:
+    peak = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+    print(peak[0].split()[1])
+"""
+
+
+def rows(folder: Path) -> list[Row]:
+    """Every measurement of this room."""
+    session = folder / f"{SESSION}.jsonl"
+    _write_session(session)
+    size = session.stat().st_size / 1e6
+    made = [_page(session, form, size) for form in ("html", "markdown")]
+    session.unlink()
+    return made
+
+
+def _write_session(path: Path) -> None:
+    """One session of real lines: the golden cases with the texts of real ones, told again and again with new ids."""
+    files = sorted(each for each in (GOLDEN / "claude_code").rglob("*.jsonl") if each.name != "expected.jsonl")
+    lines = [_lengthened(line) for each in files for line in each.read_bytes().split(b"\n") if line]
+    with path.open("wb") as file:
+        turn = 0
+        while file.tell() < SIZE:
+            turn += 1
+            for line in lines:
+                if file.tell() < SIZE:
+                    file.write(_renamed(line, turn) + b"\n")
+
+
+def _renamed(line: bytes, turn: int) -> bytes:
+    """The line of another turn: ids of messages and calls are new, the session is one."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return line
+    if isinstance(record, dict) and "sessionId" in record:
+        record["sessionId"] = SESSION
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return text.replace('"toolu_', f'"toolu_{turn}_').replace('"msg_', f'"msg_{turn}_').encode("utf-8", "replace")
+
+
+def _page(session: Path, form: str, size: float) -> Row:
+    page = session.with_suffix(f".{form}")
+    seconds, peaks = [], []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(ROUNDS):
+        with stopwatch() as took:
+            command = [sys.executable, "-c", OURS, str(session), str(page), form]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds.append(took[0])
+        peaks.append(int(done.stdout) / 1000)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / ROUNDS
+    best, peak = statistics.median(seconds), max(peaks)
+    written = page.stat().st_size / 1e6
+    page.unlink()
+    return Row(
+        f"a Claude session of {size:.0f} MB as {form}, start-up included",
+        "≤ 1 s, ≤ 120 MB RSS",
+        f"{best:.2f} s ({worked:.2f} s of processor), {peak:.0f} MB; {written:.0f} MB written",
+        _peers(session) if form == "html" else "",
+        best <= 1 and peak <= 120,
+    )
+
+
+def _peers(session: Path) -> str:
+    """The same session by others, when they can be installed."""
+    if not (PEERS / "bin" / "claude-code-log").exists():
+        venv.create(PEERS, with_pip=True)
+        command = [PEERS / "bin" / "pip", "install", "--quiet", "claude-code-log", "claude-code-transcripts"]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return "no peer could be installed"
+    told = []
+    commands = {
+        "claude-code-log": [str(session), "-o", str(session.parent / "peer.html")],
+        "claude-code-transcripts": ["json", str(session), "-o", str(session.parent / "peer")],
+    }
+    for name, arguments in commands.items():
+        with stopwatch() as took:
+            command = [str(PEERS / "bin" / name), *arguments]
+            done = subprocess.run(command, capture_output=True, check=False, cwd=session.parent)
+        told.append(f"{name} {took[0]:.1f} s" if done.returncode == 0 else f"{name} fails")
+    shutil.rmtree(session.parent / "peer", ignore_errors=True)
+    (session.parent / "peer.html").unlink(missing_ok=True)
+    return ", ".join(told)

@@ -1,0 +1,44 @@
+"""Claude's lines as they are: what a collector makes of them that is not to parse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from stenograph.formats.base import LineFormat
+
+
+class _Envelope(Struct):
+    """What is looked at of a line that is not to be parsed."""
+
+    type: Any = None
+    timestamp: Any = None
+
+
+_EVENT_TYPES = {
+    "user": "message.user",
+    "assistant": "message.assistant",
+    "thinking": "message.assistant",
+    "tool_use": "tool.call",
+    "tool_result": "tool.result",
+}
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
+
+
+class Unparsed(LineFormat):
+    """Lines by their type and time only; what they say is in their raw text."""
+
+    name = "claude_code"
+
+    def _decode(self, line: bytes) -> Any:
+        return _decode_envelope(line)
+
+    def _convert(self, value: Any) -> Any:
+        return _Envelope(value.get("type"), value.get("timestamp")) if isinstance(value, dict) else _Envelope()
+
+    def _map(self, record: _Envelope) -> None:
+        self._place(record.timestamp)
+        kind = record.type if isinstance(record.type, str) else ""
+        self._emit(_EVENT_TYPES.get(kind, "system.event" if kind else "unknown"), None)

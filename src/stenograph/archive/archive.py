@@ -1,0 +1,79 @@
+"""An archive to read from: its index, its events by run and number, its kept bytes. Any number of processes may."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from functools import lru_cache
+from types import TracebackType
+from typing import Self
+
+from stenograph.archive.block import unpacked
+from stenograph.archive.home import home_of
+from stenograph.archive.schema import open_index
+from stenograph.errors import AmbiguousRun, RunNotFound
+from stenograph.model.codec import decode
+from stenograph.model.event import Event
+
+_BLOCKS_AT_HAND = 8
+_SHOWN = 3
+
+
+class Archive:
+    """Reads an archive. For one thread at a time; close it, or use it in a `with`."""
+
+    def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
+        """Raises `RunNotFound` where there is no archive yet, and `SourceError` for one of another version."""
+        self.home = home_of(home)
+        self.index: sqlite3.Connection = open_index(self.home.path, readonly=True)
+        """The connection: see `schema.TABLES`."""
+        self._lines = lru_cache(_BLOCKS_AT_HAND)(self._read_block)
+
+    def find_run(self, target: str) -> tuple[int, str]:
+        """The number (`runs.id`) and the id of the run that a person means: a run id or the unique beginning of one.
+
+        Raises `RunNotFound` or `AmbiguousRun`.
+        """
+        prefix = target.lower()
+        query = "SELECT id, run_id FROM runs WHERE run_id >= ? AND run_id < ? ORDER BY run_id LIMIT ?"
+        found = self.index.execute(query, (prefix, prefix + "\U0010ffff", _SHOWN + 1)).fetchall() if prefix else []
+        if len(found) == 1 or (found and found[0][1] == prefix):
+            return found[0][0], found[0][1]
+        if not found:
+            raise RunNotFound(f"no run {target!r} in the archive {self.home.path}; steno ls lists them", target)
+        ids = tuple(run_id for _, run_id in found)
+        shown = ", ".join(ids[:_SHOWN]) + (" …" if len(ids) > _SHOWN else "")
+        raise AmbiguousRun(f"{target} fits several runs of the archive ({shown}); give more of the run id", ids)
+
+    def events(self, run: int, first: int = 1, last: int | None = None) -> Iterator[Event]:
+        """The events of a run (`runs.id`) by their numbers, read block by block; without `last`, to the end."""
+        query = """
+            SELECT id FROM blocks WHERE run = ? AND last_seq >= ? AND (? IS NULL OR first_seq <= ?) ORDER BY first_seq
+        """
+        for (block,) in self.index.execute(query, (run, first, last, last)).fetchall():
+            for line in self._lines(block):
+                event = decode(line)
+                if first <= event.seq and (last is None or event.seq <= last):
+                    yield event
+
+    def event(self, id: int) -> Event | None:
+        """One event by its id (`events.id`, and the rowid of `words`)."""
+        place = self.index.execute("SELECT block, line FROM events WHERE id = ?", (id,)).fetchone()
+        return None if place is None else decode(self._lines(place[0])[place[1]])
+
+    def _read_block(self, block: int) -> list[bytes]:
+        row = self.index.execute("SELECT lines FROM blocks WHERE id = ?", (block,)).fetchone()
+        return [] if row is None else unpacked(row[0])
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,52 @@
+"""Blocks: the canonical events of a run as the index holds them, a few hundred kilobytes at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import zstandard
+from msgspec.structs import replace
+
+from stenograph.model import mend
+from stenograph.model.codec import decode, encode
+from stenograph.model.event import Event
+
+BLOCK_BYTES = 1 << 18
+"""A block is closed when it holds this much."""
+_LEVEL = 3
+
+
+def bare(event: Event) -> tuple[Event, bytes]:
+    """The event as the index holds it, with its line: without its raw text, which is in the packs, and in UTF-8."""
+    if event.raw is not None or event.raw_b64 is not None:
+        event = replace(event, raw=None, raw_b64=None)
+    try:
+        return event, encode(event)
+    except UnicodeEncodeError:
+        event = mend.without_surrogates(event)[0]
+        return event, encode(event)
+
+
+def line_of(event: Event) -> bytes:
+    """The line of an event in the index."""
+    return bare(event)[1]
+
+
+def packed(lines: list[bytes]) -> bytes:
+    """Lines as a block."""
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(b"\n".join(lines))
+
+
+def unpacked(block: bytes) -> list[bytes]:
+    """The lines of a block."""
+    return _decompressor().decompress(block).split(b"\n")
+
+
+def events_of(block: bytes) -> list[Event]:
+    """The events of a block."""
+    return [decode(line) for line in unpacked(block)]
+
+
+@cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor()

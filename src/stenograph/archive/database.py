@@ -1,0 +1,94 @@
+"""Databases that hold many sessions: each is kept as a file of its own, to which new and changed rows are appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from stenograph.archive.discovery import Newcomer
+from stenograph.archive.file_reading import digest, lines_in
+from stenograph.archive.kept_file import KeptFile
+from stenograph.archive.pack import FRAME_BYTES, About
+from stenograph.archive.store import Opened, Store
+from stenograph.archive.summary import Summary
+from stenograph.archive.walk import path_text
+from stenograph.formats.base import run_id_of
+from stenograph.model.event import Event
+from stenograph.sources.layout import StoredSession
+from stenograph.sources.layouts import layout_of
+
+
+def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
+    """Keep the rows of a database that are new or different. Raises `SourceError` when it cannot be read."""
+    assert newcomer.found.spec is not None
+    stored = layout_of(newcomer.found.spec.name).stored(newcomer.seen.path)
+    assert stored is not None
+    with stored as sessions:
+        for _, group in groupby(sessions, key=lambda each: each.identity.native_id):
+            _keep_run(store, newcomer, list(group), summary)
+
+
+def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
+    store.begin_batch()
+    plans: list[tuple[Opened, list[bytes]]] = []
+    main: KeptFile | None = None
+    for session in sessions:
+        about = _about(newcomer, session, main)
+        file = store.files.get(about.path)
+        lines = list(session.lines())
+        if file is not None:
+            kept = lines_in(store.kept.sound_chunks(file.id, file.version))
+            lines = [line for line in lines if digest(line[:-1]) not in kept]
+        if lines:
+            file = file or _added(store, about, summary)
+            live = layout_of(about.format).side_file(newcomer.seen.path, about.native_id)
+            plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
+            summary.bytes_read += sum(map(len, lines))
+        if session.identity.source == "main":
+            main = file
+    plans.sort(key=lambda plan: plan[0].file.id)
+    summary.grown += sum(opened.file.kept > 0 for opened, _ in plans)
+    if plans:
+        store.index_batch([opened for opened, _ in plans], [_kept(store, *plan) for plan in plans])
+
+
+def _added(store: Store, about: About, summary: Summary) -> KeptFile:
+    summary.new += 1
+    return store.add_file(about)
+
+
+def _kept(store: Store, opened: Opened, lines: list[bytes]) -> Iterator[Event]:
+    """Keep the lines, a frame at a time, and give their events."""
+    waiting: list[bytes] = []
+    size = 0
+    for number, line in enumerate(lines, 1):
+        waiting.append(line)
+        size += len(line)
+        if size >= FRAME_BYTES or number == len(lines):
+            data = b"".join(waiting)
+            store.keep(opened, data)
+            yield from opened.feed(data)
+            waiting, size = [], 0
+    yield from opened.reading.settle()
+
+
+def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
+    seen, found, identity = newcomer.seen, newcomer.found, session.identity
+    assert found.spec is not None
+    name = found.spec.name
+    inside = identity.native_id if identity.source == "main" else f"{identity.native_id}/{identity.source}"
+    parent = identity.parent_native_id
+    return About(
+        root=path_text(seen.root.path),
+        path=path_text(f"{seen.path}#{inside}"),
+        format=name,
+        main=None if main is None else main.id,
+        native_id=identity.native_id,
+        run_id=run_id_of(name, identity.native_id),
+        parent_run_id=None if parent is None else run_id_of(name, parent),
+        source=identity.source,
+        session_id=identity.session_id,
+        parent_source=session.parent_source,
+        parent_call_id=session.parent_call_id,
+        at=found.at,
+    )

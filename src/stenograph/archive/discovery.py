@@ -1,0 +1,261 @@
+"""What there is to do: which files are new, changed, moved or gone, and which belong to one session.
+
+Unchanged files are told by their status alone. Only new ones are looked into, to know whose they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from stenograph.archive.kept_file import KeptFile, tail_of
+from stenograph.archive.pack import About
+from stenograph.archive.source_bytes import SourceBytes
+from stenograph.archive.store import Store
+from stenograph.archive.walk import JOURNALS, Root, Seen, path_text, walk
+from stenograph.errors import SourceError
+from stenograph.formats.base import Identity, run_id_of
+from stenograph.formats.registry import formats, head_records
+from stenograph.sources.detection import Detection
+from stenograph.sources.layout import Member
+from stenograph.sources.layouts import layout_of
+
+_NOT_YET = "no whole line yet"
+_UNKNOWN = "no format knows it"
+_DATABASE = "a database, kept session by session"
+_PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
+_VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
+
+
+class Newcomer:
+    """A file that was not kept before."""
+
+    def __init__(self, seen: Seen, found: Detection, head: bytes) -> None:
+        self.seen = seen
+        self.found = found
+        self.records = head_records(head)
+        self.member: Member | None = None
+        self.main: Path | None = None
+        """The main file of its session, where it is not itself that."""
+
+
+@dataclass(slots=True)
+class Work:
+    """One session with something to do: files that changed, and files that are new."""
+
+    changed: list[tuple[KeptFile, Seen]] = field(default_factory=list)
+    new: list[Newcomer] = field(default_factory=list)
+
+    @property
+    def at(self) -> int:
+        """When the last of them changed."""
+        return max(seen.mtime_ns for seen in (*(seen for _, seen in self.changed), *(each.seen for each in self.new)))
+
+
+class Discovery:
+    """One look through some folders."""
+
+    def __init__(self, store: Store, source: SourceBytes) -> None:
+        self._store = store
+        self._source = source
+        self.unchanged = 0
+        self.problems: list[SourceError] = []
+        self.databases: list[Newcomer] = []
+        """Files that hold many sessions, and changed."""
+        self.moved: set[int] = set()
+        """Files that have another path now."""
+        self.gone: list[KeptFile] = []
+        self._strangers = {
+            path: status
+            for path, *status in store.connection.execute("SELECT path, size, mtime_ns, inode FROM skipped")
+        }
+        self._newcomers: dict[Path, Newcomer] = {}
+
+    def look(self, roots: Iterable[Root]) -> list[Work]:
+        """The sessions with something to do, the longest unchanged first."""
+        changed: list[tuple[KeptFile, Seen]] = []
+        new: list[Seen] = []
+        met: set[str] = set()
+        roots = list(roots)
+        for root in roots:
+            for seen in walk(root):
+                key = path_text(seen.path)
+                if key not in met:
+                    met.add(key)
+                    self._sort(key, seen, changed, new)
+        changed += self._find_moved(new, met, {path_text(root.path) for root in roots})
+        self._meet(new)
+        return sorted(self._sessions(changed), key=lambda work: work.at)
+
+    def _sort(self, key: str, seen: Seen, changed: list[tuple[KeptFile, Seen]], new: list[Seen]) -> None:
+        file = self._store.files.get(key)
+        if file is not None:
+            if file.is_as(seen.size, seen.mtime_ns, seen.inode) and file.is_present:
+                self.unchanged += 1
+            else:
+                changed.append((file, seen))
+        elif self._strangers.get(key) != [seen.size, seen.mtime_ns, seen.inode]:
+            new.append(seen)
+
+    # Moved and gone.
+
+    def _find_moved(self, new: list[Seen], met: set[str], roots: set[str]) -> list[tuple[KeptFile, Seen]]:
+        """Files that have another name now; those that are nowhere are gone, which costs us nothing."""
+        missing = {
+            file.inode: file
+            for key, file in self._store.files.items()
+            if file.is_present and file.about.root in roots and not {key, key.rpartition("#")[0]} & met
+        }
+        moved = []
+        for seen in list(new) if missing else ():
+            file = missing.get(seen.inode)
+            if file is not None and file.inode is not None and self._is_same(file, seen):
+                del missing[seen.inode]
+                new.remove(seen)
+                moved.append((file, seen))
+        self.moved = {file.id for file, _ in moved}
+        self.gone = list(missing.values())
+        return moved
+
+    def _is_same(self, file: KeptFile, seen: Seen) -> bool:
+        """Whether a file by another name begins with all that was kept, as its last bytes tell."""
+        if seen.size < file.kept or file.kept == 0:
+            return False
+        try:
+            with self._source.opened(seen.path) as source:
+                return tail_of(source.read(file.kept - file.window, file.window)) == file.tail
+        except SourceError:
+            return False
+
+    # New files.
+
+    def _meet(self, new: list[Seen]) -> None:
+        mains = {root: set(layout_of(root.format).sessions(root.path)) for root in {s.root for s in new} if root.format}
+        for seen in new:
+            forced = seen.root.format if seen.path in mains.get(seen.root, ()) or seen.root.format == JOURNALS else None
+            try:
+                found, head = self._source.detect(seen.path, formats()[forced] if forced else None)
+            except SourceError as error:
+                self.problems.append(error)
+                continue
+            newcomer = Newcomer(seen, found, head)
+            if found.spec is not None and layout_of(found.spec.name).stored(seen.path) is not None:
+                self.databases.append(newcomer)
+                self._skip(seen, _DATABASE)
+            elif found.spec is None or not (newcomer.records or found.is_document):
+                self._skip(seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
+            else:
+                self._newcomers[seen.path] = newcomer
+
+    def _skip(self, seen: Seen, reason: str) -> None:
+        row = (path_text(seen.path), seen.size, seen.mtime_ns, seen.inode, reason)
+        self._store.connection.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
+
+    # Sessions.
+
+    def _sessions(self, changed: list[tuple[KeptFile, Seen]]) -> Iterator[Work]:
+        works: dict[object, Work] = {}
+        for file, seen in changed:
+            works.setdefault(file.about.main or file.id, Work()).changed.append((file, seen))
+        self._join_families()
+        for path, newcomer in self._newcomers.items():
+            main = newcomer.main or path
+            known = self._store.files.get(path_text(main))
+            works.setdefault(known.id if known is not None else main, Work()).new.append(newcomer)
+        for work in works.values():
+            work.new.sort(key=lambda each: (each.main is not None, each.seen.path))
+            yield work
+
+    def _join_families(self) -> None:
+        """Find the main file of every new file that is a subagent's, and the call that spawned it."""
+        families: dict[str, list[Newcomer]] = {}
+        for each in self._newcomers.values():
+            if each.found.identity.source != "main":
+                families.setdefault(each.found.run_id, []).append(each)
+        if not families:
+            return
+        mains = {
+            each.found.run_id: each.found for each in self._newcomers.values() if each.found.identity.source == "main"
+        }
+        for run_id, members in families.items():
+            main = mains.get(run_id) or self._kept_main(run_id)
+            if main is None or main.spec is None:
+                continue
+            told = {member.path: member for member in layout_of(main.spec.name).members(main, self._detect)}
+            for each in members:
+                if each.found.spec is main.spec:
+                    each.main = Path(main.path)
+                    each.member = told.get(each.seen.path) or Member(path=each.seen.path)
+
+    def _kept_main(self, run_id: str) -> Detection | None:
+        query = "SELECT id FROM files WHERE run_id = ? AND source = 'main' AND main IS NULL ORDER BY id"
+        row = self._store.connection.execute(query, (run_id,)).fetchone()
+        return None if row is None else detection_of(self._store.by_id[row[0]])
+
+    def _detect(self, path: Path) -> Detection:
+        if path in self._newcomers:
+            return self._newcomers[path].found
+        file = self._store.files.get(path_text(path))
+        if file is None:
+            raise SourceError(f"{path} is no transcript", str(path))
+        return detection_of(file)
+
+
+def detection_of(file: KeptFile) -> Detection:
+    """What a kept file is, without looking at it."""
+    about = file.about
+    identity = Identity(native_id=about.native_id, session_id=about.session_id, source=about.source)
+    return Detection(path=about.path, spec=formats().get(about.format), identity=identity, at=about.at)
+
+
+def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
+    """What is known of a new file beside its bytes."""
+    found, seen = newcomer.found, newcomer.seen
+    assert found.spec is not None
+    identity, name = found.identity, found.spec.name
+    layout = layout_of(name)
+    if newcomer.member is not None:
+        source, call_id = newcomer.member.parent_source, newcomer.member.parent_call_id
+    else:
+        source, call_id = layout.parent_of(seen.path)
+    parent = identity.parent_native_id
+    return About(
+        root=path_text(seen.root.path),
+        path=path_text(seen.path),
+        format=name,
+        main=None if main is None else main.id,
+        is_document=found.is_document,
+        native_id=identity.native_id,
+        run_id=found.run_id,
+        parent_run_id=None if parent is None else run_id_of(name, parent),
+        source=identity.source,
+        file=None if newcomer.main is None else path_text(os.path.relpath(seen.path, newcomer.main.parent)),
+        session_id=identity.session_id,
+        parent_source=source,
+        parent_call_id=call_id,
+        at=found.at,
+        cwd=_first(newcomer.records, _PLACES),
+        agent_version=_first(newcomer.records, _VERSIONS),
+    )
+
+
+def moved_about(file: KeptFile, seen: Seen) -> About:
+    """The same for a file that has another path now."""
+    return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
+
+
+def _first(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
+    """The first text under one of these keys in the first records, or one level below."""
+    for record in records:
+        values = [record, *record.values()] if isinstance(record, dict) else []
+        for value in values:
+            for key in keys:
+                text = value.get(key) if isinstance(value, dict) else None
+                if isinstance(text, str) and text:
+                    return text.encode("utf-8", "replace").decode()
+    return None

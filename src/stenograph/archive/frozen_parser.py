@@ -1,0 +1,96 @@
+"""Parsers between two syncs: pickled into the index, so that a grown file is read on from where it was.
+
+What a parser can open is not pickled; it is given a new one. The unpickler knows Stenograph's classes, those of the
+package that the format comes from, and plain containers: the index is ours, but a database is no program.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from stenograph.formats.base import FormatSpec
+from stenograph.version import __version__
+
+SideFile = Callable[[str], str | None]
+
+_PLAIN = {
+    ("builtins", name)
+    for name in ("set", "frozenset", "bytearray", "list", "dict", "tuple", "int", "str", "bytes", "float", "complex")
+} | {
+    ("collections", "Counter"),
+    ("collections", "OrderedDict"),
+    ("collections", "defaultdict"),
+    ("collections", "deque"),
+    ("datetime", "datetime"),
+    ("datetime", "timedelta"),
+    ("datetime", "timezone"),
+    ("uuid", "UUID"),
+    ("uuid", "SafeUUID"),
+    ("msgspec", "Raw"),
+    ("msgspec", "UNSET"),
+    ("msgspec._core", "Raw"),
+    ("msgspec._core", "UNSET"),
+    ("msgspec._utils", "rebuild"),
+    ("copyreg", "_reconstructor"),
+    ("builtins", "object"),
+}
+
+
+class UnknownState(Exception):
+    """A state that this program did not write."""
+
+
+def program_of(spec: FormatSpec) -> str:
+    """What a state is bound to: the version of the program, and the format."""
+    return f"{__version__} {spec.name}"
+
+
+def freeze(state: Any, side_file: SideFile) -> bytes:
+    """A state as bytes; wherever it holds `side_file`, the one that thaws it puts its own."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, side_file).dump(state)
+    return buffer.getvalue()
+
+
+def thaw(data: bytes, spec: FormatSpec, side_file: SideFile) -> Any:
+    """The state in these bytes. Raises `UnknownState` for anything that `freeze` did not make of known classes."""
+    try:
+        return _Unpickler(io.BytesIO(data), spec, side_file).load()
+    except Exception as error:  # whatever a broken pickle raises, the kept bytes are read again
+        raise UnknownState(str(error)) from error
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, buffer: io.BytesIO, side_file: SideFile) -> None:
+        super().__init__(buffer, protocol=5)
+        self._side_file = side_file
+
+    def persistent_id(self, obj: Any) -> str | None:
+        return "side_file" if obj is self._side_file else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, buffer: io.BytesIO, spec: FormatSpec, side_file: SideFile) -> None:
+        super().__init__(buffer)
+        self._packages = {"stenograph", spec.open.__module__.partition(".")[0]}
+        self._side_file = side_file
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("builtins", "getattr"):  # how a method that an object holds is written
+            return self._method
+        if (module, name) in _PLAIN or module.partition(".")[0] in self._packages:
+            return super().find_class(module, name)
+        raise UnknownState(f"{module}.{name} is no part of a parser")
+
+    def _method(self, owner: Any, name: str) -> Any:
+        if type(owner).__module__.partition(".")[0] in self._packages and not name.startswith("__"):
+            return getattr(owner, name)
+        raise UnknownState(f"{name} is no method of a parser")
+
+    def persistent_load(self, pid: Any) -> Any:
+        if pid != "side_file":
+            raise UnknownState(f"{pid} is no part of a parser")
+        return self._side_file

@@ -1,0 +1,148 @@
+"""A file that the archive keeps: what the index knows of it, and its bytes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import msgspec
+
+from stenograph.archive.file_reading import WINDOW, FileReading
+from stenograph.archive.pack import About, Place, payload_of
+from stenograph.errors import SourceError
+
+_COLUMNS = "id, about, version, kept, tail, size, mtime_ns, inode, is_present"
+
+
+@dataclass(slots=True)
+class KeptFile:
+    """One file, by the path that it had when it was last seen."""
+
+    id: int
+    about: About
+    version: int = 1
+    kept: int = 0
+    """Bytes kept of the newest version."""
+    tail: bytes | None = None
+    """The digest of the last bytes kept."""
+    size: int | None = None
+    mtime_ns: int | None = None
+    inode: int | None = None
+    is_present: bool = True
+
+    @property
+    def window(self) -> int:
+        """How many bytes `tail` is the digest of."""
+        return min(self.kept, WINDOW)
+
+    def is_as(self, size: int, mtime_ns: int, inode: int) -> bool:
+        """Whether the file on disk looks as it did when it was last read."""
+        return self.size == size and self.mtime_ns == mtime_ns and self.inode == inode
+
+    def write(self, connection: sqlite3.Connection, reading: FileReading | None) -> None:
+        """Write the row; with `reading`, the counts of its parser, too."""
+        about = self.about
+        row = {
+            "id": self.id,
+            "root": about.root,
+            "path": about.path,
+            "format": about.format,
+            "run_id": about.run_id,
+            "source": about.source,
+            "main": about.main,
+            "version": self.version,
+            "kept": self.kept,
+            "about": msgspec.json.encode(about).decode(),
+            "cwd": about.cwd,
+            "agent_version": about.agent_version,
+            "tail": self.tail,
+            "size": self.size,
+            "mtime_ns": self.mtime_ns,
+            "inode": self.inode,
+            "is_present": self.is_present,
+        }
+        if reading is not None:
+            report = reading.parser.report
+            row |= {
+                "lines": report.lines,
+                "events": report.events,
+                "malformed": report.malformed,
+                "failed": report.failed,
+                "unknown": sum(report.unknown_types.values()),
+                "unknown_types": msgspec.json.encode(dict(report.unknown_types)).decode(),
+                "wanted_files": len(report.wanted_files),
+            }
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        news = ", ".join(f"{name} = excluded.{name}" for name in row if name != "id")
+        query = f"INSERT INTO files ({names}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {news}"
+        connection.execute(query, tuple(row.values()))
+
+
+def load_files(connection: sqlite3.Connection) -> Iterator[KeptFile]:
+    """Every file in the index."""
+    decode = msgspec.json.Decoder(About).decode
+    for number, about, *rest in connection.execute(f"SELECT {_COLUMNS} FROM files"):
+        yield KeptFile(number, decode(about), *rest)
+
+
+def tail_of(window: bytes) -> bytes:
+    """The digest of the last bytes of a file."""
+    return blake2b(window[-WINDOW:], digest_size=16).digest()
+
+
+class KeptBytes:
+    """Reads back what the packs hold, by the frames in the index."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+        self._connection = connection
+        self._folder = folder
+
+    def chunks(self, file: int, version: int) -> Iterator[bytes]:
+        """The bytes of one version of a file, in order. Raises `SourceError` where a pack is damaged."""
+        for _, chunks in self.batches(file, version):
+            yield from chunks
+
+    def sound_chunks(self, file: int, version: int, before: int | None = None) -> Iterator[bytes]:
+        """The same without what is damaged; of batches before one, when it is given."""
+        for _, chunks in self.batches(file, version, before, is_tolerant=True):
+            yield from chunks
+
+    def batches(
+        self, file: int, version: int, before: int | None = None, *, is_tolerant: bool = False
+    ) -> Iterator[tuple[int, Iterator[bytes]]]:
+        """The same by the batches in which they came."""
+        query = """
+            SELECT batch, length, pack, at, size FROM frames
+            WHERE file = ? AND version = ? AND kind = 'bytes' AND (? IS NULL OR batch < ?) ORDER BY start
+        """
+        rows = self._connection.execute(query, (file, version, before, before)).fetchall()
+        for batch, group in groupby(rows, key=itemgetter(0)):
+            yield batch, self._payloads(list(group), is_tolerant)
+
+    def _payloads(self, rows: list[tuple[int, ...]], is_tolerant: bool) -> Iterator[bytes]:
+        for _, length, *place in rows:
+            try:
+                yield payload_of(self._folder, Place(*place), length)
+            except SourceError:
+                if not is_tolerant:
+                    raise
+
+    def side(self, file: int, name: str) -> bytes | None:
+        """The newest kept bytes of a side file; None when it was not there."""
+        query = """
+            SELECT length, pack, at, size FROM frames
+            WHERE file = ? AND kind = 'side' AND name = ? ORDER BY id DESC LIMIT 1
+        """
+        row = self._connection.execute(query, (file, name)).fetchone()
+        return None if row is None else payload_of(self._folder, Place(*row[1:]), row[0])
+
+    def side_names(self, file: int) -> list[str]:
+        """The side files that are kept with a file."""
+        query = "SELECT DISTINCT name FROM frames WHERE file = ? AND kind = 'side' ORDER BY name"
+        return [name for (name,) in self._connection.execute(query, (file,))]

@@ -1,0 +1,248 @@
+"""Packs: append-only files of frames, each a piece of an agent's file. They are the truth of an archive.
+
+A frame is `MAGIC`, the lengths of header and payload and the header's CRC (`_PREFIX`), the header as JSON, and the
+payload as one zstd frame. Whatever else stands in a pack is a torn tail at its end, or damage in its middle.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import zstandard
+from msgspec import Struct
+
+from stenograph.errors import SourceError, StoreError
+
+PACK_BYTES = 1 << 28
+"""A new pack begins when the last one has grown beyond this."""
+FRAME_BYTES = 1 << 22
+"""At most so many bytes of a file go into one frame."""
+MAGIC = b"\x93SP1"
+_PREFIX = struct.Struct("<4sIQI")
+_HEADER_BYTES = 1 << 24
+_LEVEL = 3
+
+
+class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a file beside its bytes: enough to index it again without the agent's folder."""
+
+    root: str
+    """The folder under which it was found."""
+    path: str
+    """Absolute."""
+    format: str
+    main: int | None = None
+    """The main file of its session; None for a main file."""
+    is_document: bool = False
+    """One JSON document instead of lines."""
+    native_id: str = ""
+    run_id: str
+    parent_run_id: str | None = None
+    source: str = "main"
+    file: str | None = None
+    session_id: str | None = None
+    parent_source: str | None = None
+    parent_call_id: str | None = None
+    at: str
+    cwd: str | None = None
+    agent_version: str | None = None
+
+
+class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a frame is."""
+
+    kind: str
+    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path."""
+    file: int
+    version: int
+    batch: int
+    start: int = 0
+    """Where in the file's version the bytes begin."""
+    length: int = 0
+    sha256: str = ""
+    name: str | None = None
+    """Of a side file, as the transcript has it."""
+    about: About | None = None
+    """In the first frame of a version, and where the file was moved."""
+
+
+class Place(Struct, frozen=True):
+    """Where the payload of a frame is."""
+
+    pack: int
+    at: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """Where the next frame begins."""
+        return self.at + self.size
+
+
+class Damage(Struct, frozen=True):
+    """Bytes of a pack that are no frame."""
+
+    pack: int
+    start: int
+    end: int
+
+
+def pack_path(folder: Path, number: int) -> Path:
+    """The file of a pack."""
+    return folder / f"{number:06}.pack"
+
+
+def packs_in(folder: Path) -> list[int]:
+    """The numbers of the packs in a folder, in order."""
+    return sorted(int(path.stem) for path in folder.glob("*.pack") if path.stem.isdecimal())
+
+
+class PackWriter:
+    """Appends frames. For the one process that holds the archive's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        """Go on after the end of the last pack, which must be sound: see `cut_tail`."""
+        self._folder = folder
+        self._number = max(packs_in(folder), default=0)
+        self._fd: int | None = None
+        self._end = 0
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        self.written = 0
+        """Bytes of payload and header that were appended."""
+
+    def append(self, header: Header, data: bytes) -> tuple[Header, Place]:
+        """Append one frame in one write; the header comes back with length and checksum filled in."""
+        header = msgspec.structs.replace(header, length=len(data), sha256=sha256(data).hexdigest() if data else "")
+        text = msgspec.json.encode(header)
+        payload = self._compressor.compress(data) if data else b""
+        frame = b"".join((_PREFIX.pack(MAGIC, len(text), len(payload), zlib.crc32(text)), text, payload))
+        fd = self._opened()
+        start = self._end
+        try:
+            self._write(fd, frame)
+        except OSError as error:
+            os.ftruncate(fd, start)
+            path = pack_path(self._folder, self._number)
+            raise StoreError(f"cannot write {path}: {error.strerror}; make room on the disk", str(path)) from error
+        self._end = start + len(frame)
+        self.written += len(frame)
+        return header, Place(self._number, start + len(frame) - len(payload), len(payload))
+
+    def _write(self, fd: int, frame: bytes) -> None:
+        view = memoryview(frame)
+        while view:
+            view = view[os.write(fd, view) :]
+
+    def _opened(self) -> int:
+        if self._fd is not None and self._end >= PACK_BYTES:
+            self.sync()
+            self.close()
+            self._number += 1
+        if self._fd is None:
+            self._number = self._number or 1
+            path = pack_path(self._folder, self._number)
+            try:
+                self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                raise StoreError(f"cannot open {path}: {error.strerror}; check its permissions", str(path)) from error
+            self._end = os.fstat(self._fd).st_size
+        return self._fd
+
+    def sync(self) -> None:
+        """Wait until everything is on the disk itself."""
+        if self._fd is not None:
+            os.fdatasync(self._fd)
+
+    def close(self) -> None:
+        """Let go of the pack."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Place] | Damage]:
+    """Every frame of a pack from an offset on, and what stands between them; payloads are not read."""
+    path = pack_path(folder, pack)
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        at = start
+        while at < size:
+            found = _frame_at(file.fileno(), pack, at, size)
+            if found is None:
+                following = _next_frame(file.fileno(), pack, at + 1, size)
+                yield Damage(pack, at, following)
+                at = following
+            else:
+                yield found
+                at = found[1].end
+
+
+def _frame_at(fd: int, pack: int, at: int, size: int) -> tuple[Header, Place] | None:
+    prefix = os.pread(fd, _PREFIX.size, at)
+    if len(prefix) < _PREFIX.size:
+        return None
+    magic, header_size, payload_size, crc = _PREFIX.unpack(prefix)
+    payload = at + _PREFIX.size + header_size
+    if magic != MAGIC or header_size > _HEADER_BYTES or payload + payload_size > size:
+        return None
+    text = os.pread(fd, header_size, at + _PREFIX.size)
+    if zlib.crc32(text) != crc:
+        return None
+    try:
+        return msgspec.json.decode(text, type=Header), Place(pack, payload, payload_size)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _next_frame(fd: int, pack: int, at: int, size: int) -> int:
+    """Where the next sound frame begins; the end of the pack where there is none."""
+    step = 1 << 20
+    while at < size:
+        window = os.pread(fd, step + len(MAGIC), at)
+        found = window.find(MAGIC)
+        if found < 0:
+            at += step
+        elif _frame_at(fd, pack, at + found, size) is not None:
+            return at + found
+        else:
+            at += found + 1
+    return size
+
+
+def cut_tail(folder: Path, damage: Damage) -> None:
+    """Set a torn tail aside, in a file of its own, and cut the pack before it."""
+    path = pack_path(folder, damage.pack)
+    aside = path.with_suffix(f".torn-{damage.start}")
+    with path.open("rb") as file:
+        data = os.pread(file.fileno(), damage.end - damage.start, damage.start)
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as out:
+        out.write(data)
+    os.truncate(path, damage.start)
+
+
+def payload_of(folder: Path, place: Place, length: int, digest: str = "") -> bytes:
+    """The bytes in a frame. Raises `SourceError` for a payload that is not what it was."""
+    path = pack_path(folder, place.pack)
+    try:
+        with path.open("rb") as file:
+            payload = os.pread(file.fileno(), place.size, place.at)
+        data = _decompressor().decompress(payload, max_output_size=max(length, 1)) if length else b""
+    except (OSError, zstandard.ZstdError) as error:
+        raise SourceError(
+            f"{path} is damaged at byte {place.at}: {error}; restore it from a backup", str(path)
+        ) from error
+    if len(data) != length or (digest and sha256(data).hexdigest() != digest):
+        raise SourceError(f"{path} is damaged at byte {place.at}: the checksum differs; restore a backup", str(path))
+    return data
+
+
+@cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor()

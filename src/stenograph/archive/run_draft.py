@@ -1,0 +1,183 @@
+"""A run while events are added to it: its row in the index, its speakers, and the block that is being filled."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from stenograph.archive.evidence import Evidence
+from stenograph.archive.pack import About
+from stenograph.model.block import TextBlock
+from stenograph.model.event import Event
+from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, UsagePayload
+
+PROMPT_LENGTH = 500
+_COLUMNS = [
+    "parent_run_id",
+    "forked_from",
+    "agent",
+    "format",
+    "cwd",
+    "project",
+    "agent_version",
+    "name",
+    "first_prompt",
+    "model",
+    "started_at",
+    "ended_at",
+    "started_ms",
+    "ended_ms",
+    "status",
+    "events",
+    "turns",
+    "tools",
+    "errors",
+    "has_calls",
+    "has_turns",
+    "last_seq",
+    "last_id",
+    "evidence",
+]
+
+
+@dataclass(slots=True)
+class Speaker:
+    """A source of a run, as far as this batch tells."""
+
+    first_seq: int
+    last_seq: int = 0
+    events: int = 0
+    parent_source: str | None = None
+    parent_call_id: str | None = None
+
+
+@dataclass(slots=True)
+class RunDraft:
+    """One run. The fields are the columns of `runs`."""
+
+    id: int
+    run_id: str
+    format: str
+    agent: str
+    is_new: bool = True
+    """Nothing of it was indexed before this batch."""
+    parent_run_id: str | None = None
+    forked_from: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    agent_version: str | None = None
+    name: str | None = None
+    first_prompt: str | None = None
+    model: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    started_ms: int | None = None
+    ended_ms: int | None = None
+    status: str = "running"
+    events: int = 0
+    turns: int = 0
+    tools: int = 0
+    errors: int = 0
+    has_calls: int = 0
+    has_turns: int = 0
+    last_seq: int = 0
+    last_id: int = 0
+    evidence: str = "{}"
+    proof: Evidence = field(default_factory=Evidence)
+    speakers: dict[str, Speaker] = field(default_factory=dict)
+    lines: list[bytes] = field(default_factory=list)
+    """Of the block that is being filled."""
+    size: int = 0
+    block: int = 0
+    block_first: int = 0
+    has_usage: bool = False
+    """This batch told of tokens."""
+
+    def know(self, about: About) -> None:
+        """Take over what the main file's frame tells of the run."""
+        self.cwd = self.cwd or about.cwd
+        self.agent_version = about.agent_version or self.agent_version
+        if self.cwd and not self.project:
+            self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
+
+    def add(self, event: Event, ms: int | None) -> None:
+        """Count one event, whose `seq` is its own by now."""
+        self.events += 1
+        self.last_seq = event.seq
+        self.parent_run_id = self.parent_run_id or event.parent_run_id
+        self._hear(event)
+        if ms is not None and (event.origin is None or event.origin.time != "given"):
+            if self.started_ms is None or ms < self.started_ms:
+                self.started_ms, self.started_at = ms, event.timestamp
+            if self.ended_ms is None or ms >= self.ended_ms:
+                self.ended_ms, self.ended_at = ms, event.timestamp
+        self.proof.add(event)
+        match event.payload:
+            case MessagePayload() as payload:
+                self._message(event, payload)
+            case UsagePayload() as payload:
+                self.model = self.model or payload.model
+            case LifecyclePayload(name=name) if event.type == "run.started":
+                self.name = name
+            case SystemPayload(subtype="session_meta", data={"forked_from_id": str() as origin}):
+                self.forked_from = self.forked_from or origin
+
+    def _hear(self, event: Event) -> None:
+        source = event.source
+        speaker = self.speakers.get(source)
+        if speaker is None:
+            speaker = self.speakers[source] = Speaker(event.seq)
+        speaker.events += 1
+        speaker.last_seq = event.seq
+        if event.origin is not None:
+            speaker.parent_source = speaker.parent_source or event.origin.parent_source
+            speaker.parent_call_id = speaker.parent_call_id or event.origin.parent_call_id
+
+    def _message(self, event: Event, payload: MessagePayload) -> None:
+        if event.source != "main":
+            return
+        if event.type == "message.assistant":
+            self.model = payload.model or self.model
+            return
+        self.turns += 1
+        if self.first_prompt is None:
+            texts = [block.text for block in payload.blocks if isinstance(block, TextBlock)]
+            if payload.system_prompt is not None and texts and texts[-1] == payload.system_prompt:
+                texts.pop()
+            self.first_prompt = "\n".join(texts)[:PROMPT_LENGTH] or None
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write the row and those of the speakers."""
+        self.status = self.proof.status
+        self.evidence = msgspec.json.encode(self.proof).decode()
+        columns = ", ".join(f"{name} = ?" for name in _COLUMNS)
+        values: list[Any] = [getattr(self, name) for name in _COLUMNS]
+        connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", (*values, self.id))
+        connection.executemany(
+            """
+            INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET events = events + excluded.events, last_seq = excluded.last_seq,
+              parent_source = coalesce(parent_source, excluded.parent_source),
+              parent_call_id = coalesce(parent_call_id, excluded.parent_call_id)
+            """,
+            [
+                (self.id, name, each.parent_source, each.parent_call_id, each.events, each.first_seq, each.last_seq)
+                for name, each in self.speakers.items()
+            ],
+        )
+
+
+def load_run(connection: sqlite3.Connection, run_id: str, format: str, agent: str) -> RunDraft:
+    """The run of that id as it stands in the index; a new one of that format where there is none."""
+    row = connection.execute(f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None:
+        query = "INSERT INTO runs (run_id, format, agent) VALUES (?, ?, ?)"
+        number = connection.execute(query, (run_id, format, agent)).lastrowid
+        assert number is not None
+        return RunDraft(number, run_id, format, agent)
+    values = dict(zip(_COLUMNS, row[1:], strict=True))
+    proof = msgspec.json.decode(values["evidence"], type=Evidence)
+    return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, **values)

@@ -1,0 +1,35 @@
+"""What a sync did."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+
+class Summary(Struct, kw_only=True):
+    """What a sync did, in numbers a person can see."""
+
+    new: int = 0
+    """Files kept for the first time."""
+    grown: int = 0
+    rewritten: int = 0
+    """Files that begin anew: their old versions stay."""
+    moved: int = 0
+    gone: int = 0
+    """Files that are not there any more; what was kept of them stays."""
+    unchanged: int = 0
+    failed: int = 0
+    """Files that could not be read."""
+    events: int = 0
+    """New events in the index."""
+    bytes_read: int = 0
+    """Of the agents' files."""
+    bytes_written: int = 0
+    """To the packs."""
+    damaged: int = 0
+    """Bytes of the packs that are not what they were."""
+    left_to_others: int = 0
+    """Events that were not indexed, because the run was taken down in another format already."""
+    rebuilt: bool = False
+    """The index was made anew from the packs."""
+    problems: list[str] = field(default_factory=list)
+    """What could not be read, and why."""

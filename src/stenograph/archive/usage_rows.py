@@ -1,0 +1,73 @@
+"""Tokens as rows, one for each model call however often and in however many runs it is told."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from stenograph.archive.run_draft import RunDraft
+from stenograph.model.event import Event
+from stenograph.model.payload import UsagePayload
+
+_UNIQUE_LENGTH = 8
+"""Ids shorter than this are no more than numbers; they tell calls of one run apart."""
+_MOST = 1 << 40
+"""More tokens than any call takes; sums of garbage stay within what SQLite can add."""
+_COUNTS = [
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+]
+
+
+class UsageRows:
+    """The reports of one batch."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._rows: list[tuple[object, ...]] = []
+
+    def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int) -> None:
+        """Take a report into account, whose event has this id and moment."""
+        run.has_usage = True
+        run.has_calls |= payload.scope == "call"
+        run.has_turns |= payload.scope == "turn"
+        counts = [min(getattr(payload, name) or 0, _MOST) for name in _COUNTS]
+        told = (_key(run, event, payload), run.id, id, event.source, payload.scope, ms, payload.model)
+        self._rows.append((*told, payload.message_id, *counts))
+
+    def write(self) -> None:
+        """Write them; of two reports of one call the richer one counts, of two equal ones the later.
+
+        A call belongs to the run that told of it first: a fork repeats the calls of another run.
+        """
+        names = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(_COUNTS)}"
+        news = ", ".join(f"{name} = excluded.{name}" for name in _COUNTS)
+        self._connection.executemany(
+            f"""
+            INSERT INTO usage ({names}) VALUES ({", ".join("?" * (8 + len(_COUNTS)))})
+            ON CONFLICT (key) DO UPDATE SET model = coalesce(excluded.model, model), {news}
+            WHERE excluded.scope = 'total'
+               OR excluded.input_tokens + excluded.output_tokens >= input_tokens + output_tokens
+            """,
+            self._rows,
+        )
+
+
+def sum_tokens(connection: sqlite3.Connection, run: RunDraft) -> None:
+    """Put the run's own tokens into its row."""
+    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in _COUNTS)
+    found = connection.execute(f"SELECT {sums} FROM counted WHERE run = ?", (run.id,)).fetchone()
+    sets = ", ".join(f"{name} = ?" for name in _COUNTS)
+    connection.execute(f"UPDATE runs SET {sets} WHERE id = ?", (*found, run.id))
+
+
+def _key(run: RunDraft, event: Event, payload: UsagePayload) -> str:
+    if payload.scope == "total":
+        return f"total {run.run_id}"
+    if not payload.message_id:
+        return f"{payload.scope} {run.run_id} #{event.seq}"
+    if len(payload.message_id) < _UNIQUE_LENGTH:
+        return f"{payload.scope} {run.run_id} {payload.message_id}"
+    return f"{payload.scope} {payload.message_id}"

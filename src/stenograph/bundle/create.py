@@ -1,0 +1,68 @@
+"""Making a bundle of a run that is on disk already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.source import RunSource
+from stenograph.bundle.spool import Spool
+from stenograph.bundle.writing import BundleOptions, Extras, Writing
+from stenograph.errors import InvalidRunId, StenographError, StoreError
+from stenograph.model import Event
+from stenograph.model.ids import check_run_id
+
+Target = str | os.PathLike[str]
+
+
+def create_bundle(
+    target: Target,
+    events: Iterable[Event],
+    *,
+    logs: Target | None = None,
+    options: BundleOptions | None = None,
+    source: str = "",
+) -> Path:
+    """Make a bundle of a run and return its path. `events` are a journal (`read_events`), a conversion, or values.
+
+    A `target` that does not end in `.zip` is a folder; the bundle is named in it. `logs` is a file of log records in
+    JSON lines. `source` names where events come from that are no journal. The runs that a journal's run called are
+    looked for beside it. Raises `SourceError` and `StoreError`; then no file was made or changed.
+    """
+    extras = Extras(logs=None if logs is None else Path(logs))
+    return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source)
+
+
+def write_bundle(
+    target: Path, events: Iterable[Event], options: BundleOptions, extras: Extras, *, source: str = ""
+) -> Path:
+    """The same with everything that only somebody who was there can add."""
+    is_named = target.suffix.lower() == ".zip"
+    spool = Spool(target.parent if is_named else target)
+    try:
+        writing = Writing(spool, RunSource(events, is_masked=options.redact, path=source), options, extras)
+        manifest = writing.write()
+        path = target if is_named else target / bundle_name(manifest)
+        spool.publish(path, f"bundle-{manifest.bundle_id}", writing.at)
+    except StenographError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the bundle {target}: {error.strerror}; nothing was left there, mend that and try again",
+            str(target),
+        ) from error
+    finally:
+        spool.discard()
+    return path
+
+
+def bundle_name(manifest: Manifest) -> str:
+    """`stenograph-<run>-<time>-<id>.zip`: the file's name where nobody gave one."""
+    time = "".join(letter for letter in manifest.created_at[:19] if letter.isdigit() or letter == "T")
+    run = "run"
+    with suppress(InvalidRunId):  # garbage is no part of a file's name
+        run = check_run_id(manifest.run_id)[:8]
+    return f"stenograph-{run}-{time}Z-{manifest.bundle_id[:8]}.zip"

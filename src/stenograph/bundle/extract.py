@@ -1,0 +1,52 @@
+"""Unfolding a bundle into a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from stenograph.bundle.container import Container, ZipLimits
+from stenograph.errors import SourceError, StoreError
+
+_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def extract_bundle(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str] = ".", *, max_bytes: int | None = None
+) -> Path:
+    """Unfold a bundle below a folder and return the new folder, which is there whole or not at all.
+
+    Raises `SourceError` for a zip that is unsafe, or larger than `max_bytes` (16 GiB, and 500 times its own size)
+    unfolded; `StoreError` when the folder is there already or cannot be written.
+    """
+    limits = None if max_bytes is None else ZipLimits(total_bytes=max_bytes, small_bytes=max_bytes)
+    place = Path(folder)
+    with Container(Path(path), limits) as container:
+        target = place / container.folder
+        try:
+            if os.path.lexists(target):
+                raise StoreError(f"{target} is there already; remove it or choose another folder", str(target))
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = Path(tempfile.mkdtemp(prefix=".stenograph-extract-", dir=place))
+            try:
+                for name in container.names:
+                    _unfold(container, name, fresh / name)
+                fresh.rename(target)
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
+        except (SourceError, StoreError):
+            raise
+        except OSError as error:
+            raise StoreError(
+                f"cannot unfold into {place}: {error.strerror}; nothing was left there", str(place)
+            ) from error
+    return target
+
+
+def _unfold(container: Container, name: str, target: Path) -> None:
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(target, _FILE, 0o600), "wb") as out:
+        for chunk in container.chunks(name):
+            out.write(chunk)

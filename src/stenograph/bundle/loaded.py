@@ -1,0 +1,109 @@
+"""DebugBundle: a bundle that was loaded, file by file as it is asked for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stenograph.bundle.container import Container, ZipLimits
+from stenograph.bundle.manifest import NAME, Manifest, read_manifest
+from stenograph.bundle.records import LOGS, TRANSCRIPT
+from stenograph.bundle.verify import BundleReport, verify_bundle
+from stenograph.bundle.writing import EVENTS
+from stenograph.errors import SourceError
+from stenograph.journal.reader import JournalReader
+from stenograph.model import Event, mend
+from stenograph.model.codec import REFUSALS
+from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.project import entries
+
+_LONGEST_STEM = 200
+
+_decode = msgspec.json.Decoder().decode
+
+
+class DebugBundle:
+    """Everything that was kept of one run. `load` opens one; what it holds is read when it is asked for.
+
+    Raises `SourceError` for what is missing or broken. `verify` tells whether anything was changed.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DebugBundle:
+        """Open a bundle; raises `SourceError` for a file that is none, or an unsafe zip."""
+        place = Path(path)
+        with Container(place) as container:
+            return cls(place, read_manifest(container.read(NAME), str(place)))
+
+    @cached_property
+    def logs(self) -> list[dict[str, Any]]:
+        """Every log record, in order."""
+        return list(self.records(LOGS))
+
+    @cached_property
+    def transcript(self) -> list[dict[str, Any]]:
+        """The records among them that are transcript entries."""
+        return list(self.records(TRANSCRIPT))
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The events of the run, in order."""
+        return list(self._journal(EVENTS, self.manifest.stem))
+
+    @cached_property
+    def entries(self) -> list[TranscriptEntry]:
+        """What the events project to, in order."""
+        return list(entries(self.events))
+
+    def child_events(self, run_id: str) -> list[Event]:
+        """The events of a run that this one called; `manifest.child_run_ids` names them."""
+        return list(self._journal(f"runs/{run_id}.jsonl", run_id))
+
+    def read(self, name: str) -> bytes:
+        """A file of the bundle, such as `metrics.json`, whole."""
+        with Container(self.path) as container:
+            return container.read(name, ZipLimits().total_bytes)
+
+    def records(self, name: str) -> Iterator[dict[str, Any]]:
+        """The records of a file of JSON lines, one at a time."""
+        with Container(self.path) as container:
+            for line in container.lines(name):
+                record = _parsed(line)
+                if not isinstance(record, dict):
+                    raise SourceError(f"{self.path} has a line in {name} that is no record; verify it", str(self.path))
+                yield record
+
+    def verify(self) -> BundleReport:
+        """Whether every byte is as it was when the bundle was made."""
+        return verify_bundle(self.path)
+
+    def _journal(self, name: str, stem: str) -> JournalReader:
+        """The events in a file of the bundle, as a reader of the journal itself gives them."""
+        simple = stem.replace("/", "_").replace("\0", "_")[:_LONGEST_STEM] or "run"
+        with tempfile.TemporaryDirectory(prefix="stenograph-") as folder, Container(self.path) as container:
+            copy = Path(folder) / f"{simple}.jsonl"
+            with copy.open("wb") as out:
+                for chunk in container.chunks(name):
+                    out.write(chunk)
+            return JournalReader(copy)
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return _decode(line)
+    except REFUSALS:
+        pass
+    try:
+        return mend.parse_json(line)[0]
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,54 @@
+"""`transcript.html`: the run as a page, unless it is too long for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stenograph.bundle.spool import Spool
+from stenograph.journal.reader import read_events
+from stenograph.render.html import html_page
+
+PAGE = "transcript.html"
+LONGEST = 32 << 20
+"""Bytes of events of which a page is made unasked. The page is about as long, and browsers take their time with it."""
+_TOO_LONG = f"the run has more than {LONGEST >> 20} MB; steno show events.jsonl --as html makes it"
+
+
+class PagePaper:
+    """Keeps the events of a run as they are until the page is made of them, which reads them more than once."""
+
+    def __init__(self, folder: Path, stem: str, is_wanted: bool | None, expected: int = 0) -> None:
+        """`expected`: how many bytes the events have at least, as far as that is known."""
+        self._limit = float("inf") if is_wanted else LONGEST
+        self.left_out = "not asked for" if is_wanted is False else _TOO_LONG if expected > self._limit else ""
+        """Why there is no page."""
+        self._path = folder / "page" / f"{stem or 'run'}.jsonl"  # lines that name no run belong to that name
+        self._path.parent.mkdir()
+        self._size = 0
+        self._file = None if self.left_out else self._path.open("wb")
+
+    def add(self, line: bytes) -> None:
+        """Take the next line of the events."""
+        if self._file is None:
+            return
+        self._size += len(line)
+        if self._size > self._limit:
+            self._file.close()
+            self._file = None
+            self._path.unlink()
+            self.left_out = _TOO_LONG
+            return
+        self._file.write(line)
+
+    def write(self, spool: Spool, problems: list[str]) -> None:
+        """Make the page, when there is to be one."""
+        if self._file is None:
+            return
+        self._file.close()
+        try:
+            with spool.writing(PAGE) as member:
+                for part in html_page(lambda: read_events(self._path)):
+                    member.write(part.encode("utf-8", "replace"))
+        except Exception as error:  # noqa: BLE001  # a page that cannot be drawn is no reason to have no bundle
+            self.left_out = "it could not be made"
+            problems.append(f"{PAGE} is missing: {error}")

@@ -1,0 +1,57 @@
+"""`README.txt`: what the files of a bundle are, for whoever has nothing but unzip and jq."""
+
+from __future__ import annotations
+
+from stenograph.bundle.manifest import Manifest
+
+_TEXT = """\
+Debug bundle of {what}
+
+run       {run_id}
+status    {status}
+agent     {agent}
+made      {created_at} by {program}
+
+manifest.json       what is here, with a SHA-256 of every file
+transcript.html     the run as a page for a browser{page}
+transcript.jsonl    the run for people: one entry per line (the transcript.entry log records)
+logs/app.jsonl      every log record, {logs}
+events.jsonl        the run for programs: its journal, one event per line
+runs/               the journals of the runs that it called
+metrics.json        tokens, tools, times
+error.json          why it failed, if it did
+session/            what the session held before and after, if there was one
+environment/        system, Python, packages, variables, git
+
+With stenograph (pip install stenograph):
+
+  steno bundle verify FILE.zip
+  steno show events.jsonl
+  steno query FILE.zip "SELECT tool_name, count(*) FROM tool_calls GROUP BY 1"
+
+With unzip and jq alone:
+
+  unzip FILE.zip
+  jq -r '.context | select(.role) | "[\\(.source)] \\(.role): \\(.content)"' transcript.jsonl
+  jq -c 'select(.type == "tool.call") | [.seq, .payload.name, .payload.input]' events.jsonl
+  jq -c 'select(.level == "ERROR" or .level == "WARNING")' logs/app.jsonl
+"""
+_LOGS = {
+    "captured": "captured while it ran",
+    "given": "as given when the bundle was made",
+    "derived": "which are the entries of the run: nothing else was logged",
+}
+
+
+def readme(manifest: Manifest) -> bytes:
+    """The text for one bundle."""
+    return _TEXT.format(
+        what=manifest.name or "a run",
+        run_id=manifest.run_id or "unknown",
+        status=manifest.status,
+        agent=manifest.agent or "stenograph",
+        created_at=manifest.created_at,
+        program=manifest.program,
+        page=" (left out: too long for one)" if "transcript.html" in manifest.left_out else "",
+        logs=_LOGS[manifest.logs],
+    ).encode("utf-8", "replace")

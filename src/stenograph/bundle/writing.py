@@ -1,0 +1,252 @@
+"""One bundle being written: one pass over the events, everything into a spool."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from msgspec import Struct
+
+from stenograph.bundle.account import Account
+from stenograph.bundle.environment import environment_files
+from stenograph.bundle.manifest import NAME, BundleFile, Counts, Manifest, write_manifest
+from stenograph.bundle.mask import masked_text
+from stenograph.bundle.member import Member
+from stenograph.bundle.page import PagePaper
+from stenograph.bundle.readme import readme
+from stenograph.bundle.records import Records
+from stenograph.bundle.source import RunSource
+from stenograph.bundle.spool import Spool
+from stenograph.errors import InvalidRunId, SourceError
+from stenograph.journal.clock import utc_text
+from stenograph.journal.place import SUFFIX
+from stenograph.journal.reader import open_source, read_events
+from stenograph.logs.formatter import as_json
+from stenograph.model import Event
+from stenograph.model.ids import check_run_id
+from stenograph.transcript.project import Projector
+
+EVENTS = "events.jsonl"
+
+
+class BundleOptions(Struct, frozen=True, kw_only=True):
+    """What goes into a bundle beside the run."""
+
+    redact: bool = False
+    """Mask every secret that we know, in every file."""
+    environment: bool = True
+    """Add system, Python, packages, variables and git."""
+    page: bool | None = None
+    """Add `transcript.html`; None: unless the run is too long for a browser."""
+
+
+class Extras(Struct, frozen=True, kw_only=True):
+    """What only somebody who was there can add."""
+
+    logs: Path | None = None
+    """A log of JSON lines."""
+    is_captured: bool = False
+    """Whether that log was written while the run went on, for the bundle."""
+    lost: int = 0
+    """Records that this log lacks."""
+    session: dict[str, bytes] = {}
+    """The files of `session/`."""
+    error: BaseException | None = None
+    """What ended the run."""
+    problems: tuple[str, ...] = ()
+
+
+class Writing:
+    """One bundle being written into its spool."""
+
+    def __init__(self, spool: Spool, source: RunSource, options: BundleOptions, extras: Extras) -> None:
+        self.at = datetime.now(UTC)
+        self._spool = spool
+        self._source = source
+        self._options = options
+        self._extras = extras
+        self._mask: Callable[[bytes], bytes] | None = masked_text if options.redact else None
+        self._account = Account()
+        self._problems = list(extras.problems)
+        self._missing: list[str] = []
+        self._children: dict[str, Member] = {}
+        """The runs beside the run, with their files."""
+
+    def write(self) -> Manifest:
+        self._records = Records(self._spool, self._mask)
+        self._logs_kind = self._write_logs()
+        self._page = PagePaper(self._spool.path, self._source.stem, self._options.page, self._source.size)
+        self._write_events()
+        self._records.finish()
+        self._write_called()
+        self._page.write(self._spool, self._problems)
+        self._write_facts()
+        manifest = self._manifest()
+        self._add("README.txt", readme(manifest))
+        files = tuple(BundleFile(name=each.name, size=each.size, sha256=each.sha256) for each in self._spool.files)
+        manifest = msgspec.structs.replace(manifest, files=files)
+        self._spool.add(NAME, write_manifest(manifest))
+        return manifest
+
+    def _add(self, name: str, data: bytes) -> None:
+        self._spool.add(name, data if self._mask is None else self._mask(data))
+
+    def _write_logs(self) -> str:
+        logs = self._extras.logs
+        if logs is None:
+            return "derived"
+        with os.fdopen(open_source(logs), "rb") as file:
+            for line in file:
+                self._records.copy(line.rstrip(b"\n"))
+        if not self._records.records and self._extras.is_captured:
+            return "derived"
+        return "captured" if self._extras.is_captured else "given"
+
+    def _write_events(self) -> None:
+        """The events of the run, as they are and as entries; what a conversion tells of other runs goes beside."""
+        main = self._spool.open(EVENTS)
+        is_logged = self._records.entries > 0
+        projectors: dict[str, Projector] = {}
+        for event, line in self._source:
+            if self._is_of_another(event):
+                self._write_child(event, line)
+                continue
+            line += b"\n"
+            main.write(line)
+            self._page.add(line)
+            self._account.add(event)
+            for entry in projectors.setdefault(event.run_id, Projector()).feed(event):
+                self._account.add_entry(entry)
+                if not is_logged:
+                    self._records.add(entry)
+        self._spool.finish(EVENTS)
+        for run_id in self._children:
+            self._spool.finish(_child_file(run_id))
+
+    def _is_of_another(self, event: Event) -> bool:
+        if self._source.is_journal or not self._account.events or event.run_id == self._account.run_id:
+            return False
+        with suppress(InvalidRunId):
+            return bool(check_run_id(event.run_id))
+        return False
+
+    def _write_child(self, event: Event, line: bytes) -> None:
+        run_id = check_run_id(event.run_id)
+        if run_id not in self._children:
+            self._children[run_id] = self._spool.open(_child_file(run_id))
+        self._children[run_id].write(line + b"\n")
+        self._account.add_child(event)
+
+    def _write_called(self) -> None:
+        """The journals of the runs that were called, as far as they are beside the run's own."""
+        if not self._source.is_journal:
+            self._missing = [run_id for run_id in self._account.called if run_id not in self._children]
+            return
+        folder = Path(self._source.path).parent
+        seen = {self._account.run_id}
+        while waiting := [run_id for run_id in self._account.called if run_id not in seen]:
+            for run_id in waiting:
+                seen.add(run_id)
+                self._write_journal(folder, run_id)
+
+    def _write_journal(self, folder: Path, run_id: str) -> None:
+        try:
+            journal = read_events(folder / f"{check_run_id(run_id)}{SUFFIX}")
+        except (InvalidRunId, SourceError):
+            self._missing.append(run_id)
+            return
+        with self._spool.writing(_child_file(run_id)) as member:
+            for event, line in RunSource(journal, is_masked=self._options.redact):
+                member.write(line + b"\n")
+                self._account.add_child(event)
+        self._children[run_id] = member
+
+    def _write_facts(self) -> None:
+        self._add("metrics.json", _document(self._account.metrics()))
+        error = self._error()
+        if error is not None:
+            self._add("error.json", _document(error))
+        for name, data in self._extras.session.items():
+            self._add(name, b"".join(self._masked_lines(data)))
+        if self._options.environment:
+            for name, data in environment_files(Path.cwd(), self._problems).items():
+                self._add(name, data)
+
+    def _masked_lines(self, data: bytes) -> Iterator[bytes]:
+        for line in data.split(b"\n")[:-1]:
+            yield (line if self._mask is None else self._mask(line)) + b"\n"
+
+    def _error(self) -> dict[str, Any] | None:
+        raised = self._extras.error
+        if raised is None:
+            return self._account.error if self._account.status == "failed" else None
+        return {
+            "type": type(raised).__qualname__,
+            "message": str(raised),
+            "traceback": "".join(traceback.format_exception(raised)),
+        }
+
+    def _manifest(self) -> Manifest:
+        account, records, source = self._account, self._records, self._source
+        left_out = {} if self._options.environment else {"environment/": "not asked for"}
+        if self._page.left_out:
+            left_out["transcript.html"] = self._page.left_out
+        manifest = Manifest(
+            bundle_id=str(uuid4()),
+            created_at=utc_text(self.at),
+            program=f"stenograph {version('stenograph')}",
+            run_id=account.run_id or _run_id_in(source.stem),
+            parent_run_id=account.parent_run_id,
+            child_run_ids=tuple(self._children),
+            missing_run_ids=tuple(self._missing),
+            session_ids=tuple(account.session_ids),
+            name=account.name,
+            agent=account.agent,
+            status="failed" if self._extras.error is not None else account.status,
+            started_at=account.started_at,
+            ended_at=account.ended_at,
+            source=source.path,
+            stem=source.stem,
+            logs=self._logs_kind,
+            redacted=self._options.redact,
+            counts=Counts(
+                events=account.events,
+                child_events=account.child_events,
+                entries=account.entries,
+                log_records=records.records,
+                log_entries=records.entries,
+                log_lines_wrapped=records.wrapped,
+                log_records_lost=self._extras.lost,
+                malformed=source.malformed,
+                torn_bytes=source.torn_bytes,
+                replaced=source.replaced,
+            ),
+            left_out=left_out,
+            problems=tuple(self._problems),
+        )
+        if self._mask is None:
+            return manifest
+        return msgspec.json.decode(self._mask(msgspec.json.encode(manifest)), type=Manifest)
+
+
+def _run_id_in(stem: str) -> str:
+    """The run that a journal without events is of."""
+    with suppress(InvalidRunId):
+        return check_run_id(stem)
+    return ""
+
+
+def _child_file(run_id: str) -> str:
+    return f"runs/{check_run_id(run_id)}{SUFFIX}"
+
+
+def _document(value: Any) -> bytes:
+    return msgspec.json.format(as_json(value).encode(), indent=2) + b"\n"

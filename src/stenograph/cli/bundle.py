@@ -1,0 +1,165 @@
+"""`steno bundle`: make, look at, check and unfold debug bundles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+import msgspec
+
+from stenograph.bundle.create import create_bundle
+from stenograph.bundle.extract import extract_bundle
+from stenograph.bundle.loaded import DebugBundle
+from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.verify import BundleReport, verify_bundle
+from stenograph.bundle.writing import BundleOptions
+from stenograph.cli.convert import tell_of_flaws
+from stenograph.cli.options import json_option, print_json, root_option, tell_of_journal_flaws, write_text
+from stenograph.cli.table import print_rows
+from stenograph.cli.target import Archived, find_run
+from stenograph.errors import SourceError
+from stenograph.journal.reader import JournalReader, read_events
+from stenograph.model import Event
+from stenograph.render.terminal import on_one_line, visible
+from stenograph.sources.conversion import Conversion, convert
+
+
+@click.group(
+    "bundle",
+    epilog="Example: steno bundle create 550e84 -o bug.zip",
+    short_help="Pack a run with everything needed to understand it.",
+)
+def command() -> None:
+    """Pack a run with everything needed to understand it, and look into such bundles.
+
+    A bundle is a zip: the events, the transcript, the logs, a page, tokens and times, and the environment.
+    """
+
+
+@command.command("create", epilog="Example: steno bundle create 550e84 --redact -o bug.zip")
+@click.argument("target", metavar="RUN|PATH")
+@click.option(
+    "-o", "--output", metavar="FILE", default=".", help="The zip, or a folder to name it in.  [default: here]"
+)
+@click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
+@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of, in every file.")
+@click.option("--environment/--no-environment", default=True, help="Add system, Python, packages, variables and git.")
+@click.option("--page/--no-page", default=None, help="Add transcript.html.  [default: unless it would be too long]")
+@root_option
+@json_option
+def create(
+    target: str,
+    output: str,
+    logs: str | None,
+    redact: bool,
+    environment: bool,
+    page: bool | None,
+    root: str,
+    as_json: bool,
+) -> None:
+    """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
+    events, source = _events_of(target, root)
+    options = BundleOptions(redact=redact, environment=environment, page=page)
+    path = create_bundle(output, events, logs=logs, options=options, source=source)
+    if as_json:
+        print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
+    else:
+        write_text(f"{visible(str(path))}\n")
+    if isinstance(events, JournalReader):
+        tell_of_journal_flaws(events, "kept as unknown events")
+    elif isinstance(events, Conversion):
+        tell_of_flaws(events.files)
+
+
+def _events_of(target: str, root: str) -> tuple[Iterable[Event], str]:
+    found = find_run(target, root)
+    if isinstance(found, Archived):
+        return found.archive.events(found.run), ""
+    path, format_name = found
+    return (read_events(path) if format_name == "exchange" else convert(path)), str(path)
+
+
+@command.command("show", epilog="Example: steno bundle show bug.zip")
+@click.argument("file", metavar="FILE")
+@json_option
+def show(file: str, as_json: bool) -> None:
+    """Print what a bundle holds: whose run it is, how it ended, and its files."""
+    manifest = DebugBundle.load(file).manifest
+    if as_json:
+        print_json(manifest)
+        return
+    write_text(_facts(manifest) + "\n")
+    print_rows(("file", "bytes"), [(each.name, each.size) for each in manifest.files])
+
+
+def _facts(manifest: Manifest) -> str:
+    counts = manifest.counts
+    facts = {
+        "run": f"{manifest.run_id}  {manifest.name}".rstrip(),
+        "status": manifest.status,
+        "agent": manifest.agent,
+        "from": manifest.started_at,
+        "to": manifest.ended_at,
+        "made": f"{manifest.created_at} by {manifest.program}",
+        "source": manifest.source,
+        "events": f"{counts.events:,}, and {counts.child_events:,} of {len(manifest.child_run_ids)} called runs",
+        "entries": f"{counts.entries:,}",
+        "logs": f"{counts.log_records:,} records, {manifest.logs}",
+        "secrets": "masked" if manifest.redacted else "as they were",
+        "left out": "; ".join(f"{name} ({why})" for name, why in manifest.left_out.items()),
+        "problems": "; ".join(manifest.problems),
+    }
+    return "".join(f"{name:9} {on_one_line(value)}\n" for name, value in facts.items() if value)
+
+
+@command.command("verify", epilog="Example: steno bundle verify bug.zip")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
+    """Check that every byte of a bundle is as it was when it was made.
+
+    Exit code 1 when anything was changed, is missing or was added, 3 when a file could not be read.
+    """
+    code = 0
+    reports: list[BundleReport] = []
+    for file in files:
+        try:
+            report = verify_bundle(file)
+        except SourceError as error:
+            click.echo(f"steno: {error}", err=True)
+            code = 3
+            continue
+        code = code or (0 if report.ok else 1)
+        reports.append(report)
+        if not as_json:
+            _print_report(report)
+    if as_json:
+        print_json([{"ok": report.ok, **msgspec.to_builtins(report)} for report in reports])
+    ctx.exit(code)
+
+
+def _print_report(report: BundleReport) -> None:
+    verdict = "ok" if report.ok else "PROBLEMS"
+    write_text(f"{visible(report.path)}: {verdict}, {report.files} files, {report.bytes:,} bytes\n")
+    for finding in report.findings:
+        where = f"{finding.file}: " if finding.file else ""
+        write_text(f"  {finding.kind}: {on_one_line(where + finding.what)}\n")
+
+
+@command.command("extract", epilog="Example: steno bundle extract bug.zip -o /tmp")
+@click.argument("file", metavar="FILE")
+@click.option("-o", "--output", metavar="DIR", default=".", help="Where to put its folder.  [default: here]")
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Refuse a bundle that unfolds to more.  [default: 16 GiB, and 500 times its own size]",
+)
+def extract(file: str, output: str, max_bytes: int | None) -> None:
+    """Unfold a bundle into its one folder, and print where that is.
+
+    Refused are zips whose names lead elsewhere, with links, with names twice, and those that are far larger inside.
+    """
+    write_text(f"{visible(str(extract_bundle(Path(file), output, max_bytes=max_bytes)))}\n")

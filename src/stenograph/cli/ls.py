@@ -1,0 +1,72 @@
+"""`steno ls`: the runs of the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+import msgspec
+
+from stenograph.cli.archive import open_archive
+from stenograph.cli.figures import amount, cost, duration, when
+from stenograph.cli.fitting import print_fitting
+from stenograph.cli.options import json_option, write_bytes
+from stenograph.cli.scope import prices_option, scope_options
+from stenograph.query.prices import load_prices
+from stenograph.query.runs import RunLine, list_runs, short_ids
+from stenograph.query.scope import Scope
+
+SHOWN = 30
+_PROMPT = 80
+_ROOM_FOR_PROMPT = 20
+_WIDEST_PROJECT = 24
+_HEAD = ("run", "agent", "project", "when", "took", "turns", "tools", "tokens", "cost", "status", "first prompt")
+_DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status", "cost")
+"""What a narrow terminal does without, first things first."""
+
+
+@click.command("ls", epilog="Example: steno ls --agent codex --since 7d", short_help="List the runs of the archive.")
+@scope_options
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
+@prices_option
+@json_option
+def command(scope: Scope, limit: int | None, prices: str | None, as_json: bool) -> None:
+    """List the runs of the archive, those with the newest events first.
+
+    Tokens that several runs tell of, such as those of forks, count in the first of them. A narrow terminal gets fewer
+    columns. With --json, every run unless --limit says otherwise.
+    """
+    most = (None if as_json else SHOWN) if limit is None else limit or None
+    with open_archive() as archive:
+        runs, total = list_runs(archive.index, scope, load_prices(prices), most)
+        if as_json:
+            lines = b",\n".join(map(msgspec.json.encode, runs))
+            write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
+            return
+        names = short_ids(archive.index)
+    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, _ROOM_FOR_PROMPT)
+    if total > len(runs):
+        click.echo(f"steno: {total - len(runs)} more; --limit 0 lists all", err=True)
+
+
+def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
+    prompt = " ".join((run.first_prompt or run.name or "").split())
+    if run.parent_run_id is not None:
+        prompt = f"↳ of {names.get(run.parent_run_id, run.parent_run_id)}: {prompt}"
+    return (
+        names[run.run_id],
+        run.agent,
+        _cut(run.project or "", _WIDEST_PROJECT),
+        when(run.ended_at),
+        "" if run.duration_s is None else duration(run.duration_s),
+        run.turns,
+        run.tools,
+        amount(run.input_tokens + run.output_tokens),
+        cost(run.cost_usd, run.unpriced_models),
+        run.status,
+        _cut(prompt, _PROMPT),
+    )
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

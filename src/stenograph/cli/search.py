@@ -1,0 +1,85 @@
+"""`steno search`: what was said and done, by words."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from stenograph.cli.archive import open_archive
+from stenograph.cli.figures import when
+from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
+from stenograph.cli.scope import scope_options
+from stenograph.query.language import parse_query
+from stenograph.query.runs import short_ids
+from stenograph.query.scope import Scope
+from stenograph.query.search import Hit, Wanted, search
+from stenograph.render.terminal import on_one_line
+
+ROLES = ("user", "assistant", "tool", "system")
+_HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
+
+
+@click.command(
+    "search",
+    epilog='Example: steno search "parse_config OR 配置" --agent claude --since 30d',
+    short_help="Find what was said and done.",
+)
+@click.argument("words", metavar="QUERY", nargs=-1, required=True)
+@scope_options
+@click.option("--role", type=click.Choice(ROLES), help="Only what user, assistant, tool or system said.")
+@click.option("--tool", metavar="NAME", help="Only calls and results of this tool.")
+@click.option("--errors", is_flag=True, help="Only errors and failed tools.")
+@click.option("--rank", is_flag=True, help="The most relevant first, not the newest.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
+)
+@json_option
+def command(
+    words: tuple[str, ...],
+    scope: Scope,
+    role: str | None,
+    tool: str | None,
+    errors: bool,
+    rank: bool,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Find what was said and done in all runs of the archive, newest first.
+
+    QUERY is words that must all be there, "phrases", prefix*, AND, OR, NOT and brackets. Code can be typed as it is:
+    snake_case, CamelCase or parts of it, path/to/file.py, foo.bar(). So can scripts that have no spaces.
+
+    Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
+    """
+    query = parse_query(" ".join(words))
+    wanted = Wanted(role=role, tool=tool, is_error=errors)
+    with open_archive() as archive:
+        hits = list(search(archive, query, scope, wanted, limit=limit or -1, by_rank=rank))
+        names = {} if as_json else short_ids(archive.index)
+    if as_json:
+        lines = b",\n".join(msgspec.json.encode(_fields(hit)) for hit in hits)
+        write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
+    else:
+        color = wants_color()
+        write_text("".join(_lines(hit, names, color) for hit in hits))
+    if not hits:
+        raise click.exceptions.Exit(1)
+
+
+def _fields(hit: Hit) -> dict[str, object]:
+    return {**msgspec.structs.asdict(hit), "snippet": hit.snippet.text}
+
+
+def _lines(hit: Hit, names: dict[str, str], color: bool) -> str:
+    who = " ".join(word for word in (hit.role, hit.tool_name) if word)
+    source = "" if hit.source == "main" else f" {hit.source}"
+    head = on_one_line(f"{when(hit.timestamp)}  {names.get(hit.run_id, hit.run_id)}{source} #{hit.seq}  {who}")
+    return f"{_DIM}{head}{_END}\n  {_marked(hit, color)}\n" if color else f"{head}\n  {_marked(hit, color)}\n"
+
+
+def _marked(hit: Hit, color: bool) -> str:
+    text, done, marked = hit.snippet.text, 0, ""
+    for start, end in hit.snippet.spans if color else ():
+        marked += f"{on_one_line(text[done:start])}{_HIT}{on_one_line(text[start:end])}{_END}"
+        done = end
+    return marked + on_one_line(text[done:])

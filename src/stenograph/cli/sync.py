@@ -1,0 +1,117 @@
+"""`steno sync`: keep and index what the agents left on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from stenograph.archive.home import Home, home_of
+from stenograph.archive.store import Store
+from stenograph.archive.summary import Summary
+from stenograph.archive.sync import sync
+from stenograph.archive.walk import Root, roots_of
+from stenograph.cli.archive import damage_told
+from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.errors import SourceError, StoreError
+from stenograph.render.terminal import visible
+
+_LINE = 79
+_PATIENCE = 30.0  # a watch holds the archive for moments only
+
+
+@click.command(
+    "sync",
+    epilog="Example: steno sync --agent claude --agent codex",
+    short_help="Keep and index what agents left on this machine.",
+)
+@click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
+@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@json_option
+def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
+    """Keep the transcripts of all agents on this machine, byte for byte, and index what they say.
+
+    Only what changed since the last time is read. The archive is in $STENOGRAPH_HOME or where the system keeps a
+    user's data. Nothing is written to the agents' folders, and what they delete stays in the archive.
+    """
+    archive = home_of()
+    roots = wanted_roots(archive, home, agents, paths)
+    shows = sys.stderr.isatty() and not as_json
+    with (
+        damage_told(),
+        Store(archive, rebuild=rebuild, patience=_PATIENCE, progress=_rebuilding() if shows else None) as store,
+    ):
+        summary = sync(store, roots, _progress if shows else None)
+    if as_json:
+        print_json(
+            {"archive": str(archive.path), **{name: getattr(summary, name) for name in summary.__struct_fields__}}
+        )
+    else:
+        write_text(summary_text(summary, archive))
+    for problem in summary.problems:
+        click.echo(f"steno: {visible(problem)}", err=True)
+    if summary.failed:
+        raise click.exceptions.Exit(1)
+
+
+def wanted_roots(archive: Home, home: str | None, agents: tuple[str, ...], paths: tuple[str, ...]) -> list[Root]:
+    """The folders that a person means. Raises `SourceError` for one that is not there."""
+    for folder in (*paths, *([home] if home else [])):
+        if not Path(folder).is_dir():
+            raise SourceError(f"there is no folder {folder}; check the path", folder)
+    # Somebody else's home has none of our environment.
+    environment = os.environ if home is None else {}
+    roots = [Root(Path(path).resolve(), None) for path in paths]
+    if not paths or agents or home:
+        roots += roots_of(environment, Path(home or Path.home()), archive.path, agents)
+    for root in roots:
+        if root.format != "exchange" and archive.path.resolve().is_relative_to(root.path):
+            message = (
+                f"the archive {archive.path} is inside {root.path}, which it keeps; set $STENOGRAPH_HOME elsewhere"
+            )
+            raise StoreError(message, str(archive.path))
+    return roots
+
+
+def summary_text(summary: Summary, archive: Home) -> str:
+    """What a sync did, for people."""
+    counts = {
+        "new": summary.new,
+        "grown": summary.grown,
+        "rewritten": summary.rewritten,
+        "moved": summary.moved,
+        "gone": summary.gone,
+        "unchanged": summary.unchanged,
+        "failed": summary.failed,
+    }
+    always = ("new", "grown", "unchanged", "failed")
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number or name in always)
+    lines = [f"{told}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive.path))})"]
+    if summary.rebuilt:
+        lines.append("the index was made anew from what is kept")
+    if summary.damaged:
+        lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
+    if summary.left_to_others:
+        lines.append(f"{summary.left_to_others} events are of runs that were indexed in another format already")
+    return "\n".join(lines) + "\n"
+
+
+def _progress(done: int, of: int) -> None:
+    text = f"session {done} of {of}" if done < of else ""
+    click.echo(f"\r{text:<{_LINE}}\r" if not text else f"\r{text:<{_LINE}}", nl=False, err=True)
+
+
+def _rebuilding() -> Callable[[int], None]:
+    total = 0
+
+    def tell(more: int) -> None:
+        nonlocal total
+        total += more
+        click.echo(f"\r{f'indexing what is kept: {total >> 20} MB':<{_LINE}}", nl=False, err=True)
+
+    return tell

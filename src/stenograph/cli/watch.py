@@ -1,0 +1,51 @@
+"""`steno watch`: keep the archive up to date until interrupted."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from datetime import datetime
+
+import click
+
+from stenograph.archive.home import home_of
+from stenograph.archive.summary import Summary
+from stenograph.archive.watching import watch
+from stenograph.cli.options import json_option, write_bytes, write_text
+from stenograph.cli.sync import summary_text, wanted_roots
+from stenograph.render.terminal import visible
+
+
+@click.command(
+    "watch",
+    epilog="Example: steno watch --agent claude",
+    short_help="Keep the archive up to date until interrupted.",
+)
+@click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
+@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@json_option
+def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], as_json: bool) -> None:
+    """Do what `steno sync` does as soon as an agent writes, until Ctrl-C.
+
+    One process watches an archive at a time. It may be killed and started again at any moment: nothing that was kept is
+    lost, and the next one goes on where it was.
+    """
+    archive = home_of()
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+
+    def tell(summary: Summary) -> None:
+        if as_json:
+            import msgspec
+
+            write_bytes(msgspec.json.encode(summary) + b"\n")
+        elif summary.events or summary.failed or summary.new or summary.rebuilt:
+            write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive)}")
+        for problem in summary.problems:
+            click.echo(f"steno: {visible(problem)}", err=True)
+
+    wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
+    click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)
+    watch(archive, lambda: wanted_roots(archive, home, agents, paths), stop, tell)

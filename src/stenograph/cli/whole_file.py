@@ -1,0 +1,33 @@
+"""A file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from stenograph.errors import StenographError, StoreError
+
+
+def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write the pieces to a file of that name, readable by its owner alone; what stood there stays until the end.
+
+    Raises `StoreError` when it cannot be written; then nothing is left behind.
+    """
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder; name a file in it", str(path))
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except StenographError:
+        raise
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; check the folder", str(path)) from error

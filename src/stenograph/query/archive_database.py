@@ -1,0 +1,96 @@
+"""An archive as a database for SQL: a connection with the views, and with functions that read what events say."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import Any
+
+import msgspec
+
+from stenograph.archive.archive import Archive
+from stenograph.archive.schema import open_index
+from stenograph.archive.words import event_text
+from stenograph.fold.usage import Usage
+from stenograph.model import mend
+from stenograph.model.event import Event
+from stenograph.query.prices import Prices
+from stenograph.query.views import VIEWS
+from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.project import Projector
+
+_EVENTS_AT_HAND = 64
+
+
+@contextmanager
+def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
+    """A connection of its own with the views and their functions; the archive reads what events say."""
+    connection = open_index(archive.home.path, readonly=True)
+    reading = _Reading(archive)
+    functions: dict[str, tuple[int, Callable[..., Any]]] = {
+        "steno_text": (1, reading.text),
+        "steno_payload": (1, reading.payload),
+        "steno_entries": (1, reading.entries),
+        "steno_entry": (3, reading.entry),
+        "steno_error": (1, reading.error),
+        "steno_cost": (6, partial(_cost, prices)),
+    }
+    try:
+        for name, (arguments, function) in functions.items():
+            connection.create_function(name, arguments, function, deterministic=True)
+        for view in VIEWS:
+            connection.execute(view.statement)
+        yield connection
+    finally:
+        connection.close()
+
+
+class _Reading:
+    """What events say, for the functions of the connection."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._event = lru_cache(_EVENTS_AT_HAND)(archive.event)
+        self._entries = lru_cache(_EVENTS_AT_HAND)(self._projected)
+
+    def text(self, ids: int | str | None) -> str | None:
+        """The text of an event, or of several that make one message."""
+        if ids is None:
+            return None
+        events = [self._event(number) for number in sorted(map(int, str(ids).split(",")))]
+        return "\n".join(event_text(event) for event in events if event is not None)
+
+    def payload(self, number: int | None) -> str | None:
+        event = self._of(number)
+        return None if event is None else msgspec.json.encode(mend.plain(event.payload)).decode()
+
+    def entries(self, number: int) -> str:
+        """The numbers of an event's entries, as JSON."""
+        return str(list(range(len(self._entries(number)))))
+
+    def entry(self, number: int, place: int, field: str) -> str | None:
+        entry = self._entries(number)[place]
+        value = (entry.metadata or {}).get("error") if field == "error" else getattr(entry, field)
+        return None if value is None else str(value)
+
+    def _projected(self, number: int) -> list[TranscriptEntry]:
+        event = self._event(number)
+        return [] if event is None else Projector().feed(event)
+
+    def error(self, number: int | None) -> str | None:
+        event = self._of(number)
+        if event is None:
+            return None
+        payload: Any = event.payload
+        return getattr(payload, "error", None) or getattr(payload, "message", None)
+
+    def _of(self, number: int | None) -> Event | None:
+        return None if number is None else self._event(number)
+
+
+def _cost(prices: Prices, model: str | None, scope: str, into: int, out: int, read: int, created: int) -> float | None:
+    usage = Usage(
+        input_tokens=into, output_tokens=out, cache_read_input_tokens=read, cache_creation_input_tokens=created
+    )
+    return prices.cost(model, usage, input_of_call=None if scope == "call" else 0)

@@ -1,0 +1,110 @@
+"""A bundle as a database, made when it is first asked and kept beside the bundle, where that can be written.
+
+What is kept carries the fingerprint of the bundle's bytes. A bundle that was changed is another bundle, and its
+database is made anew. A file that somebody else could have put there is not trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from stenograph.bundle.retention import CACHE_SUFFIX
+from stenograph.bundle.seal import fingerprint
+from stenograph.errors import SourceError, StenographError, StoreError
+from stenograph.query.bundle_tables import SCHEMA_VERSION
+from stenograph.query.sql import open_readonly
+
+WORTH_KEEPING = 1 << 20
+"""Bytes of a bundle, unfolded, from which its database is kept: a smaller one is made in no time."""
+_FAST = (
+    "page_size = 16384",
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    "locking_mode = EXCLUSIVE",
+    "cache_size = -65536",
+)
+"""Nobody sees the file before it is whole."""
+
+
+@contextmanager
+def bundle_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """A read-only connection to the tables of a bundle; raises `SourceError` for a file that is none."""
+    place = Path(path)
+    mark = fingerprint(place)
+    kept = place.with_name(place.name + CACHE_SUFFIX)
+    if not _is_current(kept, mark) and not _kept(place, kept, mark):
+        with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
+            database = Path(folder) / "bundle.sqlite"
+            _make(place, database, mark)
+            with closing(open_readonly(database, is_settled=True)) as connection:
+                yield connection
+        return
+    with closing(open_readonly(kept, is_settled=True)) as connection:
+        yield connection
+
+
+def _is_current(kept: Path, mark: tuple[str, str]) -> bool:
+    """Whether the database beside a bundle is ours, and of these very bytes."""
+    try:
+        status = kept.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
+            return False
+        with closing(open_readonly(kept, is_settled=True)) as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()
+            found = connection.execute("SELECT digest, seal FROM fingerprint").fetchone()
+            return bool(version == (SCHEMA_VERSION,) and found == mark)
+    except (OSError, sqlite3.Error):
+        return False
+
+
+def _kept(place: Path, kept: Path, mark: tuple[str, str]) -> bool:
+    """Make the database beside the bundle, where that is worth it and possible."""
+    # What makes a database takes longer to load than a database that is there takes to answer.
+    from stenograph.bundle.container import Container
+    from stenograph.bundle.spool import Spool
+
+    with Container(place) as container:
+        if sum(map(container.size, container.names)) < WORTH_KEEPING:
+            return False
+    if not os.access(place.parent, os.W_OK):
+        return False
+    spool = None
+    try:
+        spool = Spool(place.parent)
+        _make(place, spool.path / "bundle.sqlite", mark)
+        (spool.path / "bundle.sqlite").replace(kept)
+        return True
+    except (StoreError, OSError) as error:
+        if isinstance(error, SourceError):
+            raise
+        return False  # no room here; there may be some elsewhere
+    finally:
+        if spool is not None:
+            spool.discard()
+
+
+def _make(place: Path, database: Path, mark: tuple[str, str]) -> None:
+    from stenograph.bundle.container import Container
+    from stenograph.query.bundle_load import load_bundle
+
+    database.touch(mode=0o600)
+    try:
+        with closing(sqlite3.connect(database)) as connection, Container(place) as container:
+            for setting in _FAST:
+                connection.execute(f"PRAGMA {setting}")
+            load_bundle(connection, container)
+            connection.execute("INSERT INTO fingerprint VALUES (?, ?)", mark)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.commit()
+    except StenographError:
+        raise
+    except sqlite3.Error as error:
+        with suppress(OSError):
+            database.unlink()
+        raise StoreError(f"cannot write {database}: {error}; make room there", str(database)) from error

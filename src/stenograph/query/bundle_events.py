@@ -1,0 +1,248 @@
+"""Events as rows: one for each line, and from what they tell the rows of calls, errors and usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from stenograph.bundle.account import duration_of
+from stenograph.fold.calls import pair_calls
+from stenograph.logs.formatter import as_json
+from stenograph.model import Event, Fidelity, Origin, ToolPayload, UsagePayload, decode, mend
+from stenograph.model.codec import REFUSALS
+
+Cells = tuple[Any, ...]
+_LARGEST = 1 << 63
+
+
+class _Origin(Struct):
+    source: str | None = None
+    adapter: str | None = None
+    session_id: str | None = None
+
+
+class _Event(Struct):
+    """An event whose payload has not been looked at."""
+
+    seq: int
+    run_id: str
+    type: str
+    path: str
+    iteration: int
+    timestamp: str
+    payload: Raw
+    parent_run_id: str | None = None
+    child_run_id: str | None = None
+    origin: Raw = Raw(b"null")
+    raw: str | None = None
+
+
+class _Tool(Struct):
+    """The short fields of a tool's payload."""
+
+    name: str
+    call_id: str
+    fidelity: Fidelity
+    error: str | None = None
+    duration_ms: float | None = None
+
+
+class _Failure(Struct):
+    """What may have gone wrong, in an error or at an end."""
+
+    message: str | None = None
+    error: str | None = None
+
+
+_decode_event = msgspec.json.Decoder(_Event).decode
+_decode_origin = msgspec.json.Decoder(_Origin | None).decode
+_decode_tool = msgspec.json.Decoder(_Tool | None).decode
+_decode_usage = msgspec.json.Decoder(UsagePayload | None).decode
+_decode_failure = msgspec.json.Decoder(_Failure | None).decode
+_ENDS = {"run.completed": "run", "step.completed": "step", "step.call_workflow.completed": "step"}
+
+
+class EventRows:
+    """Takes lines in order; `calls`, `errors` and `usage` are whole at the end."""
+
+    def __init__(self) -> None:
+        self.errors: list[Cells] = []
+        self._count = 0
+        self._tools: list[Event] = []
+        self._ids: dict[int, int] = {}
+        """The row of each event in `_tools`, by identity."""
+        self._usage: list[tuple[Event, UsagePayload]] = []
+
+    def row(self, line: bytes, run_id: str) -> Cells:
+        """The row of an event; a line that names no run belongs to the one given."""
+        self._count += 1
+        try:
+            event = _decode_event(line)
+            origin = _decode_origin(event.origin) or _Origin()
+            self._note(event, origin.source or "main")
+        except REFUSALS:
+            event = _mended(line)
+            origin = _lenient_origin(event.origin)
+            with suppress(*REFUSALS):  # then it has no more to tell than its row
+                self._note(event, origin.source or "main")
+        where = bytes(event.origin)
+        return (
+            self._count,
+            event.run_id or run_id,
+            _number(event.seq),
+            origin.source or "main",
+            event.timestamp,
+            event.type,
+            event.path,
+            _number(event.iteration),
+            origin.adapter,
+            origin.session_id,
+            event.parent_run_id,
+            event.child_run_id,
+            bytes(event.payload).decode(),
+            None if where == b"null" else where.decode(),
+            event.raw,
+        )
+
+    def calls(self) -> Iterator[Cells]:
+        """The rows of `call_facts`."""
+        for pair in pair_calls(self._tools):
+            call, result = pair.call, pair.result
+            yield (
+                pair.run_id,
+                pair.source,
+                pair.name,
+                pair.call_id,
+                None if call is None else _number(call.seq),
+                None if result is None else _number(result.seq),
+                None if call is None else call.timestamp,
+                None if result is None else result.timestamp,
+                duration_of(pair),
+                pair.error,
+                None if call is None else self._ids[id(call)],
+                None if result is None else self._ids[id(result)],
+            )
+
+    def usage(self) -> Iterator[Cells]:
+        """The rows of `usage`; a report counts as `fold.usage` counts it."""
+        counted = _counted(self._usage)
+        for number, (event, told) in enumerate(self._usage):
+            yield (
+                event.run_id,
+                _number(event.seq),
+                event.source,
+                event.timestamp,
+                told.scope,
+                told.model,
+                told.message_id,
+                _number(told.input_tokens),
+                _number(told.output_tokens),
+                _number(told.cache_read_input_tokens),
+                _number(told.cache_creation_input_tokens),
+                _number(told.reasoning_output_tokens),
+                int(number in counted),
+            )
+
+    def _note(self, event: _Event, source: str) -> None:
+        """What an event tells beyond its own row."""
+        if event.type in ("tool.call", "tool.result"):
+            self._note_tool(event, source, _decode_tool(event.payload))
+        elif event.type == "token.usage":
+            told = _decode_usage(event.payload)
+            if told is not None:
+                self._usage.append((_bare(event, source, told), told))
+        elif event.type == "error":
+            failure = _decode_failure(event.payload) or _Failure()
+            self._fail("error", event, source, failure.message or "")
+        elif event.type in _ENDS:
+            failure = _decode_failure(event.payload) or _Failure()
+            if failure.error:
+                self._fail(_ENDS[event.type], event, source, failure.error)
+
+    def _note_tool(self, event: _Event, source: str, tool: _Tool | None) -> None:
+        if tool is None:
+            return
+        if tool.error is not None:
+            self._fail("tool", event, source, tool.error)
+        payload = ToolPayload(
+            name=tool.name,
+            call_id=tool.call_id,
+            input=None,
+            output=None,
+            error=tool.error,
+            fidelity=tool.fidelity,
+            duration_ms=tool.duration_ms,
+        )
+        kept = _bare(event, source, payload)
+        self._tools.append(kept)
+        self._ids[id(kept)] = self._count
+
+    def _fail(self, kind: str, event: _Event, source: str, message: str) -> None:
+        detail = bytes(event.payload).decode()
+        self.errors.append((kind, event.run_id, _number(event.seq), source, event.timestamp, message, detail))
+
+
+def _bare(event: _Event, source: str, payload: Any) -> Event:
+    """The event with a payload that says no more than is counted."""
+    return Event(
+        seq=event.seq,
+        run_id=event.run_id,
+        type=event.type,
+        path=event.path,
+        iteration=event.iteration,
+        timestamp=event.timestamp,
+        origin=None if source == "main" else Origin(source=source),
+        payload=payload,
+    )
+
+
+def _lenient_origin(origin: Raw) -> _Origin:
+    try:
+        return _decode_origin(origin) or _Origin()
+    except REFUSALS:
+        return _Origin()
+
+
+def _mended(line: bytes) -> _Event:
+    """An event that does not have our shape, as the codec reads it."""
+    event = decode(line)
+    return _Event(
+        seq=event.seq,
+        run_id=event.run_id,
+        type=event.type,
+        path=event.path,
+        iteration=event.iteration,
+        timestamp=event.timestamp,
+        payload=Raw(as_json(mend.plain(event.payload)).encode()),
+        parent_run_id=event.parent_run_id,
+        child_run_id=event.child_run_id,
+        origin=Raw(b"null" if event.origin is None else as_json(mend.plain(event.origin)).encode()),
+        raw=event.raw,
+    )
+
+
+def _counted(reports: list[tuple[Event, UsagePayload]]) -> set[int]:
+    """Which reports are part of the sum: calls by their last report; where a run tells none, turns; else the total."""
+    with_calls = {event.run_id for event, told in reports if told.scope == "call"}
+    with_turns = {event.run_id for event, told in reports if told.scope == "turn"} - with_calls
+    last: dict[tuple[str, str], int] = {}
+    counted: set[int] = set()
+    for number, (event, told) in enumerate(reports):
+        is_turn = told.scope == "turn" and event.run_id in with_turns
+        if told.scope == "call" or is_turn:
+            if told.message_id:
+                last[told.scope, told.message_id] = number
+            else:
+                counted.add(number)
+        elif told.scope == "total" and event.run_id not in with_calls | with_turns:
+            last["total", event.run_id] = number
+    return counted | set(last.values())
+
+
+def _number(value: int | None) -> int | str | None:
+    """A number that SQLite can hold; a larger one as text."""
+    return value if value is None or abs(value) < _LARGEST else str(value)

@@ -1,0 +1,109 @@
+"""The runs of an archive as a list, newest first."""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import pairwise
+from typing import Any
+
+from msgspec import Struct
+
+from stenograph.query.prices import Prices
+from stenograph.query.scope import Scope
+from stenograph.query.spending import Spending, spent
+
+SHORTEST_ID = 8
+_MOST_NAMED = 500
+"""Runs that one question names by their numbers; beyond, it asks for all."""
+
+
+class RunLine(Struct, frozen=True, kw_only=True):
+    """One run in the list."""
+
+    run_id: str
+    parent_run_id: str | None
+    """The run that spawned it: a workflow's, or a thread's."""
+    forked_from: str | None
+    """The run whose history it continues."""
+    agent: str
+    format: str
+    project: str | None
+    cwd: str | None
+    name: str | None
+    """What it was called, for runs of our own."""
+    status: str
+    """`running`, `finished` or `failed`, from what the run itself says."""
+    started_at: str | None
+    ended_at: str | None
+    """When its last event was."""
+    duration_s: float | None
+    turns: int
+    tools: int
+    """Tool calls."""
+    errors: int
+    events: int
+    model: str | None
+    """The one it used last."""
+    input_tokens: int
+    cache_read_input_tokens: int
+    cache_creation_input_tokens: int
+    output_tokens: int
+    reasoning_output_tokens: int
+    model_calls: int
+    """Reports of usage that count; tokens that another run reported first count there."""
+    cost_usd: float | None
+    """For the models that have a price; null when none has."""
+    unpriced_models: list[str]
+    first_prompt: str | None
+
+
+_COLUMNS = (
+    "run_id, parent_run_id, forked_from, agent, format, project, cwd, name, status, started_at, ended_at,"
+    " started_ms, ended_ms, turns, tools, errors, events, model, first_prompt"
+)
+
+
+def list_runs(
+    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None
+) -> tuple[list[RunLine], int]:
+    """The runs that are meant, those with the newest events first, and how many there are without the limit."""
+    condition, parameters = scope.of_runs()
+    query = f"""
+        SELECT id, {_COLUMNS} FROM main.runs AS runs WHERE {condition}
+        ORDER BY ended_ms DESC, id DESC LIMIT ?
+    """
+    rows = index.execute(query, [*parameters, -1 if limit is None else limit]).fetchall()
+    total = len(rows)
+    if limit is not None and total >= limit:
+        total = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
+    spending = _spending(index, [row[0] for row in rows], prices)
+    return [_line(row, spending.get(row[0], Spending())) for row in rows], total
+
+
+def short_ids(index: sqlite3.Connection) -> dict[str, str]:
+    """Of each run id the shortest beginning that no other has; ids made from the clock begin alike."""
+    ids = [run_id for (run_id,) in index.execute("SELECT run_id FROM main.runs ORDER BY run_id")]
+    shared = [_shared(*pair) for pair in pairwise(ids)]
+    lengths = [max(before, after) + 1 for before, after in zip([0, *shared], [*shared, 0], strict=True)]
+    return {run_id: run_id[: max(SHORTEST_ID, length)] for run_id, length in zip(ids, lengths, strict=False)}
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
+    condition = f"counted.run IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
+    found: dict[int, Spending] = {}
+    for run, model, usage, dollars in spent(index, "counted.run", condition, [], prices):
+        found.setdefault(run, Spending()).add(model, usage, dollars)
+    return found
+
+
+def _line(row: tuple[Any, ...], spending: Spending) -> RunLine:
+    told = dict(zip(_COLUMNS.split(", "), row[1:], strict=True))
+    begun, ended = told.pop("started_ms"), told.pop("ended_ms")
+    duration = None if begun is None or ended is None else max(0, ended - begun) / 1000
+    return RunLine(**told, **spending.fields(), duration_s=duration)

@@ -1,0 +1,80 @@
+"""Which runs are meant: by agent, project, time, and what was said in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.query.language import Query
+from stenograph.query.period import Period
+
+Parameters = list[object]
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """The runs that are meant; without anything, all."""
+
+    agent: str | None = None
+    """The name of an agent or format, or its beginning."""
+    project: str | None = None
+    """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
+    period: Period = Period()
+    grep: Query | None = None
+    """Only runs in which this is found."""
+
+    def of_runs(self) -> tuple[str, Parameters]:
+        """A condition on `runs` and its parameters; of the time, runs that were going on in it."""
+        conditions, parameters = self._conditions()
+        if self.period.since is not None:
+            conditions.append("coalesce(runs.ended_ms, 0) >= ?")
+            parameters.append(self.period.since)
+        if self.period.until is not None:
+            conditions.append("coalesce(runs.started_ms, 0) < ?")
+            parameters.append(self.period.until)
+        return _all(conditions), parameters
+
+    def of_moments(self, column: str, scale: int = 1) -> tuple[str, Parameters]:
+        """The same for what happened at a moment in a run: the column holds milliseconds, times `scale`."""
+        conditions, parameters = self._conditions()
+        for bound, sign in ((self.period.since, ">="), (self.period.until, "<")):
+            if bound is not None:
+                conditions.append(f"{column} {sign} ?")
+                parameters.append(bound * scale)
+        return _all(conditions), parameters
+
+    def _conditions(self) -> tuple[list[str], Parameters]:
+        conditions: list[str] = []
+        parameters: Parameters = []
+        if self.agent is not None:
+            name = self.agent.lower().replace("-", "_")
+            conditions.append("(runs.agent GLOB ? OR runs.format GLOB ?)")
+            parameters += [_literally(name) + "*"] * 2
+        if self.project is not None:
+            condition, values = _in_project(self.project)
+            conditions.append(condition)
+            parameters += values
+        if self.grep is not None:
+            conditions.append(
+                "runs.id IN (SELECT found.run FROM words JOIN main.events AS found ON found.id = words.rowid"
+                " WHERE words MATCH ?)"
+            )
+            parameters.append(self.grep.match)
+        return conditions, parameters
+
+
+def _in_project(project: str) -> tuple[str, Parameters]:
+    if not project.startswith(("/", ".", "~")):
+        name = project.lower()
+        return "(instr(lower(coalesce(runs.project, '')), ?) OR instr(lower(coalesce(runs.cwd, '')), ?))", [name, name]
+    folder = str(Path(project).expanduser().absolute().resolve())
+    return "(runs.cwd = ? OR runs.cwd GLOB ?)", [folder, _literally(folder.rstrip("/")) + "/*"]
+
+
+def _literally(text: str) -> str:
+    """The text as a GLOB pattern that means just it."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def _all(conditions: list[str]) -> str:
+    return " AND ".join(conditions) or "1"

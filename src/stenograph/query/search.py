@@ -1,0 +1,90 @@
+"""Full text search over an archive: newest first, or by relevance."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from stenograph.archive.archive import Archive
+from stenograph.archive.words import event_text
+from stenograph.errors import InvalidQuery
+from stenograph.query.language import Query
+from stenograph.query.scope import Parameters, Scope
+from stenograph.query.snippet import Snippet, Snippets
+
+TIME_SCALE = 1 << 20
+"""Event ids are milliseconds times this, plus a counter."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Which events are searched, beside their runs."""
+
+    role: str | None = None
+    """`user`, `assistant`, `tool` or `system`."""
+    tool: str | None = None
+    """Calls and results of the tool with this name."""
+    is_error: bool = False
+    """Errors and failed tools only."""
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """An event in which the query was found."""
+
+    run_id: str
+    source: str
+    seq: int
+    timestamp: str
+    role: str | None
+    tool_name: str | None
+    snippet: Snippet
+
+
+def search(
+    archive: Archive,
+    query: Query,
+    scope: Scope | None = None,
+    wanted: Wanted | None = None,
+    *,
+    limit: int = 20,
+    by_rank: bool = False,
+) -> Iterator[Hit]:
+    """The events in which the query is found, newest first; `by_rank`, the most relevant first."""
+    condition, parameters = _condition(scope or Scope(), wanted or Wanted())
+    order = "words.rank" if by_rank else "words.rowid DESC"
+    sql = f"""
+        SELECT events.id, runs.run_id, events.source, events.seq, events.timestamp, events.role, events.tool_name
+        FROM words CROSS JOIN main.events AS events ON events.id = words.rowid
+        CROSS JOIN main.runs AS runs ON runs.id = events.run
+        WHERE words MATCH ? AND {condition} ORDER BY {order} LIMIT ?
+    """
+    snippets = Snippets(query.phrases)
+    try:
+        rows = archive.index.execute(sql, [query.match, *parameters, limit]).fetchall()
+    except sqlite3.OperationalError as error:
+        raise InvalidQuery(f"full text search refuses the query: {error}; make it simpler") from error
+    for number, run_id, source, seq, timestamp, role, tool_name in rows:
+        event = archive.event(number)
+        yield Hit(
+            run_id=run_id,
+            source=source,
+            seq=seq,
+            timestamp=timestamp,
+            role=role,
+            tool_name=tool_name,
+            snippet=snippets.of("" if event is None else event_text(event)),
+        )
+
+
+def _condition(scope: Scope, wanted: Wanted) -> tuple[str, Parameters]:
+    condition, parameters = scope.of_moments("words.rowid", TIME_SCALE)
+    if wanted.role is not None:
+        condition += " AND events.role = ?"
+        parameters.append(wanted.role)
+    if wanted.tool is not None:
+        condition += " AND events.tool_name = ? COLLATE NOCASE"
+        parameters.append(wanted.tool)
+    if wanted.is_error:
+        condition += " AND events.error"
+    return condition, parameters

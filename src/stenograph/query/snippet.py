@@ -1,0 +1,87 @@
+"""Where in a text a query was found: a short piece around the first place, and what in it was looked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import normalize
+
+from msgspec import Struct
+
+from stenograph.archive.words import spaced
+from stenograph.query.language import Phrase
+
+BEFORE, AFTER = 60, 140
+"""Characters that a snippet has on either side of the place."""
+_FOLDED = 200_000
+"""How far into a text accents are looked past; that takes a step per character."""
+_GAP = re.compile(r"\s+")
+
+Span = tuple[int, int]
+
+
+class Snippet(Struct, frozen=True):
+    """A piece of a text on one line, with `…` where it goes on."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    """What of it was looked for: from and to, in order."""
+
+
+class Snippets:
+    """Cuts pieces out of texts, around what one query looks for."""
+
+    def __init__(self, phrases: Sequence[Phrase]) -> None:
+        self._whole = _pattern(phrases, is_whole=True)
+        self._part = _pattern(phrases, is_whole=False)
+
+    def of(self, text: str) -> Snippet:
+        """The piece around the first place where one of the phrases stands; the beginning where none is to be seen."""
+        first = next(self._spans(text), None) or next(self._spans(_folded(text[:_FOLDED])), None)
+        at, to = first or (0, 0)
+        start, end = max(0, at - BEFORE), min(len(text), to + AFTER)
+        piece = text[start:end]
+        spans = list(self._spans(piece)) or list(self._spans(_folded(piece)))
+        return _on_one_line(piece, spans, "…" if start else "", "…" if end < len(text) else "")
+
+    def _spans(self, text: str) -> Iterator[Span]:
+        """Whole words; or, where there are none, the parts of names such as CamelCase."""
+        pattern = self._whole if self._whole.search(text) else self._part
+        for found in pattern.finditer(text):
+            yield found.span()
+
+
+def _pattern(phrases: Sequence[Phrase], *, is_whole: bool) -> re.Pattern[str]:
+    choices = [_choice(phrase, is_whole) for phrase in phrases]
+    return re.compile("|".join(choice for choice in choices if choice) or r"(?!)", re.IGNORECASE)
+
+
+def _choice(phrase: Phrase, is_whole: bool) -> str:
+    words = [_folded(word) for word in phrase.words]
+    text = r"[\W_]*".join(map(re.escape, words))
+    end = r"[^\W_]*" if phrase.is_prefix else r"(?![^\W_])" if is_whole and _has_edges(words[-1]) else ""
+    begin = r"(?<![^\W_])" if is_whole and _has_edges(words[0]) else ""
+    return f"{begin}{text}{end}"
+
+
+def _has_edges(word: str) -> bool:
+    """Whether a word ends where its letters do; in scripts without spaces, words stand inside others."""
+    return spaced(word) == word
+
+
+def _folded(text: str) -> str:
+    """The text without accents, letter by letter, so that places in it are places in the text."""
+    return text if text.isascii() else "".join(normalize("NFD", letter)[0] for letter in text)
+
+
+def _on_one_line(piece: str, spans: list[Span], before: str, after: str) -> Snippet:
+    text = before
+    placed: list[Span] = []
+    done = 0
+    for at, to in spans:
+        text += _GAP.sub(" ", piece[done:at])
+        start = len(text)
+        text += _GAP.sub(" ", piece[at:to])
+        placed.append((start, len(text)))
+        done = to
+    return Snippet(text + _GAP.sub(" ", piece[done:]) + after, tuple(placed))

@@ -1,0 +1,87 @@
+"""Tokens and what they cost, added up from the rows of the index that count."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from stenograph.fold.usage import Usage
+from stenograph.query.prices import Prices
+from stenograph.query.scope import Parameters
+
+
+@dataclass(slots=True)
+class Spending:
+    """A sum of model calls."""
+
+    usage: Usage = field(default_factory=Usage)
+    dollars: float = 0.0
+    """For what has a price."""
+    is_priced: bool = False
+    """Whether anything has one."""
+    unpriced: set[str] = field(default_factory=set)
+    """Models without a price; the empty name is what no model was named for."""
+
+    def add(self, model: str | None, usage: Usage, dollars: float | None) -> None:
+        """Take the tokens of one model into account."""
+        self.usage += usage
+        if dollars is None:
+            self.unpriced.add(model or "")
+        else:
+            self.is_priced = True
+            self.dollars += dollars
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for what has a price; None when nothing has."""
+        return round(self.dollars, 6) if self.is_priced else None
+
+    def fields(self) -> dict[str, Any]:
+        """The same for programs."""
+        usage = self.usage
+        return {
+            "input_tokens": usage.input_tokens,
+            "cache_read_input_tokens": usage.cache_read_input_tokens,
+            "cache_creation_input_tokens": usage.cache_creation_input_tokens,
+            "output_tokens": usage.output_tokens,
+            "reasoning_output_tokens": usage.reasoning_output_tokens,
+            "model_calls": usage.records,
+            "cost_usd": self.cost_usd,
+            "unpriced_models": sorted(self.unpriced),
+        }
+
+
+def with_runs(table: str, *terms: str) -> str:
+    """What stands after FROM: the table, and its runs where a term speaks of them; a join that is not needed costs."""
+    is_needed = any("runs." in term for term in terms)
+    return f"{table} JOIN main.runs AS runs ON runs.id = {table}.run" if is_needed else table
+
+
+def spent(
+    index: sqlite3.Connection, key: str, condition: str, parameters: Parameters, prices: Prices
+) -> Iterator[tuple[Any, str | None, Usage, float | None]]:
+    """Tokens by a key and by model, with their cost in dollars; `key` and `condition` speak of `counted` and `runs`.
+
+    The price of a call may depend on how long its input is, so calls are added up by that, too.
+    """
+    bounds = prices.thresholds
+    length = " + ".join(f"(counted.input_tokens > {bound})" for bound in bounds) or "0"
+    query = f"""
+        SELECT {key}, counted.model, CASE counted.scope WHEN 'call' THEN {length} ELSE 0 END,
+               sum(counted.input_tokens), sum(counted.output_tokens), sum(counted.cache_read_input_tokens),
+               sum(counted.cache_creation_input_tokens), sum(counted.reasoning_output_tokens), count(*)
+        FROM {with_runs("counted", key, condition)} WHERE {condition} GROUP BY 1, 2, 3
+    """
+    for name, model, step, *sums in index.execute(query, parameters):
+        into, out, read, created, reasoning, records = sums
+        usage = Usage(
+            input_tokens=into,
+            output_tokens=out,
+            cache_read_input_tokens=read,
+            cache_creation_input_tokens=created,
+            reasoning_output_tokens=reasoning,
+            records=records,
+        )
+        yield name, model, usage, prices.cost(model, usage, input_of_call=bounds[step - 1] + 1 if step else 0)

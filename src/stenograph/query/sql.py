@@ -1,0 +1,206 @@
+"""SQL that can only read, and that ends.
+
+Theory of operation. Three fences stand one behind the other. The database is opened read-only. SQLite asks an
+authorizer about everything that a statement would do, and only reading is allowed: no writing, attaching, loading,
+pragmas or transactions. And a statement has limits: a clock that is looked at every few thousand steps, and bounds on
+rows, on bytes, and on what a single value may grow to. Whichever stops it, `InvalidQuery` says which.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from stenograph.errors import InvalidQuery, SourceError, unreadable
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How far one query may go; None is no limit."""
+
+    rows: int | None = 100_000
+    bytes: int | None = 256 << 20
+    """Of all values of the result together."""
+    seconds: float | None = 30.0
+    """Spent in the database; the time that its reader takes does not count."""
+    value_bytes: int = 256 << 20
+    """What a single value, and a single row, may have."""
+    heap_bytes: int | None = None
+    """What SQLite may hold in memory. It counts for the whole process, and can never be raised again."""
+
+
+Row = tuple[Any, ...]
+
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
+_PRAGMAS = {"data_version", "table_info", "table_xinfo", "table_list", "index_list", "index_info"}
+"""What only tells of the schema; full text search itself asks for `data_version`."""
+_SCHEMAS = {"sqlite_master", "sqlite_temp_master"}
+"""SQLite asks to update these when it first uses a virtual table; it refuses a statement that does so by itself."""
+_STEPS = 4000
+"""Between two looks at the clock: about a tenth of a millisecond."""
+_BATCH = 256
+_LONGEST_SQL = 1_000_000
+_LONGEST_PATTERN = 1000
+"""Matching takes pattern times text, and no clock is looked at meanwhile."""
+_BROKEN = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PERM,
+}
+"""What is wrong with the database and not with the query."""
+
+
+def open_readonly(path: str | os.PathLike[str], *, is_settled: bool = False) -> sqlite3.Connection:
+    """A connection that cannot write; raises `SourceError`. `is_settled`: nobody else writes the file any more."""
+    place = Path(path)
+    mode = "mode=ro&immutable=1" if is_settled else "mode=ro"
+    try:
+        place.stat()
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(place.absolute()))}?{mode}", uri=True)
+    except OSError as error:
+        raise unreadable(place, error) from error
+    except sqlite3.Error as error:
+        raise SourceError(f"cannot open {place}: {error}; check the file and its permissions", str(place)) from error
+    return connection
+
+
+def run_sql(connection: sqlite3.Connection, sql: str, limits: Limits | None = None) -> Result:
+    """Run one statement that reads; raises `InvalidQuery`, or `SourceError` when the database is broken.
+
+    The connection only reads from then on, and serves one result at a time.
+    """
+    return Result(connection, sql, limits or Limits())
+
+
+class Result:
+    """What a query gave: `columns`, and the rows, which come as they are asked for; iterate it once.
+
+    A limit that is reached on the way raises `InvalidQuery` after the rows within it were handed out.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, sql: str, limits: Limits) -> None:
+        self._limits = limits
+        self._seconds_left = limits.seconds
+        self._deadline = 0.0
+        self._is_late = False
+        self._cursor = connection.cursor()
+        _fence(connection, limits)
+        connection.set_progress_handler(self._is_to_stop, _STEPS)
+        self._waiting = self._fetched(sql)
+        described = self._cursor.description
+        if described is None:
+            raise InvalidQuery("this reads nothing; give one SELECT")
+        self.columns: tuple[str, ...] = tuple(column[0] for column in described)
+
+    def __iter__(self) -> Iterator[Row]:
+        rows, room = self._limits.rows, self._limits.bytes
+        count = size = 0
+        while self._waiting:
+            for row in self._waiting:
+                count += 1
+                size += sum(map(_size, row))
+                if rows is not None and count > rows:
+                    raise InvalidQuery(f"the result has more than {rows:,} rows; add LIMIT, or count and group")
+                if room is not None and size > room:
+                    raise InvalidQuery(
+                        f"the result has more than {room:,} bytes, reached in row {count:,}; select fewer columns or "
+                        "rows, or substr() of long ones"
+                    )
+                yield row
+            self._waiting = self._fetched()
+
+    def _fetched(self, sql: str | None = None) -> list[Row]:
+        """The next rows, with the clock running."""
+        began = time.monotonic()
+        left = self._seconds_left
+        self._deadline = float("inf") if left is None else began + left
+        try:
+            if sql is not None:
+                self._cursor.execute(sql)
+            rows: list[Row] = self._cursor.fetchmany(_BATCH)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as error:
+            self._refuse(error)
+        if left is not None:
+            self._seconds_left = left - (time.monotonic() - began)
+        return rows
+
+    def _is_to_stop(self) -> bool:
+        self._is_late = time.monotonic() >= self._deadline
+        return self._is_late
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        with suppress(sqlite3.Error):
+            self._cursor.close()
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code == sqlite3.SQLITE_INTERRUPT and not self._is_late:
+            raise KeyboardInterrupt from None  # Ctrl-C while we looked at the clock: SQLite hides what was raised there
+        if code & 0xFF in _BROKEN:
+            raise SourceError(f"the database cannot be read: {error}; make it anew") from error
+        raise InvalidQuery(self._reason(error, code)) from error
+
+    def _reason(self, error: Exception, code: int) -> str:
+        limits = self._limits
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return f"the query took longer than {limits.seconds:g} s and was stopped; narrow it"
+        if code == sqlite3.SQLITE_AUTH or "not authorized" in str(error):
+            return f"only reading is allowed here ({error}); give one SELECT"
+        if code == sqlite3.SQLITE_TOOBIG:
+            return f"the query or one of its values is too large ({error}); use substr() or fewer columns"
+        if isinstance(error, MemoryError):
+            return "the query needs more memory than it may have; narrow it"
+        if isinstance(error, UnicodeEncodeError):
+            return "the query holds a character that is not UTF-8; take it out"
+        if isinstance(error, sqlite3.Warning) or "one statement" in str(error):
+            return "this is more than one statement; give one SELECT"
+        hint = "; --schema lists what there is" if "no such" in str(error) else ""
+        return f"the query does not run: {error}{hint}"
+
+
+def _fence(connection: sqlite3.Connection, limits: Limits) -> None:
+    """Let the connection only read, and nothing grow without bound."""
+    connection.set_authorizer(None)
+    connection.execute("PRAGMA query_only = 1")
+    connection.execute("PRAGMA writable_schema = 0")
+    if limits.heap_bytes is not None:
+        connection.execute(f"PRAGMA hard_heap_limit = {int(limits.heap_bytes)}")
+    connection.text_factory = _text
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.value_bytes)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_SQL)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    connection.set_authorizer(_verdict)
+
+
+def _verdict(action: int, first: str | None, second: str | None, *_: object) -> int:
+    if action == sqlite3.SQLITE_FUNCTION:
+        is_allowed = (second or "").lower() not in _FORBIDDEN_FUNCTIONS
+    elif action == sqlite3.SQLITE_PRAGMA:
+        is_allowed = (first or "").lower() in _PRAGMAS
+    elif action == sqlite3.SQLITE_UPDATE:
+        is_allowed = first in _SCHEMAS
+    else:
+        is_allowed = action in _READING
+    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+
+
+def _text(data: bytes) -> str:
+    """A text value, which need not be UTF-8."""
+    return data.decode("utf-8", "replace")
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, str | bytes) else 8

@@ -1,0 +1,177 @@
+"""Tokens, cost and tools of an archive, added up by day, week, model, agent, project or tool.
+
+Right by construction: the index holds each model call once, however many forks, resumes and repeated lines tell of it,
+and every sum here is one over those rows.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from stenograph.fold.usage import Usage
+from stenograph.query.prices import Prices
+from stenograph.query.scope import Scope
+from stenograph.query.spending import Spending, spent, with_runs
+from stenograph.query.tool_share import tokens_of_tools
+
+KEYS = ("day", "week", "model", "agent", "project", "tool")
+"""What can be added up by."""
+_QUARTER_HOUR = 900_000
+"""Milliseconds. Days begin at one of these in every time zone, so only they need to be told from one another in SQL."""
+_SPENT_BY = {
+    "day": f"counted.at_ms / {_QUARTER_HOUR}",
+    "week": f"counted.at_ms / {_QUARTER_HOUR}",
+    "model": "counted.model",
+    "agent": "runs.agent",
+    "project": "runs.project",
+}
+_CALLED_BY = {
+    "day": f"calls.started_ms / {_QUARTER_HOUR}",
+    "week": f"calls.started_ms / {_QUARTER_HOUR}",
+    "agent": "runs.agent",
+    "project": "runs.project",
+    "tool": "calls.name",
+}
+
+
+@dataclass(slots=True)
+class Calls:
+    """A sum of tool calls."""
+
+    number: int = 0
+    answered: int = 0
+    failed: int = 0
+    duration_ms: float = 0.0
+    """Of those whose duration is known."""
+    timed: int = 0
+    """How many those are."""
+
+    def add(self, number: int, answered: int, failed: int, duration_ms: float, timed: int) -> None:
+        """Take more calls into account."""
+        self.number += number
+        self.answered += answered
+        self.failed += failed
+        self.duration_ms += duration_ms
+        self.timed += timed
+
+    def fields(self) -> dict[str, Any]:
+        """The same for programs; a rate of nothing is null."""
+        return {
+            "tool_calls": self.number,
+            "failed_tool_calls": self.failed,
+            "tool_failure_rate": round(self.failed / self.answered, 4) if self.answered else None,
+            "tool_duration_ms": round(self.duration_ms, 3),
+            "mean_tool_duration_ms": round(self.duration_ms / self.timed, 3) if self.timed else None,
+        }
+
+
+@dataclass(slots=True)
+class Row:
+    """What one day, model, tool … comes to."""
+
+    key: str
+    spending: Spending = field(default_factory=Spending)
+    calls: Calls = field(default_factory=Calls)
+
+
+@dataclass(slots=True)
+class Stats:
+    """Sums of an archive."""
+
+    by: str
+    totals: Row
+    runs: int
+    rows: list[Row]
+    """Days and weeks in their order, everything else by cost, then by tokens, the most first."""
+    prices_date: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"totals": {…}, "rows": […]}`; rows by model have no tool calls, because a call is not a model's."""
+        totals = {**self.totals.spending.fields(), "runs": self.runs, **self.totals.calls.fields()}
+        return {"totals": {**totals, "prices_date": self.prices_date}, "rows": [self._row(row) for row in self.rows]}
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        calls = {} if self.by == "model" else row.calls.fields()
+        return {self.by: row.key, **row.spending.fields(), **calls}
+
+
+class _Rows(dict[str, Row]):
+    """Rows by their keys, each made when it is asked for."""
+
+    def __missing__(self, key: str) -> Row:
+        row = self[key] = Row(key)
+        return row
+
+
+def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "day") -> Stats:
+    """What the runs that are meant took, in all and by one of `KEYS`."""
+    name = lru_cache(None)({"day": _day, "week": _week}.get(by, _name))
+    rows = _Rows()
+    totals = Row("")
+    for key, model, usage, dollars in _spent(index, scope, prices, by):
+        rows[name(key)].spending.add(model, usage, dollars)
+        totals.spending.add(model, usage, dollars)
+    for key, *numbers in _called(index, scope, by):
+        totals.calls.add(*numbers)
+        if by != "model":
+            rows[name(key)].calls.add(*numbers)
+    condition, parameters = scope.of_runs()
+    runs = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
+    return Stats(by=by, totals=totals, runs=runs, rows=_ordered(rows.values(), by), prices_date=prices.date)
+
+
+def _spent(
+    index: sqlite3.Connection, scope: Scope, prices: Prices, by: str
+) -> Iterable[tuple[Any, str | None, Usage, float | None]]:
+    if by == "tool":
+        return tokens_of_tools(index, scope, prices)
+    condition, parameters = scope.of_moments("counted.at_ms")
+    return spent(index, _SPENT_BY[by], condition, parameters, prices)
+
+
+def _called(index: sqlite3.Connection, scope: Scope, by: str) -> Iterable[tuple[Any, ...]]:
+    condition, parameters = scope.of_moments("calls.started_ms")
+    key = _CALLED_BY.get(by, "NULL")
+    query = f"""
+        SELECT {key}, count(*), count(calls.result), count(calls.error),
+               coalesce(sum(calls.duration_ms), 0), count(calls.duration_ms)
+        FROM {with_runs("calls", key, condition)}
+        WHERE calls.call IS NOT NULL AND {condition} GROUP BY 1
+    """
+    return index.execute(query, parameters)
+
+
+def _name(key: Any) -> str:
+    return "(unknown)" if key in (None, "") else str(key)
+
+
+def _day(quarter: int | None) -> str:
+    """The day of a quarter of an hour since 1970, in local time."""
+    moment = _moment(quarter)
+    return _name(None) if moment is None else f"{moment:%Y-%m-%d}"
+
+
+def _week(quarter: int | None) -> str:
+    """Its week, as ISO 8601 counts them."""
+    moment = _moment(quarter)
+    return _name(None) if moment is None else f"{moment:%G-W%V}"
+
+
+def _moment(quarter: int | None) -> datetime | None:
+    return datetime.fromtimestamp(quarter * _QUARTER_HOUR / 1000) if quarter else None
+
+
+def _ordered(rows: Iterable[Row], by: str) -> list[Row]:
+    if by in ("day", "week"):
+        return sorted(rows, key=lambda row: row.key)
+    return sorted(rows, key=_weight, reverse=True)
+
+
+def _weight(row: Row) -> tuple[float, int, int, str]:
+    usage = row.spending.usage
+    return row.spending.dollars, usage.input_tokens + usage.output_tokens, row.calls.number, row.key

@@ -1,0 +1,137 @@
+"""A run of the archive as a tree: its steps or subagents, the runs it called, its threads and forks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from stenograph.archive.archive import Archive
+from stenograph.fold.tree import COMPLETED, DEEPEST, FAILED, RUNNING, RunNode, StepNode, step_tree
+
+_STATUS = {"running": RUNNING, "finished": COMPLETED, "failed": FAILED}
+_OURS = "exchange"
+
+
+def archived_tree(archive: Archive, run: int) -> RunNode:
+    """The tree of a run (`runs.id`). A run that it called and that the archive does not have is `missing`."""
+    return _Growing(archive).run(run, frozenset())
+
+
+class _Growing:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._index = archive.index
+
+    def run(self, run: int, above: frozenset[int]) -> RunNode:
+        written = self._index.execute("SELECT format FROM runs WHERE id = ?", (run,)).fetchone()[0]
+        above |= {run}
+        if written == _OURS:
+            node = step_tree(self._archive.events(run))
+            return replace(node, steps=tuple(self._with_child(step, above) for step in node.steps))
+        return self._agent(run, above)
+
+    def _with_child(self, step: StepNode, above: frozenset[int]) -> StepNode:
+        """A step of a workflow with the run that it called, where the archive has it."""
+        steps = tuple(self._with_child(each, above) for each in step.steps)
+        child = step.child
+        if child is not None:
+            found = self._index.execute("SELECT id FROM runs WHERE run_id = ?", (child.run_id,)).fetchone()
+            if found is not None and found[0] not in above:  # a run that calls itself would never end
+                child = self.run(found[0], above)
+        return replace(step, steps=steps, child=child)
+
+    def _agent(self, run: int, above: frozenset[int]) -> RunNode:
+        query = "SELECT run_id, parent_run_id, name, status, started_at, ended_at, events FROM runs WHERE id = ?"
+        run_id, parent, name, status, started, ended, events = self._index.execute(query, (run,)).fetchone()
+        sources = _Sources(self._archive, run)
+        messages, calls = sources.counts.get("main", (0, 0))
+        return RunNode(
+            run_id=run_id,
+            parent_run_id=parent,
+            name=name or "",
+            status=_STATUS[status],
+            started_at=started,
+            ended_at=ended,
+            events=events,
+            messages=messages,
+            tool_calls=calls,
+            steps=(*sources.below("main", frozenset(["main"])), *self._runs_below(run, run_id, sources, above)),
+        )
+
+    def _runs_below(self, run: int, run_id: str, sources: _Sources, above: frozenset[int]) -> Iterable[StepNode]:
+        """Threads that the run spawned, and forks that continue it; those below `DEEPEST` are not shown."""
+        if len(above) > DEEPEST:
+            return
+        query = """
+            SELECT runs.id, runs.run_id, runs.started_at, runs.parent_run_id IS ?, sources.parent_call_id
+            FROM runs LEFT JOIN sources ON sources.run = runs.id AND sources.source = 'main'
+            WHERE runs.parent_run_id = ? OR runs.forked_from = ? ORDER BY runs.started_ms, runs.id
+        """
+        for number, child_id, started, is_child, call_id in self._index.execute(query, [run_id] * 3).fetchall():
+            if number in above:
+                continue
+            child = self.run(number, above)
+            yield StepNode(
+                name="thread" if is_child else "fork",
+                kind=sources.kind(call_id, "spawned") if is_child else "continues it",
+                path=child_id,
+                iteration=0,
+                status=child.status,
+                started_at=started or "",
+                messages=0,
+                tool_calls=0,
+                child=child,
+            )
+
+
+class _Sources:
+    """Who speaks in one run of an agent."""
+
+    def __init__(self, archive: Archive, run: int) -> None:
+        index = archive.index
+        self._names: dict[str, str] = dict(index.execute("SELECT call_id, name FROM calls WHERE run = ?", (run,)))
+        messages = """
+            SELECT source, count(DISTINCT coalesce(message_id, id)) FROM events
+            WHERE run = ? AND type IN ('message.user', 'message.assistant') GROUP BY source
+        """
+        said: dict[str, int] = dict(index.execute(messages, (run,)))
+        calls = "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL GROUP BY source"
+        called: dict[str, int] = dict(index.execute(calls, (run,)))
+        self.counts = {source: (said.get(source, 0), called.get(source, 0)) for source in said.keys() | called.keys()}
+        """By source: messages and tool calls."""
+        query = """
+            SELECT sources.source, sources.parent_source, sources.parent_call_id, first.timestamp, last.timestamp
+            FROM sources JOIN events AS first ON first.run = sources.run AND first.seq = sources.first_seq
+            JOIN events AS last ON last.run = sources.run AND last.seq = sources.last_seq
+            WHERE sources.run = ? ORDER BY sources.first_seq
+        """
+        self._rows = index.execute(query, (run,)).fetchall()
+
+    def below(self, source: str, above: frozenset[str]) -> tuple[StepNode, ...]:
+        """The subagents of a source; one whose parent nobody knows belongs to the main agent."""
+        known = {row[0] for row in self._rows}
+        steps: list[StepNode] = []
+        for name, parent, call_id, first, last in self._rows:
+            if name in above or (parent if parent in known else "main") != source:
+                continue
+            messages, calls = self.counts.get(name, (0, 0))
+            steps.append(
+                StepNode(
+                    name=name,
+                    kind=self.kind(call_id, "subagent"),
+                    path=name,
+                    iteration=0,
+                    status=COMPLETED,
+                    started_at=first,
+                    ended_at=last,
+                    messages=messages,
+                    tool_calls=calls,
+                    steps=self.below(name, above | {name}),
+                )
+            )
+        return tuple(steps)
+
+    def kind(self, call_id: str | None, otherwise: str) -> str:
+        """Which call spawned something."""
+        return f"by {self._names[call_id]}" if call_id in self._names else otherwise

@@ -1,0 +1,227 @@
+"""The views of an archive that SQL is asked over: stable names and columns, whatever the index itself looks like.
+
+They stand under the names that people use in front of the tables of the index. What an event says is read from its
+block when a query asks for it, by the functions of `archive_database` (`steno_…`).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """One view."""
+
+    name: str
+    about: str
+    columns: dict[str, tuple[str, str]]
+    """By name: how it is made, and what it is."""
+    source: str
+    """What stands after FROM."""
+
+    @property
+    def statement(self) -> str:
+        """How it is made."""
+        columns = ", ".join(f"{how} AS {name}" for name, (how, _) in self.columns.items())
+        return f"CREATE TEMP VIEW {self.name} AS SELECT {columns} FROM {self.source}"
+
+
+_RUN_ID = {"run_id": ("run.run_id", "the run")}
+_PLACE = {
+    **_RUN_ID,
+    "seq": ("event.seq", "its number in the run"),
+    "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
+    "timestamp": ("event.timestamp", "when, as the agent wrote it"),
+}
+_TOKENS = {
+    "input_tokens": "cached ones included",
+    "cache_read_input_tokens": "read from a cache",
+    "cache_creation_input_tokens": "written to a cache",
+    "output_tokens": "reasoning included",
+    "reasoning_output_tokens": "spent on reasoning",
+}
+_EVENTS = "main.events AS event JOIN main.runs AS run ON run.id = event.run"
+
+
+def _entry(field: str) -> str:
+    """How a field of an entry is made: not from JSON, because SQLite ends its strings at a NUL."""
+    return f"steno_entry(event.id, entry.value, '{field}')"
+
+
+def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
+    """Columns that are called as in the table; `name: what it is`, one per line."""
+    pairs = (line.strip().partition(": ") for line in names.strip().splitlines())
+    return {name: (f"{table}.{name}", about) for name, _, about in pairs}
+
+
+VIEWS = (
+    View(
+        name="runs",
+        about="one row per run",
+        columns=_plain(
+            """
+            run_id: its id
+            parent_run_id: the run that spawned it
+            forked_from: the run whose history it continues
+            agent: who ran
+            format: how its transcript is written
+            agent_version: the agent's version
+            project: the last part of `cwd`
+            cwd: the folder it worked in
+            name: its name, for runs of our own
+            status: `running`, `finished` or `failed`
+            started_at: when its first event was
+            ended_at: when its last event was
+            """,
+            "run",
+        )
+        | {"duration_s": ("(run.ended_ms - run.started_ms) / 1000.0", "seconds between the two")}
+        | _plain(
+            """
+            turns: messages to the agent
+            tools: tool calls
+            errors: errors and failed tools
+            events: its events
+            model: the model it used last
+            """,
+            "run",
+        )
+        | {name: (f"run.{name}", about) for name, about in _TOKENS.items()}
+        | {"first_prompt": ("run.first_prompt", "the beginning of the first message to it")},
+        source="main.runs AS run",
+    ),
+    View(
+        name="events",
+        about="one row per event",
+        columns=_PLACE
+        | _plain(
+            """
+            type: its type, such as `message.user`
+            role: `user`, `assistant`, `tool` or `system`
+            tool_name: the tool, for calls and results
+            call_id: joins a call and its result
+            message_id: joins the events of one message
+            subtype: of a `system.event`
+            """,
+            "event",
+        )
+        | {
+            "is_error": ("event.error", "1 for errors and failed tools"),
+            "child_run_id": ("event.child_run_id", "the run that it began"),
+            "text": ("steno_text(event.id)", "what a person reads of it"),
+            "payload": ("steno_payload(event.id)", "all that it says, as JSON"),
+        },
+        source=_EVENTS,
+    ),
+    View(
+        name="entries",
+        about="one row per entry, the flat view of events",
+        columns=_PLACE
+        | {
+            "entry_type": (_entry("entry_type"), "such as `user_message`"),
+            "role": (_entry("role"), "`user`, `assistant`, `tool` or `system`"),
+            "content": (_entry("content"), "what it says"),
+            "tool_name": (f"coalesce({_entry('tool_name')}, event.tool_name)", "the tool"),
+            "tool_call_id": (_entry("tool_call_id"), "joins a call and its result"),
+            "error": (_entry("error"), "why the tool failed"),
+        },
+        source=f"{_EVENTS} JOIN json_each(steno_entries(event.id)) AS entry",
+    ),
+    View(
+        name="tool_calls",
+        about="one row per tool call, with its result",
+        columns=_RUN_ID
+        | {
+            "seq": ("event.seq", "the number of the call; null where only a result was told"),
+            "result_seq": ("answer.seq", "the number of the result; null while there is none"),
+            "source": ("call.source", "who called"),
+            "call_id": ("call.call_id", "the agent's id of it"),
+            "name": ("call.name", "the tool"),
+            "timestamp": ("coalesce(event.timestamp, answer.timestamp)", "when it was called"),
+            "duration_ms": ("call.duration_ms", "as told, else between call and result"),
+            "error": ("call.error", "why it failed; null when it did not"),
+            "input": ("steno_payload(call.call) -> '$.input'", "what was asked, as JSON"),
+            "output": ("steno_payload(call.result) -> '$.output'", "what came back, as JSON"),
+        },
+        source="main.calls AS call JOIN main.runs AS run ON run.id = call.run"
+        " LEFT JOIN main.events AS event ON event.id = call.call"
+        " LEFT JOIN main.events AS answer ON answer.id = call.result",
+    ),
+    View(
+        name="messages",
+        about="one row per message, put together again where the agent spread it over several records",
+        columns={
+            "run_id": ("message.run_id", "the run"),
+            "seq": ("event.seq", "the number of its first event"),
+            "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
+            "timestamp": ("event.timestamp", "when it began"),
+            "role": ("event.role", "`user` or `assistant`"),
+            "message_id": ("event.message_id", "the agent's id of it"),
+            "parts": ("message.parts", "how many events it is spread over"),
+            "text": ("steno_text(message.ids)", "what it says"),
+        },
+        source="""(
+          SELECT run.run_id AS run_id, min(event.id) AS id, count(*) AS parts, group_concat(event.id) AS ids
+          FROM main.events AS event JOIN main.runs AS run ON run.id = event.run
+          WHERE event.type IN ('message.user', 'message.assistant')
+          GROUP BY run.run_id, event.source, event.type, coalesce(event.message_id, event.id)
+        ) AS message JOIN main.events AS event ON event.id = message.id""",
+    ),
+    View(
+        name="usage",
+        about="one row per model call (or turn, or run, where an agent tells no more); each counts once",
+        columns=_PLACE
+        | {
+            "day": ("date(used.at_ms / 1000, 'unixepoch', 'localtime')", "the day, in local time"),
+            "agent": ("run.agent", "who ran"),
+            "project": ("run.project", "the last part of the folder it worked in"),
+            "model": ("used.model", "the model"),
+            "message_id": ("used.message_id", "the message that it made"),
+            "scope": ("used.scope", "`call`, `turn` or `total`"),
+        }
+        | {name: (f"used.{name}", about) for name, about in _TOKENS.items()}
+        | {
+            "cost_usd": (
+                "steno_cost(used.model, used.scope, used.input_tokens, used.output_tokens,"
+                " used.cache_read_input_tokens, used.cache_creation_input_tokens)",
+                "by list prices; null for a model without one",
+            )
+        },
+        source="main.counted AS used JOIN main.runs AS run ON run.id = used.run"
+        " LEFT JOIN main.events AS event ON event.id = used.event",
+    ),
+    View(
+        name="errors",
+        about="one row per error and failed tool",
+        columns=_PLACE
+        | {
+            "type": ("event.type", "`error` or `tool.result`"),
+            "tool_name": ("event.tool_name", "the tool that failed"),
+            "message": ("steno_error(event.id)", "what went wrong"),
+        },
+        source=f"{_EVENTS} WHERE event.error",
+    ),
+)
+EXAMPLES = (
+    ("the ten longest runs", "SELECT run_id, project, duration_s FROM runs ORDER BY duration_s DESC LIMIT 10"),
+    (
+        "tools by how often they fail",
+        "SELECT name, count(*) AS calls, round(avg(error IS NOT NULL), 3) AS failing, round(avg(duration_ms)) AS ms"
+        " FROM tool_calls GROUP BY name ORDER BY failing DESC",
+    ),
+    (
+        "what each project cost by month",
+        "SELECT project, substr(day, 1, 7) AS month, round(sum(cost_usd), 2) AS usd FROM usage"
+        " GROUP BY project, month ORDER BY month DESC, usd DESC",
+    ),
+    (
+        "the newest errors",
+        "SELECT run_id, seq, timestamp, tool_name, message FROM errors ORDER BY timestamp DESC LIMIT 20",
+    ),
+    (
+        "what was asked last",
+        "SELECT run_id, timestamp, text FROM messages WHERE role = 'user' AND source = 'main'"
+        " ORDER BY timestamp DESC LIMIT 10",
+    ),
+)
+"""Useful queries, each with what it answers."""

@@ -1,0 +1,95 @@
+"""What tools were given and what they gave back: commands, changes, JSON, long outputs folded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.render.given import COMMANDS, SUMMARY_LENGTH, change_of, command_of, is_patch, says_all
+from stenograph.render.html import diff
+from stenograph.render.html.ansi import Ansi
+from stenograph.render.html.escape import line, pre, pre_of, text
+from stenograph.transcript.content import as_text, indented
+
+SHOWN_LINES = 12
+"""Of a long output; a few more are not worth a fold."""
+WORTH_LINES = 20
+SHOWN_CHARACTERS = 4_000
+DEEPEST = 4
+
+
+def given_html(given: Any, *, full: bool, depth: int = 0) -> str:
+    """The input of a tool."""
+    if given is None or given == {}:
+        return ""
+    if not isinstance(given, dict) or depth >= DEEPEST:
+        return folded(as_text(given), full=full)
+    rest = dict(given)
+    parts: list[str] = []
+    for name in COMMANDS:
+        command = command_of(given.get(name))
+        if command is not None:
+            parts.append(pre(command, "command"))
+            if says_all(command, given[name]):
+                del rest[name]
+    found = change_of(given)
+    if found is not None:
+        used, old, new = found
+        parts.append(_folded_change(diff.change(old, new), old, new, full=full))
+        for name in used:
+            del rest[name]
+    fields = "".join(_field(name, value, full=full, depth=depth) for name, value in rest.items())
+    return (f"<dl>{fields}</dl>" if fields else "") + "".join(parts)
+
+
+def _folded_change(html: str, old: str, new: str, *, full: bool) -> str:
+    lines = old.count("\n") + new.count("\n") + 2
+    if full or lines <= 3 * WORTH_LINES:
+        return html
+    return f'<details class="more"><summary>a change of {lines:,} lines</summary>{html}</details>'
+
+
+def _field(name: Any, value: Any, *, full: bool, depth: int) -> str:
+    key = line(str(name))
+    if isinstance(value, str) and ("\n" in value or len(value) > SUMMARY_LENGTH):
+        return f"<dt>{key}</dt><dd>{folded(value, full=full)}</dd>"
+    if isinstance(value, dict) and value:
+        return f"<dt>{key}</dt><dd>{given_html(value, full=full, depth=depth + 1)}</dd>"
+    if isinstance(value, list) and value and all(isinstance(item, dict) and item for item in value):
+        items = "".join(f"<li>{given_html(item, full=full, depth=depth + 1)}</li>" for item in value)
+        return f"<dt>{key}</dt><dd><ol>{items}</ol></dd>"
+    shown = value if isinstance(value, str) else indented(value)
+    return f'<dt>{key}</dt><dd><code dir="auto">{text(shown)}</code></dd>'
+
+
+def folded(value: str, *, full: bool, kind: str = "") -> str:
+    """An output: patches and colours as such, and beyond some lines folded, with how much that is."""
+    if is_patch(value) and "\x1b" not in value:
+        html = diff.patch(value)
+        return html if full else _folded_change(html, value, "", full=False)
+    ansi = Ansi()
+    at = len(value) if full else _cut(value)
+    html = pre_of(ansi.html(value[:at].removesuffix("\n")), kind)
+    if at == len(value):
+        return html
+    rest = value[at:]
+    lines = rest.count("\n") + (not rest.endswith("\n"))
+    told = f"{lines:,} more line{'s' if lines > 1 else ''}, {_size(len(rest))}"
+    return f'{html}<details class="more"><summary>{told}</summary>{pre_of(ansi.html(rest), kind)}</details>'
+
+
+def _cut(value: str) -> int:
+    """Where the part that is always shown ends."""
+    at = 0
+    for _ in range(SHOWN_LINES):
+        found = value.find("\n", at)
+        if found < 0:
+            at = len(value)
+            break
+        at = found + 1
+    if at < len(value) and value.count("\n", at, at + SHOWN_CHARACTERS) < WORTH_LINES - SHOWN_LINES:
+        at = len(value) if len(value) - at < SHOWN_CHARACTERS else at
+    return min(at, SHOWN_CHARACTERS) if len(value) > SHOWN_CHARACTERS + 500 else at
+
+
+def _size(characters: int) -> str:
+    return f"{characters:,} characters" if characters < 10_000 else f"{characters // 1000:,} thousand characters"

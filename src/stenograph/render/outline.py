@@ -1,0 +1,95 @@
+"""The facts of a run that a page needs before it begins."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from stenograph.fold.usage import Usage, UsageTotals
+from stenograph.model.moment import moment_of
+
+Key = tuple[str, str]
+"""A run id with a call id or a source."""
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """From when to when something went on, in the words of its events."""
+
+    started_at: str = ""
+    ended_at: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None when the timestamps do not tell."""
+        start, end = moment_of(self.started_at), moment_of(self.ended_at)
+        return None if start is None or end is None or end < start else (end - start).total_seconds()
+
+
+class UnitFacts(Struct, frozen=True, kw_only=True):
+    """A unit as its heading tells of it."""
+
+    number: int
+    """1, 2, 3 …; 0 for what came before anybody spoke."""
+    title: str
+    """The beginning of the prompt, on one line."""
+    span: Span
+    calls: int
+    errors: int
+    """Failed calls and error events."""
+    usage: Usage
+
+
+class SourceFacts(Struct, frozen=True, kw_only=True):
+    """A subagent as its heading tells of it."""
+
+    span: Span
+    calls: int
+    last: int
+    """The ordinal of its last event."""
+
+
+class Outline(Struct, frozen=True, kw_only=True):
+    """The facts of a run that a page needs before it begins."""
+
+    run_id: str
+    name: str
+    agents: tuple[str, ...]
+    """The adapters that told of it."""
+    models: tuple[str, ...]
+    cwd: str | None
+    """Where the agent worked, when an event says so."""
+    span: Span
+    events: int
+    usage: UsageTotals
+    units: tuple[UnitFacts, ...]
+    sources: dict[Key, SourceFacts]
+    """All but `main`."""
+    spawned: dict[Key, int]
+    """By call: the ordinal of the last event of the subagents that it spawned."""
+    unanswered: frozenset[int]
+    """Calls without a result in their unit."""
+    failed: frozenset[int]
+    """Calls whose result is an error."""
+    untold: frozenset[tuple[int, str]]
+    """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
+
+    @property
+    def calls(self) -> int:
+        """Tool calls in all."""
+        return sum(unit.calls for unit in self.units)
+
+    @property
+    def errors(self) -> int:
+        """Failed calls and error events in all."""
+        return sum(unit.errors for unit in self.units)
+
+    @property
+    def title(self) -> str:
+        """What the run is about: its first prompt, else its name, else its id."""
+        asked = next((unit.title for unit in self.units if unit.number and unit.title), "")
+        return asked or self.name or self.run_id or "An empty run"
+
+
+def on_a_line(text: str, length: int) -> str:
+    """The beginning of a text on one line, with an ellipsis where something is left out."""
+    line = " ".join(text[: 4 * length].split())
+    return line if len(line) <= length and len(text) <= 4 * length else line[: length - 1].rstrip() + "…"

@@ -1,0 +1,55 @@
+"""Places of a page that are filled over time, and the names of its places."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from stenograph.model.event import Event
+
+
+class Slot:
+    """A place in the page that is filled over time."""
+
+    __slots__ = ("holds_flows", "is_closed", "parts")
+
+    def __init__(self, *, holds_flows: bool = False) -> None:
+        self.parts: deque[str | Slot] = deque()
+        self.is_closed = False
+        self.holds_flows = holds_flows
+        """Whether it is that of a source, or has one inside."""
+
+    def drain(self) -> Iterator[str]:
+        """What nothing open stands before any more."""
+        parts = self.parts
+        while parts:
+            first = parts[0]
+            if isinstance(first, str):
+                yield parts.popleft()  # type: ignore[misc]  # the first is that string
+                continue
+            yield from first.drain()
+            if not first.is_closed:
+                return
+            parts.popleft()
+
+    def close(self) -> None:
+        """Nothing more will come, here or in any slot inside."""
+        self.is_closed = True
+        for part in self.parts:
+            if isinstance(part, Slot):
+                part.close()
+
+
+class Anchors:
+    """The permalink of each event: `seq-41`; in further runs of the same page `run-2-seq-41`."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[int, int]] = {}
+
+    def of(self, event: Event) -> str:
+        """The anchor; empty for an event that has no number of its own."""
+        number, last = self._last.get(event.run_id, (len(self._last) + 1, 0))
+        if event.seq <= last:
+            return ""
+        self._last[event.run_id] = (number, event.seq)
+        return f"seq-{event.seq}" if number == 1 else f"run-{number}-seq-{event.seq}"

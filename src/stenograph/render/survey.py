@@ -1,0 +1,232 @@
+"""What has to be known of a run before its first line can be written: a first pass over its events.
+
+Theory of operation. A page is written in one go, from events that come one by one, so whatever stands above its place
+(totals, contents, whether a call failed) is found out beforehand. Only small facts are kept: some per unit and per
+subagent, and per call only what is out of the ordinary. Events are named by their ordinal, their place in the stream;
+a `seq` may be missing or come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from stenograph.fold.usage import UsageCounter
+from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
+from stenograph.model.event import Event
+from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
+from stenograph.render.outline import Key, Outline, SourceFacts, Span, UnitFacts, on_a_line
+
+TITLE_LENGTH = 90
+_NAMES_KEPT = 8
+_DEEPEST = 12
+
+
+def outline_of(events: Iterable[Event]) -> Outline:
+    """Read the events of a run once, and keep what a page needs to begin."""
+    survey = _Survey()
+    for ordinal, event in enumerate(events):
+        survey.add(ordinal, event)
+    return survey.outline()
+
+
+def begins_unit(event: Event) -> bool:
+    """Whether somebody speaks to the main agent."""
+    return event.type == "message.user" and event.source == "main"
+
+
+@dataclass(slots=True)
+class _Unit:
+    number: int
+    title: str = ""
+    first: str = ""
+    last: str = ""
+    calls: int = 0
+    errors: int = 0
+    usage: UsageCounter = field(default_factory=UsageCounter)
+
+    def facts(self) -> UnitFacts:
+        return UnitFacts(
+            number=self.number,
+            title=self.title,
+            span=Span(started_at=self.first, ended_at=self.last),
+            calls=self.calls,
+            errors=self.errors,
+            usage=self.usage.totals().total,
+        )
+
+
+@dataclass(slots=True)
+class _Source:
+    first: str
+    last: str = ""
+    calls: int = 0
+    end: int = 0
+    parent: str = ""
+    parent_call: Key | None = None
+
+
+@dataclass(slots=True)
+class _Call:
+    ordinal: int
+    source: str
+    fidelities: set[str]
+
+
+class _Survey:
+    """The first pass, event by event."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._run_id = self._name = self._first = self._last = ""
+        self._cwd: str | None = None
+        self._agents: dict[str, None] = {}
+        self._models: dict[str, None] = {}
+        self._usage = UsageCounter()
+        self._unit = _Unit(0)
+        self._units: list[UnitFacts] = []
+        self._sources: dict[Key, _Source] = {}
+        self._open: dict[Key, _Call] = {}
+        self._unanswered: set[int] = set()
+        self._failed: set[int] = set()
+        self._blocks: dict[tuple[str, str, str], int] = {}
+        self._untold: set[tuple[int, str]] = set()
+
+    def add(self, ordinal: int, event: Event) -> None:
+        if begins_unit(event):
+            self._begin_unit(event)
+        self._count += 1
+        self._run_id = self._run_id or event.run_id
+        self._first = self._first or event.timestamp
+        self._last = event.timestamp or self._last
+        unit = self._unit
+        unit.first = unit.first or event.timestamp
+        unit.last = event.timestamp or unit.last
+        self._place(ordinal, event)
+        payload = event.payload
+        match payload:
+            case MessagePayload():
+                self._message(ordinal, event, payload)
+            case ToolPayload():
+                self._tool(ordinal, event, payload)
+            case ErrorPayload() if event.type == "error":
+                unit.errors += 1
+            case LifecyclePayload() if event.type == "run.started":
+                self._name = self._name or payload.name
+            case SystemPayload(data={"cwd": str(cwd)}) if self._cwd is None and cwd:
+                self._cwd = cwd
+        if event.type == "token.usage":
+            self._usage.add(event)
+            unit.usage.add(event)
+
+    def outline(self) -> Outline:
+        self._end_calls(None)
+        self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
+        self._lengthen()
+        spawned: dict[Key, int] = {}
+        for each in self._sources.values():
+            if each.parent_call is not None:
+                spawned[each.parent_call] = max(each.end, spawned.get(each.parent_call, 0))
+        return Outline(
+            run_id=self._run_id,
+            name=self._name,
+            agents=tuple(self._agents),
+            models=tuple(self._models),
+            cwd=self._cwd,
+            span=Span(started_at=self._first, ended_at=self._last),
+            events=self._count,
+            usage=self._usage.totals(),
+            units=tuple([*self._units, self._unit.facts()] if self._count else ()),
+            sources={
+                key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)
+                for key, each in self._sources.items()
+            },
+            spawned=spawned,
+            unanswered=frozenset(self._unanswered),
+            failed=frozenset(self._failed),
+            untold=frozenset(self._untold),
+        )
+
+    def _lengthen(self) -> None:
+        """A source goes on as long as those that it spawned; chains longer than a page nests are left as they are."""
+        for _ in range(_DEEPEST):
+            for (run_id, _), each in self._sources.items():
+                parent = self._sources.get((run_id, each.parent))
+                if parent is not None:
+                    parent.end = max(parent.end, each.end)
+
+    def _begin_unit(self, event: Event) -> None:
+        if self._count:
+            self._units.append(self._unit.facts())
+        self._unit = _Unit(self._unit.number + 1, title_of(event.payload))
+        self._end_calls("main")
+
+    def _end_calls(self, source: str | None) -> None:
+        """Nobody will answer the open calls of a source, or of all."""
+        for key in [key for key, call in self._open.items() if source in (None, call.source)]:
+            self._unanswered.add(self._open.pop(key).ordinal)
+
+    def _place(self, ordinal: int, event: Event) -> None:
+        origin = event.origin
+        if origin is None:
+            return
+        if origin.adapter and len(self._agents) < _NAMES_KEPT:
+            self._agents[origin.adapter] = None
+        source = event.source
+        if source == "main":
+            return
+        key = (event.run_id, source)
+        known = self._sources.get(key)
+        if known is None:
+            known = self._sources[key] = _Source(event.timestamp)
+        known.last, known.end = event.timestamp or known.last, ordinal
+        known.parent = known.parent or origin.parent_source or ""
+        if origin.parent_call_id and known.parent_call is None:
+            known.parent_call = (event.run_id, origin.parent_call_id)
+
+    def _message(self, ordinal: int, event: Event, payload: MessagePayload) -> None:
+        if payload.model and len(self._models) < _NAMES_KEPT:
+            self._models[payload.model] = None
+        for block in payload.blocks:
+            if isinstance(block, ToolUseBlock | ToolResultBlock):
+                kind = "tool.call" if isinstance(block, ToolUseBlock) else "tool.result"
+                key = (kind, event.run_id, block.tool_id)
+                before = self._blocks.get(key)
+                if before is not None:
+                    self._untold.add((before, block.tool_id))
+                self._blocks[key] = ordinal
+
+    def _tool(self, ordinal: int, event: Event, payload: ToolPayload) -> None:
+        self._blocks.pop((event.type, event.run_id, payload.call_id), None)
+        key = (event.run_id, payload.call_id)
+        call = self._open.get(key)
+        if event.type == "tool.result":
+            if call is not None:
+                del self._open[key]
+            if payload.error is not None:
+                self._unit.errors += 1
+                if call is not None:
+                    self._failed.add(call.ordinal)
+        elif call is not None and payload.fidelity not in call.fidelities:
+            call.fidelities.add(payload.fidelity)  # the other witness of the same call
+        else:
+            self._call(ordinal, event, payload, call)
+
+    def _call(self, ordinal: int, event: Event, payload: ToolPayload, before: _Call | None) -> None:
+        self._unit.calls += 1
+        if event.source != "main" and (speaker := self._sources.get((event.run_id, event.source))) is not None:
+            speaker.calls += 1
+        if before is not None:
+            self._unanswered.add(before.ordinal)
+        if payload.call_id:
+            self._open[event.run_id, payload.call_id] = _Call(ordinal, event.source, {payload.fidelity})
+        else:
+            self._unanswered.add(ordinal)
+
+
+def title_of(payload: object) -> str:
+    """The beginning of what a message says, on one line."""
+    if not isinstance(payload, MessagePayload):
+        return ""
+    said = (block.text for block in payload.blocks if isinstance(block, TextBlock) and block.text.strip())
+    return on_a_line(next(said, ""), TITLE_LENGTH)

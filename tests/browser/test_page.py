@@ -1,0 +1,202 @@
+"""The page, as somebody who was sent it uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+import page_sample as sample
+from stenograph.model import Event, MessagePayload, TextBlock, ToolPayload
+
+Open = Callable[..., object]
+
+
+def test_it_reads_from_top_to_bottom(open_page: Open) -> None:
+    """Prompts, answers, commands, changes and failures are there without a click, thinking is folded."""
+    seen = open_page(sample.events())
+    page = seen.page
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Requests get slower")
+    for words in ("30 seconds", "pytest -q tests/test_client.py", "self.delay = FIRST", "Overloaded"):
+        expect(page.get_by_text(words).first).to_be_visible()
+    expect(page.get_by_text("The delay only ever grows")).to_be_hidden()
+    expect(page.locator("table td")).to_have_count(6)
+    assert page.locator("img").evaluate("each => each.naturalWidth") == 320
+    seen.assert_quiet()
+
+
+def test_results_and_subagents_stand_below_their_call(open_page: Open) -> None:
+    """The subagent's own call and result are inside the call that spawned it."""
+    page = open_page(sample.events()).page
+    task = page.locator("details.tool", has=page.locator("summary b", has_text="Task")).first
+    expect(task.locator("details.agent details.tool .res")).to_have_count(1)
+    expect(task.locator(":scope > .body > .res")).to_contain_text("60 modules")
+
+
+def test_diffs_and_colours_look_like_it(open_page: Open) -> None:
+    """An added line and a red word have another look than the lines beside them."""
+    page = open_page(sample.events()).page
+    color = "each => getComputedStyle(each).backgroundColor"
+    added, same = page.locator(".diff .add").first, page.locator(".diff .same").first
+    assert added.evaluate(color) != same.evaluate(color)
+    red = page.locator(".ink1", has_text="1 failed")
+    assert red.evaluate("each => getComputedStyle(each).color") == "rgb(180, 35, 24)"
+    assert "\x1b" not in page.content()
+
+
+def test_folds_open_and_close(open_page: Open) -> None:
+    """By a click on one, and all of them by the button, which also brings back how it was."""
+    page = open_page(sample.events()).page
+    thinking = page.get_by_text("The delay only ever grows")
+    page.locator("details.think > summary").first.click()
+    expect(thinking).to_be_visible()
+    page.locator("details.think > summary").first.click()
+    expect(thinking).to_be_hidden()
+    page.get_by_role("button", name="Unfold all").click()
+    assert page.locator("main details:not([open])").count() == 0
+    page.get_by_role("button", name="Fold all").click()
+    assert page.locator("main details[open]").count() == 0
+    page.get_by_role("button", name="Fold some").click()
+    expect(page.get_by_text("Overloaded")).to_be_visible()
+    assert page.locator("main details[open]").count() > 0
+
+
+def test_a_long_output_says_how_much_it_hides(open_page: Open) -> None:
+    """60 lines: the first are shown, the fold names the number of the others and holds them."""
+    page = open_page(sample.events()).page
+    page.locator("details.agent > summary").click()
+    page.get_by_text("module_01").first.wait_for()
+    fold = page.locator("details.more > summary", has_text="48 more lines")
+    expect(page.get_by_text("module_60")).to_be_hidden()
+    fold.click()
+    expect(page.get_by_text("module_60")).to_be_visible()
+
+
+def test_search_finds_what_is_folded(open_page: Open) -> None:
+    """The count is told, the fold opens, Enter goes on, and what is not there is not found."""
+    page = open_page(sample.events()).page
+    page.keyboard.press("/")
+    page.keyboard.type("MODULE_60")
+    expect(page.locator("#count")).to_have_text("1 of 1")
+    expect(page.get_by_text("module_60")).to_be_visible()
+    page.locator("#search").fill("client.send")
+    expect(page.locator("#count")).to_have_text("1 of 5")
+    page.locator("#search").press("Enter")
+    expect(page.locator("#count")).to_have_text("2 of 5")
+    page.locator("#search").press("Shift+Enter")
+    expect(page.locator("#count")).to_have_text("1 of 5")
+    page.locator("#search").fill("nowhere to be found")
+    expect(page.locator("#count")).to_have_text("not found")
+    page.locator("#search").press("Escape")
+    expect(page.locator("#count")).to_have_text("")
+
+
+def test_enter_does_not_wait_for_the_search(open_page: Open) -> None:
+    """Who types and hits Enter at once gets the first place of what was typed, not of what was sought before."""
+    page = open_page(sample.events()).page
+    typed = """(words) => {
+      const box = document.getElementById('search');
+      box.value = words;
+      box.dispatchEvent(new Event('input'));
+      box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+      return document.getElementById('count').textContent;
+    }"""
+    assert page.evaluate(typed, "client.send") == "1 of 5"
+    assert page.evaluate(typed, "module_60") == "1 of 1"
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_permalink_opens_what_it_leads_to(open_page: Open, script: bool) -> None:
+    """Also an event inside a folded subagent, and also without scripts: browsers open folds for a link."""
+    events = list(sample.events())
+    nested = next(event.seq for event in events if event.source != "main" and event.type == "tool.result")
+    page = open_page(events, anchor=f"seq-{nested}", java_script_enabled=script).page
+    expect(page.locator(f"#seq-{nested}")).to_be_visible()
+    expect(page.locator(f"#seq-{nested}")).to_be_in_viewport()
+
+
+def test_every_event_has_a_permalink(open_page: Open) -> None:
+    """`#seq-1` to the last, each once; a click puts it into the address and says that it was copied."""
+    events = list(sample.events())
+    seen = open_page(events, permissions=["clipboard-read", "clipboard-write"])
+    page = seen.page
+    for event in events:
+        expect(page.locator(f"#seq-{event.seq}")).to_have_count(1)
+    page.locator("#seq-2 a.at").click()
+    assert page.url.endswith("#seq-2")
+    expect(page.locator("#toast")).to_have_text("Link copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_contents_lead_to_the_units(open_page: Open) -> None:
+    """One line per unit, with what it took."""
+    page = open_page(sample.events()).page
+    links = page.locator(".toc a")
+    expect(links).to_have_count(3)
+    links.nth(2).click()
+    expect(page.locator("#unit-2 .user")).to_be_in_viewport()
+
+
+def test_dark_and_light(open_page: Open) -> None:
+    """By what the reader's system says, and by the button against it; it is kept for the next time."""
+    page = open_page(sample.events(), color_scheme="dark").page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(22, 23, 26)"
+    page.get_by_role("button", name="Light / dark").click()
+    assert page.evaluate(ground) == "rgb(251, 250, 247)"
+    page.reload()
+    assert page.evaluate(ground) == "rgb(251, 250, 247)"
+
+
+def test_a_phone_never_scrolls_sideways(open_page: Open) -> None:
+    """Whatever is unbreakable: a long word, a wide table, a deep path, an output without a space."""
+    wide = "x" * 900
+    table = "| a | b |\n|---|---|\n| " + " | ".join(["wide-cell-" * 6] * 9) + " |"
+    events = [*sample.events(), *_said(f"{wide}\n\n{table}\n\n```\n{wide}\n```"), *_called(wide)]
+    page = open_page(events, viewport={"width": 390, "height": 800}).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("button", name="Unfold all").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def _said(words: str) -> list[Event]:
+    blocks = (TextBlock(fidelity="router", text=words),)
+    return [_event("message.assistant", MessagePayload(role="assistant", blocks=blocks))]
+
+
+def _called(words: str) -> list[Event]:
+    call = ToolPayload(name=words, call_id="w", input={words: words, "path": words}, output=None, fidelity="router")
+    result = ToolPayload(name="", call_id="w", input=None, output=words, error=words, fidelity="router")
+    return [_event("tool.call", call), _event("tool.result", result)]
+
+
+def _event(kind: str, payload: object) -> Event:
+    return Event(seq=0, run_id=sample.RUN_ID, type=kind, path="", iteration=0, timestamp="", payload=payload)
+
+
+def test_on_paper_there_are_no_buttons(open_page: Open) -> None:
+    """Printed in the dark it is black on white, without what can only be clicked."""
+    page = open_page(sample.events(), color_scheme="dark").page
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.locator("#tools")).to_be_hidden()
+    expect(page.locator(".toc")).to_be_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(35, 33, 29)"
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_it_reads_without_scripts(open_page: Open) -> None:
+    """The text is there and folds; what needs a script is not shown."""
+    page = open_page(sample.events(), java_script_enabled=False).page
+    expect(page.get_by_text("Overloaded")).to_be_visible()
+    expect(page.locator("#tools")).to_be_hidden()
+    page.locator("details.think > summary").first.click()
+    expect(page.get_by_text("The delay only ever grows")).to_be_visible()
+
+
+def test_an_empty_run_is_a_page(open_page: Open) -> None:
+    """It says that nothing was recorded."""
+    seen = open_page([])
+    expect(seen.page.get_by_text("Nothing was recorded")).to_be_visible()
+    seen.assert_quiet()

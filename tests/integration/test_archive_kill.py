@@ -1,0 +1,121 @@
+"""Killing `steno sync` and `steno watch` at random moments, while agents write."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from archive_cases import claude_line, rows, session_path, synced, whole_index, written
+from stenograph.archive.home import home_of
+from stenograph.archive.kept_file import KeptBytes
+from stenograph.archive.schema import open_index
+from stenograph.archive.store import Store
+
+COMMAND = "import sys; from stenograph.cli.{0} import command; command(sys.argv[1:])"
+SESSIONS = [f"0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0{number:02}" for number in range(5)]
+
+
+def start(name: str, home: Path, archive: Path) -> subprocess.Popen[bytes]:
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND.format(name), "--home", str(home)],
+        env={**os.environ, "STENOGRAPH_HOME": str(archive)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def write_all(home: Path, start: int, count: int) -> None:
+    """Some more lines for every session."""
+    for number, session in enumerate(SESSIONS):
+        first = start + number * 10_000
+        lines = [claude_line(first + each, "assistant", "word " * 200, session) for each in range(count)]
+        written(session_path(home, session), *lines)
+
+
+def check(home: Path, archive: Path, lines: int) -> None:
+    """Nothing lost, nothing doubled, and the index is what the packs say."""
+    synced(home, archive)
+    counts = rows(archive, "SELECT run_id, count(*), count(DISTINCT message_id) FROM events JOIN runs ON runs.id = run"
+                           " WHERE type = 'message.assistant' GROUP BY run_id")  # fmt: skip
+    assert sorted(counts) == [(session, lines, lines) for session in SESSIONS]
+    index = open_index(archive, readonly=True)
+    kept = KeptBytes(index, archive / "kept")
+    for number, path, version in index.execute("SELECT id, path, version FROM files").fetchall():
+        assert b"".join(kept.chunks(number, version)) == Path(path).read_bytes()
+    index.close()
+    maintained = whole_index(archive)
+    with Store(home_of(archive), rebuild=True):
+        pass
+    assert whole_index(archive) == maintained
+
+
+def test_killed_syncs_lose_and_double_nothing(tmp_path: Path) -> None:
+    """Ten syncs, each killed somewhere, while files grow between them."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    chance = random.Random(5)
+    total = 0
+    killed = 0
+    for number in range(10):
+        write_all(home, number * 100, 20)
+        total += 20
+        child = start("sync", home, archive)
+        time.sleep(chance.uniform(0.1, 0.6))
+        killed += child.poll() is None
+        child.kill()
+        child.communicate()
+    assert killed > 0
+    check(home, archive, total)
+
+
+def test_killed_watches_lose_and_double_nothing(tmp_path: Path) -> None:
+    """Four watches, each killed while files grow under its eyes; the last one is asked to end, and ends well."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    chance = random.Random(6)
+    total = 0
+    for _ in range(4):
+        child = start("watch", home, archive)
+        for _ in range(4):
+            write_all(home, total, 5)
+            total += 5
+            time.sleep(chance.uniform(0.05, 0.3))
+        child.kill()
+        child.communicate()
+    child = start("watch", home, archive)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not is_done(archive, total):
+        time.sleep(0.1)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(20) == 0, child.communicate()
+    child.communicate()
+    assert is_done(archive, total)
+    check(home, archive, total)
+
+
+def is_done(archive: Path, lines: int) -> bool:
+    """Whether the index has every line."""
+    query = "SELECT count(*) FROM events WHERE type = 'message.assistant'"
+    return rows(archive, query) == [(lines * len(SESSIONS),)]
+
+
+def test_one_watch_at_a_time(tmp_path: Path) -> None:
+    """A second watch of an archive is refused with the pid of the first."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    write_all(home, 0, 1)
+    first = start("watch", home, archive)
+    try:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (archive / "index.db").exists():
+            time.sleep(0.05)
+        second = start("watch", home, archive)
+        _, error = second.communicate(timeout=30)
+        assert second.returncode != 0
+        assert f"process {first.pid}".encode() in error
+    finally:
+        first.kill()
+        first.communicate()

@@ -1,0 +1,49 @@
+"""Parsers that wait in the index."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from stenograph.archive.block import line_of
+from stenograph.archive.file_reading import FileReading
+from stenograph.archive.frozen_parser import UnknownState, freeze, thaw
+from stenograph.archive.pack import About
+from stenograph.formats.registry import formats
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+STEP = 700
+
+
+def no_side_file(name: str) -> str | None:
+    """There are none."""
+    return None
+
+
+@pytest.mark.parametrize("name", sorted(formats()))
+def test_every_format_goes_on_after_a_freeze(name: str) -> None:
+    """A parser that is frozen and thawed again and again gives what one gives that was never stopped."""
+    spec = formats()[name]
+    about = About(root="/", path="/x", format=name, run_id="550e8400-e29b-41d4-a716-446655440000", at="2026-01-01")
+    inputs = sorted(path for path in (GOLDEN / name).rglob("*.jsonl") if path.name != "expected.jsonl")
+    assert inputs
+    for path in inputs[:12]:
+        data = path.read_bytes()
+        through = FileReading(about, spec, no_side_file)
+        wanted = through.feed(data) + through.settle()
+        reading, found = FileReading(about, spec, no_side_file), []
+        for start in range(0, len(data), STEP):
+            found += reading.feed(data[start : start + STEP])
+            reading = thaw(freeze(reading, no_side_file), spec, no_side_file)
+        found += reading.settle()
+        assert list(map(line_of, found)) == list(map(line_of, wanted)), path
+
+
+def test_other_classes_are_refused() -> None:
+    """A pickle that names anything but a parser's classes is not loaded."""
+    with pytest.raises(UnknownState):
+        thaw(pickle.dumps(Path("/")), formats()["claude_code"], no_side_file)
+    with pytest.raises(UnknownState):
+        thaw(b"garbage", formats()["claude_code"], no_side_file)

@@ -1,0 +1,124 @@
+"""Full text search over an archive of real sessions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
+from stenograph.archive import Archive
+from stenograph.archive.words import event_text, searchable
+from stenograph.model import Event
+from stenograph.model.payload import ToolPayload
+from stenograph.query.language import parse_query
+from stenograph.query.period import Period
+from stenograph.query.scope import Scope
+from stenograph.query.search import Hit, Wanted, search
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """An archive and the sessions in it."""
+    return make_archive(tmp_path_factory.mktemp("search"))
+
+
+@pytest.fixture(scope="module")
+def archive(made: tuple[Path, Path]) -> Iterator[Archive]:
+    """The archive, open."""
+    with Archive(made[0]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def texts(made: tuple[Path, Path]) -> list[tuple[Event, set[str]]]:
+    """Every event with the words that can be searched in it."""
+    return [
+        (event, {word.lower() for word in re.findall(r"[^\W_]+", searchable(event_text(event)))})
+        for event in converted(made[1])
+    ]
+
+
+def _hits(archive: Archive, query: str, scope: Scope | None = None, wanted: Wanted | None = None) -> list[Hit]:
+    return list(search(archive, parse_query(query), scope, wanted, limit=-1))
+
+
+WORDS = ["script", "subagent", "please", "仔", "bash", "exit", "nothing", "msg", "zebrafish", "readme", "42"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_is_found_in_every_event_that_has_it(
+    archive: Archive, texts: list[tuple[Event, set[str]]], word: str
+) -> None:
+    """Nothing is missed and nothing is made up, in any format or source."""
+    expected = sorted((event.run_id, event.source, event.timestamp) for event, words in texts if word in words)
+    assert sorted((hit.run_id, hit.source, hit.timestamp) for hit in _hits(archive, word)) == expected
+
+
+def test_a_hit_cites_the_event_it_was_found_in(archive: Archive) -> None:
+    """Run and number lead to an event whose text has the snippet's words."""
+    hits = _hits(archive, "script*")
+    assert len(hits) > 5
+    for hit in hits:
+        (event,) = archive.events(archive.find_run(hit.run_id)[0], hit.seq, hit.seq)
+        assert (event.source, event.timestamp) == (hit.source, hit.timestamp)
+        assert "script" in event_text(event).lower()
+        assert hit.snippet.spans
+        assert all(hit.snippet.text[start:end].lower().startswith("script") for start, end in hit.snippet.spans)
+
+
+def test_the_newest_come_first_and_a_limit_takes_those(archive: Archive) -> None:
+    """Over all runs."""
+    hits = _hits(archive, "please OR exit OR the")
+    moments = [hit.timestamp for hit in hits if hit.timestamp.startswith("2026-11-1")]
+    assert moments[0][:13] >= moments[-1][:13]
+    first = list(search(archive, parse_query("please OR exit OR the"), limit=5))
+    assert first == hits[:5]
+
+
+def test_rank_puts_the_most_relevant_first(archive: Archive) -> None:
+    """The same hits in another order: short texts that say it often before long ones that say it once."""
+    query = parse_query("echo")
+    ranked = list(search(archive, query, limit=-1, by_rank=True))
+    assert sorted(hit.seq for hit in ranked) == sorted(hit.seq for hit in _hits(archive, "echo"))
+    rank = """
+        SELECT bm25(words) FROM words WHERE words MATCH 'echo'
+        AND rowid = (SELECT id FROM events WHERE run = ? AND seq = ?)
+    """
+    places = [(archive.find_run(hit.run_id)[0], hit.seq) for hit in ranked]
+    numbers = [archive.index.execute(rank, place).fetchone()[0] for place in places]
+    assert numbers == sorted(numbers)
+
+
+def test_hits_can_be_narrowed(archive: Archive) -> None:
+    """By role, tool, errors, agent, time, and what else the run says."""
+    everything = _hits(archive, "exit OR echo OR script")
+    roles = {hit.role for hit in everything}
+    assert roles >= {"user", "assistant", "tool"}
+    for role in roles:
+        assert _hits(archive, "exit OR echo OR script", None, Wanted(role=role)) == [
+            hit for hit in everything if hit.role == role
+        ]
+    bash = _hits(archive, "exit OR echo OR script", None, Wanted(tool="bash"))
+    assert bash
+    assert bash == [hit for hit in everything if (hit.tool_name or "").lower() == "bash"]
+    codex = _hits(archive, "exit OR echo OR script", Scope(agent="codex"))
+    assert {hit.run_id for hit in codex} == {hit.run_id for hit in everything if hit.run_id.startswith("01a1e")}
+    both = _hits(archive, "echo", Scope(grep=parse_query("仔细看")))
+    assert {hit.run_id for hit in both} <= {CLAUDE, PARENT, GEMINI}
+    assert both
+    assert _hits(archive, "echo", Scope(period=Period(until=0))) == []
+
+
+def test_errors_are_failed_tools_and_error_events(archive: Archive, texts: list[tuple[Event, set[str]]]) -> None:
+    """As the agents told them."""
+    hits = _hits(archive, "exit OR exist", None, Wanted(is_error=True))
+    expected = [
+        event
+        for event, words in texts
+        if words & {"exit", "exist"}
+        and (event.type == "error" or (isinstance(event.payload, ToolPayload) and event.payload.error))
+    ]
+    assert len(hits) == len(expected) > 2

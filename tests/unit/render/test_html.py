@@ -1,0 +1,424 @@
+"""How things look on a page, one by one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from typing import Any
+
+import pytest
+
+import page_sample
+from html_reading import Page
+from stenograph.model import (
+    AttachmentBlock,
+    Event,
+    LifecyclePayload,
+    MessagePayload,
+    Origin,
+    TextBlock,
+    ThinkingBlock,
+    ToolPayload,
+    UnknownPayload,
+)
+from stenograph.render.figures import clock, count, day, duration, tokens
+from stenograph.render.given import change_lines, command_of, is_patch, summary_of
+from stenograph.render.html import html_page
+from stenograph.render.html.ansi import Ansi
+from stenograph.render.html.blocks import attachment
+from stenograph.render.html.diff import patch
+from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.page import POLICY
+from stenograph.render.html.prose import prose
+from stenograph.render.html.script import SCRIPT
+from stenograph.render.html.style import STYLE
+from stenograph.render.survey import outline_of
+
+
+def _event(kind: str, payload: Any, seq: int = 1, **more: Any) -> Event:
+    fields = {"path": "", "iteration": 0, "timestamp": "2026-06-08T08:14:42.5Z", **more}
+    return Event(seq=seq, run_id="r", type=kind, payload=payload, **fields)
+
+
+def _said(role: str, *blocks: Any, **more: Any) -> Event:
+    return _event(f"message.{role}", MessagePayload(role=role, blocks=blocks, **more))
+
+
+def _text(words: str) -> TextBlock:
+    return TextBlock(fidelity="router", text=words)
+
+
+def _page(*events: Event, **options: bool) -> str:
+    return "".join(html_page(lambda: events, **options))
+
+
+def _main(*events: Event, **options: bool) -> str:
+    return _page(*events, **options).partition("<main>")[2].partition("</main>")[0]
+
+
+# The page
+
+
+def test_the_head_tells_what_the_run_took() -> None:
+    """Agent, model, folder, time, turns, calls, tokens and errors, each once."""
+    page = _page(*page_sample.events())
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd></div>", page))
+    assert facts == {
+        "Agent": "claude_code",
+        "Model": "claude-sonnet-4-5",
+        "Folder": "/home/ada/http-client",
+        "When": "2026-06-08 08:14 UTC",
+        "Duration": "1 min 16 s",
+        "Prompts": "2",
+        "Tool calls": "6",
+        "Subagents": "1",
+        "Tokens": "62.4k in (55.4k cached), 1,952 out",
+        "Errors": "2",
+    }
+
+
+def test_the_policy_allows_our_style_and_our_script_alone() -> None:
+    """By their hashes, in the page, before anything of the transcript."""
+    for content in (STYLE, SCRIPT):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in POLICY
+    assert "unsafe" not in POLICY
+    page = _page(_said("user", _text("hi")))
+    assert page.index("Content-Security-Policy") < page.index("hi")
+    assert f"<style>{STYLE}</style>" in page
+    assert f"<script>{SCRIPT}</script>" in page
+
+
+def test_the_page_names_nothing_outside_it() -> None:
+    """No address in style, script or head; the only ones are those that the transcript says."""
+    empty = _page()
+    assert not re.search(r"https?:|//[a-z]+\.|url\(|@import", empty)
+    assert Page(_page(*page_sample.events())).links[-1].startswith(("#", "https://www.rfc-editor.org"))
+
+
+def test_the_title_is_the_first_prompt_on_one_line() -> None:
+    """Cut where it is long; the run's name or id where nobody spoke."""
+    long = "word " * 50
+    assert outline_of([_said("user", _text(f"\n{long}"))]).title == ("word " * 18)[:-1][:89].rstrip() + "…"
+    assert outline_of([_event("run.started", LifecyclePayload(name="nightly", kind="workflow"))]).title == "nightly"
+    assert outline_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
+
+
+def test_further_runs_have_anchors_of_their_own() -> None:
+    """And an event without a number of its own has none."""
+    events = [
+        Event(seq=seq, run_id=run, type="unknown", path="", iteration=0, timestamp="", payload=UnknownPayload(text="x"))
+        for run, seq in [("a", 1), ("b", 1), ("a", 2), ("a", 2), ("a", 0)]
+    ]
+    assert [name for name in Page(_page(*events)).ids if "seq" in name] == ["seq-1", "run-2-seq-1", "seq-2"]
+
+
+# Messages
+
+
+def test_a_prompt_is_text_and_an_answer_is_markdown() -> None:
+    """What somebody typed is shown as typed."""
+    assert '<div class="said" dir="auto">**hi**</div>' in _main(_said("user", _text("**hi**")))
+    assert "<strong>hi</strong>" in _main(_said("assistant", _text("**hi**")))
+
+
+def test_the_system_prompt_is_folded_and_told_once() -> None:
+    """It is also the last text block of its message."""
+    body = _main(_said("user", _text("Review it."), _text("Be careful."), system_prompt="Be careful."))
+    assert body.count("Be careful.") == 1
+    assert body.index("System prompt") < body.index("Be careful.") < body.index("Review it.")
+
+
+def test_thinking_is_folded_with_its_length() -> None:
+    """Closed until somebody opens it."""
+    body = _main(_said("assistant", ThinkingBlock(fidelity="router", thinking="hm, <b>")))
+    assert '<details class="think"><summary>Thinking <small>7 characters</small></summary>' in body
+    assert "hm, &lt;b&gt;" in body
+
+
+@pytest.mark.parametrize("kind", ["image/png", "image/jpeg", "image/gif", "image/webp"])
+def test_images_are_in_the_page(kind: str) -> None:
+    """As data, with a text for who cannot see them."""
+    block = AttachmentBlock(fidelity="router", media_type=kind, size=2, sha256="", data="aGk=")
+    assert attachment(block) == f'<img alt="{kind}, 2 bytes" src="data:{kind};base64,aGk=">'
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("image/svg+xml", "aGk="),
+        ("text/html", "aGk="),
+        ("image/png", None),
+        ("image/png", ""),
+        ("image/png", 'aGk=" onerror="x'),
+        ("image/png", "aGk=\n"),
+        ("image/png;x", "aGk="),
+        ("IMAGE/PNG", "aGk="),
+    ],
+)
+def test_what_is_no_safe_image_is_named(kind: str, data: str | None) -> None:
+    """An SVG is a program, and data that is not base64 is no image."""
+    block = AttachmentBlock(fidelity="router", media_type=kind, size=2, sha256="", data=data)
+    assert attachment(block) == f'<p class="empty">[{kind}, 2 bytes]</p>'
+
+
+# Tools
+
+
+def _tool(kind: str, given: Any = None, output: Any = None, **more: Any) -> Event:
+    payload = ToolPayload(name="Bash", call_id="c", input=given, output=output, fidelity="router", **more)
+    return _event(kind, payload, 1 if kind == "tool.call" else 2)
+
+
+def test_a_failed_call_is_open_and_says_so() -> None:
+    """Its error and its output are both there, once when they are the same."""
+    body = _main(_tool("tool.call", {"x": 1}), _tool("tool.result", output="no such file", error="no such file"))
+    assert re.search(r'<details class="ev tool failed" id="seq-1" open>.*?<span class="no">failed</span>', body)
+    assert body.count("no such file") == 1
+    body = _main(_tool("tool.call", {"x": 1}), _tool("tool.result", output="partial", error="exit code 1"))
+    assert body.index("exit code 1") < body.index("partial")
+
+
+def test_calls_that_people_look_for_are_open() -> None:
+    """Commands and changes; a file that was read is one line until it is asked for."""
+    assert " open>" in _main(_tool("tool.call", {"command": "ls"}))
+    assert " open>" in _main(_tool("tool.call", {"file_path": "a", "content": "x"}))
+    assert " open>" not in _main(_tool("tool.call", {"file_path": "a"}))
+
+
+def test_a_call_without_a_result_says_so_and_an_empty_result_too() -> None:
+    """Nobody has to guess whether something is missing."""
+    assert "no result" in _main(_tool("tool.call", {}))
+    assert "no output" in _main(_tool("tool.call", {}), _tool("tool.result", output=""))
+
+
+def test_media_of_a_result_is_shown() -> None:
+    """A screenshot that a tool took."""
+    block = AttachmentBlock(fidelity="router", media_type="image/png", size=2, sha256="", data="aGk=")
+    body = _main(_tool("tool.call", {}), _tool("tool.result", output="taken", blocks=(block, _text("taken"))))
+    assert '<img alt="image/png, 2 bytes"' in body
+    assert body.count(">taken<") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "summary"),
+    [
+        ({"command": "ls -la", "description": "List"}, "ls -la"),
+        ({"command": ["bash", "-lc", "make"]}, "make"),
+        ({"cmd": ["git", "log"]}, "git log"),
+        ({"pattern": "x", "path": "src"}, "x"),
+        ({"file_path": "a.py", "old_string": "b"}, "a.py"),
+        ({"n": 1}, ""),
+        ("SELECT\n 1", "SELECT 1"),
+        ([1], ""),
+        ({"url": "u" * 200}, "u" * 119 + "…"),
+    ],
+)
+def test_a_call_is_summed_up_by_its_telling_argument(given: Any, summary: str) -> None:
+    """On one line."""
+    assert summary_of(given) == summary
+
+
+def test_words_that_say_more_than_the_line_stay() -> None:
+    """`bash -lc` is not lost where the script is shown."""
+    assert command_of(["bash", "-lc", "make"]) == "make"
+    shown = Page(given_html({"command": ["bash", "-lc", "make"]}, full=False)).text
+    assert "bash" in shown
+    assert Page(given_html({"command": "make all"}, full=False)).text == "make all"
+
+
+def test_changes_are_diffs() -> None:
+    """What stays, what goes, what comes; the other arguments beside it."""
+    html = given_html({"path": "a.py", "old_str": "one\ntwo\n", "new_str": "one\n2\n"}, full=False)
+    assert '<span class="same"> one\n</span><span class="del">-two\n</span><span class="add">+2\n</span>' in html
+    assert "a.py" in html
+    assert change_lines("", "x\n") == ["+x"]
+    assert change_lines("x", "") == ["-x"]
+    many = "\n".join(map(str, range(300)))
+    assert len(change_lines(many, many + "\nx")) == 601  # too many to match, so all are shown as replaced
+
+
+def test_several_changes_in_one_call() -> None:
+    """Each edit of a list is a diff."""
+    edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
+    assert given_html({"file_path": "x", "edits": edits}, full=False).count('<pre class="diff"') == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [
+        ("*** Begin Patch\n", True),
+        ("diff --git a/x b/x\n", True),
+        ("--- a\n+++ b\n", True),
+        ("text\n@@ -1,2 +1 @@\n", True),
+        ("- item\n+ item\n", False),
+        ("--- a horizontal rule", False),
+        ("x" * 3000 + "\n@@ -1", False),
+    ],
+)
+def test_patches_are_known_by_their_beginning(value: str, answer: bool) -> None:
+    """A list of items is none."""
+    assert is_patch(value) is answer
+
+
+def test_lines_of_a_patch_by_what_they_do() -> None:
+    """Heads, additions and removals."""
+    html = patch("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z")
+    assert re.findall(r'class="(\w+)">', html) == ["hunk", "del", "add", "same"]
+    assert '<span class="hunk">--- a\n+++ b\n@@ -1 +1 @@\n</span>' in html
+
+
+@pytest.mark.parametrize(
+    ("lines", "hidden"),
+    [(12, None), (19, None), (21, "9 more lines, 71 characters"), (500, "488 more lines, 4,303 characters")],
+)
+def test_long_outputs_are_folded(lines: int, hidden: str | None) -> None:
+    """With how much is hidden; a few lines more are not worth a fold."""
+    html = folded("\n".join(f"line {number}" for number in range(lines)), full=False)
+    found = re.search(r"<summary>([^<]+)</summary>", html)
+    assert (found[1] if found else None) == hidden
+    assert "<details" not in folded("\n".join(map(str, range(lines))), full=True)
+
+
+def test_one_long_line_is_folded_by_its_characters() -> None:
+    """An output need not have lines."""
+    html = folded("x" * 100_000, full=False)
+    assert "1 more line, 96 thousand characters" in html
+    assert Page(html).text.count("x") == 100_000
+
+
+# Terminal colours
+
+
+@pytest.mark.parametrize(
+    ("codes", "classes"),
+    [
+        ("31", "ink1"),
+        ("1;91", "ink9 bold"),
+        ("42", "ground2"),
+        ("107", "ground15"),
+        ("38;5;9", "ink9"),
+        ("38;5;196", "ink1"),
+        ("38;5;255", "ink15"),
+        ("48;2;250;250;90", "ground11"),
+        ("38:2:0:170:0", "ink2"),
+        ("3;4;7;9", "inverse italic strike under"),
+        ("", None),
+        ("0", None),
+        ("39;49", None),
+        ("38;9;1", "bold"),
+        ("999999999999", None),
+    ],
+)
+def test_colours_are_classes(codes: str, classes: str | None) -> None:
+    """One of a few, whatever the codes say."""
+    html = Ansi().html(f"\x1b[{codes}mx")
+    assert html == (f'<span class="{classes}">x</span>' if classes else "x")
+
+
+def test_styles_end() -> None:
+    """Each by its own code, all by zero."""
+    assert Ansi().html("\x1b[1;31ma\x1b[22mb\x1b[39mc\x1b[4md\x1b[me") == (
+        '<span class="ink1 bold">a</span><span class="ink1">b</span>c<span class="under">d</span>e'
+    )
+
+
+def test_other_escapes_are_shown() -> None:
+    """Moving, erasing, titles and links are no colours."""
+    assert Ansi().html("\x1b[2J\x1b]0;t\x07x\x9b31m") == "␛[2J␛]0;t␇x\\x9b31m"
+
+
+# Prose
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("a *b* c", '<p dir="auto">a <em>b</em> c</p>'),
+        ("**a** ~~b~~", '<p dir="auto"><strong>a</strong> <s>b</s></p>'),
+        ("*.py and *.js", '<p dir="auto">*.py and *.js</p>'),
+        ("2 * 3 * 4", '<p dir="auto">2 * 3 * 4</p>'),
+        ("snake_case_name", '<p dir="auto">snake_case_name</p>'),
+        ("`a*b*c`", '<p dir="auto"><code>a*b*c</code></p>'),
+        ("`` a`b ``", '<p dir="auto"><code>a`b</code></p>'),
+        ("`open", '<p dir="auto">`open</p>'),
+        ("\\*a\\*", '<p dir="auto">*a*</p>'),
+        ("# A\ntext", '<h3 dir="auto">A</h3><p dir="auto">text</p>'),
+        ("###### A", '<h6 dir="auto">A</h6>'),
+        ("- a\n- b", '<ul><li dir="auto">a</li><li dir="auto">b</li></ul>'),
+        ("- a\n  - b\n- c", '<ul><li dir="auto">a<ul><li dir="auto">b</li></ul></li><li dir="auto">c</li></ul>'),
+        ("3. a\n4. b", '<ol start="3"><li dir="auto">a</li><li dir="auto">b</li></ol>'),
+        ("> a\n> b", '<blockquote><p dir="auto">a\nb</p></blockquote>'),
+        ("---", "<hr>"),
+        ("```py\n<x>\n```\nb", '<div class="code"><span class="lang">py</span><pre dir="auto">&lt;x&gt;</pre></div>'),
+        ("```\nnever closed", '<div class="code"><pre dir="auto">never closed</pre></div>'),
+        ("see https://a.example/x.", '<a href="https://a.example/x" rel="noopener noreferrer nofollow">'),
+        ("[a](https://a.example)", '<a href="https://a.example" rel="noopener noreferrer nofollow">a</a>'),
+        ("[a](javascript:x)", '<p dir="auto">[a](javascript:x)</p>'),
+        ("[a](//a.example)", '<p dir="auto">[a](//a.example)</p>'),
+        ("[a](https://a.example/‮x)", "[a]("),
+        ("<b>", '<p dir="auto">&lt;b&gt;</p>'),
+    ],
+)
+def test_markdown_of_agents(markdown: str, html: str) -> None:
+    """What they write most, and what only looks like it."""
+    assert html in prose(markdown)
+
+
+def test_tables() -> None:
+    """With inline marks in their cells, and bars that are escaped."""
+    html = prose("| a | b |\n|:--|--:|\n| **x** | p \\| q |\n\nafter")
+    assert '<th dir="auto">a</th>' in html
+    assert '<td dir="auto"><strong>x</strong></td><td dir="auto">p | q</td>' in html
+    assert html.endswith('<p dir="auto">after</p>')
+
+
+# Figures
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 ms"), (0.85, "850 ms"), (1.24, "1.2 s"), (184, "3 min 4 s"), (7500, "2 h 5 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    """As people say them."""
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(950, "950"), (9_999, "9,999"), (12_345, "12.3k"), (999_949, "999.9k"), (4_500_000, "4.5M")]
+)
+def test_counts(number: int, text: str) -> None:
+    """Short, where they are large."""
+    assert count(number) == text
+
+
+def test_times_are_those_of_the_events() -> None:
+    """A timestamp in another form is shown as it is."""
+    assert clock("2026-06-08T08:14:42.123456Z") == "08:14:42"
+    assert clock("yesterday") == "yesterday"
+    assert day("2026-06-08T08:14:42+02:00") == "2026-06-08 08:14 +02:00"
+    assert day("yesterday") == "yesterday"
+    assert tokens(outline_of([]).usage.total) == ""
+
+
+def test_steps_and_the_runs_they_call_are_lines() -> None:
+    """With their turn, their path and their error."""
+    begun = LifecyclePayload(name="fix", kind="agent")
+    ended = LifecyclePayload(name="fix", kind="agent", error="gave up", result={"tries": 3})
+    body = _main(
+        _event("step.started", begun, path="review.fix", iteration=2, child_run_id="child-1"),
+        _event("step.completed", ended, 2, path="review.fix", iteration=2),
+    )
+    read = Page(body).text
+    for words in ("▸ fix #2", "review.fix", "calls run child-1", "✗ fix #2", "gave up", '"tries": 3'):
+        assert words in read
+
+
+def test_what_another_source_says_names_it() -> None:
+    """A subagent's prompt is a task, below its name."""
+    origin = Origin(source="subagent:a1", parent_source="main")
+    body = _main(
+        _said("user", _text("hi")), _event("message.user", MessagePayload(role="user", blocks=()), 2, origin=origin)
+    )
+    assert "Subagent <bdi>a1</bdi>" in body
