@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+from stenograph.fold import messages
 from stenograph.formats.base import Context, FormatSpec, Report
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock, ToolPayload, UsagePayload
 
@@ -22,7 +23,9 @@ def parsed(spec: FormatSpec, path: Path) -> tuple[list[Event], Report]:
 def count(events: list[Event], report: Report) -> dict[str, Any]:
     """What a conversion holds, in the counter's terms."""
     counted: dict[str, Any] = {
-        "tool_uses": {}, "tool_results": {}, "failed_results": {}, "text": [], "thinking": [], "output_tokens": {},
+        "tool_uses": {}, "tool_results": {}, "failed_results": {}, "text": [], "thinking": [],
+        "input_tokens": {}, "output_tokens": {}, "cached_tokens": {}, "reasoning_tokens": {},
+        "messages": {role: sum(each.role == role for each in messages(events)) for role in ("user", "assistant")},
         "lines": report.lines - len(report.blank_lines),
     }  # fmt: skip
     for event in events:
@@ -37,7 +40,10 @@ def count(events: list[Event], report: Report) -> dict[str, Any]:
             if payload.error is not None:
                 counted["failed_results"].setdefault(payload.call_id)
         elif event.type == "token.usage" and isinstance(payload, UsagePayload) and payload.message_id:
+            counted["input_tokens"][payload.message_id] = payload.input_tokens
             counted["output_tokens"][payload.message_id] = payload.output_tokens
+            counted["cached_tokens"][payload.message_id] = payload.cache_read_input_tokens or 0
+            counted["reasoning_tokens"][payload.message_id] = payload.reasoning_output_tokens or 0
     for name in ("tool_uses", "tool_results", "failed_results"):
         counted[name] = list(counted[name])
     counted["text"], counted["thinking"] = "".join(counted["text"]), "".join(counted["thinking"])

@@ -14,6 +14,7 @@
     │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
+        │   └── ArchiveLocked              another process writes or watches the archive
         └── StoreClosed                    this recorder is closed
 
 Each message is one sentence: what happened, to what, what to do. The facts are attributes.
@@ -26,6 +27,7 @@ __all__ = [
     "AgentError",
     "AgentTimeout",
     "AmbiguousRun",
+    "ArchiveLocked",
     "InvalidEvent",
     "InvalidFormat",
     "InvalidQuery",
@@ -166,6 +168,16 @@ class StoreLocked(StoreError):
         self.pid = pid
         holder = f"process {pid}" if pid else "another process"
         super().__init__(f"{path} is being written by {holder}; close that recorder or use another run id", path)
+
+
+class ArchiveLocked(StoreLocked):
+    """Another process writes or watches this archive."""
+
+    def __init__(self, path: str, pid: int | None, who: str) -> None:
+        super().__init__(path, pid)
+        holder = f"process {pid}" if pid else "another process"
+        folder = path.rpartition("/")[0]
+        self.args = (f"{who} is at work in {folder} ({holder}); wait for it or end it",)
 
 
 class StoreClosed(StoreError):

@@ -10,7 +10,13 @@ from typing import Any
 def count(path: Path) -> dict[str, Any]:
     """What one file holds: ids of calls and results, texts, tokens by answer, non-empty lines."""
     lines = [line for line in Path(path).read_bytes().split(b"\n") if line.strip()]
-    return {**count_records(records_of(lines)), "lines": len(lines)}
+    records = records_of(lines)
+    told = {(_agent(each), _body(each).get("reasoningText")) for each in _of(records, "assistant.message")}
+    speaking = _of(records, "assistant.message")
+    speaking += [each for each in _of(records, "assistant.reasoning") if _thought(each, told)]
+    answers = {(_agent(each), _name(each) or id(each)) for each in speaking}
+    messages = {"user": len(_of(records, "user.message")), "assistant": len(answers)}
+    return {**count_records(records), "messages": messages, "lines": len(lines)}
 
 
 def records_of(lines: list[bytes]) -> list[dict[str, Any]]:
@@ -29,6 +35,7 @@ def records_of(lines: list[bytes]) -> list[dict[str, Any]]:
 def count_records(records: list[dict[str, Any]]) -> dict[str, Any]:
     """What the whole records hold."""
     thoughts = {(_agent(each), _body(each).get("reasoningText")) for each in _of(records, "assistant.message")}
+    bills = [_body(each)["usage"] for each in _of(records, "session.usage_record")]
     return {
         "tool_uses": list(dict.fromkeys(_calls(records))),
         "tool_results": list(dict.fromkeys(each["toolCallId"] for each in _results(records))),
@@ -37,10 +44,10 @@ def count_records(records: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         "text": "".join(_body(each).get("content") or "" for each in _of(records, "assistant.message")),
         "thinking": "".join(_thought(each, thoughts) for each in records),
-        "output_tokens": {
-            usage["apiCallId"]: usage["outputTokens"]
-            for usage in (_body(each)["usage"] for each in _of(records, "session.usage_record"))
-        },
+        "input_tokens": {bill["apiCallId"]: bill["inputTokens"] for bill in bills},
+        "output_tokens": {bill["apiCallId"]: bill["outputTokens"] for bill in bills},
+        "cached_tokens": {bill["apiCallId"]: bill.get("cacheReadTokens", 0) for bill in bills},
+        "reasoning_tokens": {bill["apiCallId"]: bill.get("reasoningTokens", 0) for bill in bills},
     }
 
 
@@ -64,6 +71,10 @@ def _calls(records: list[dict[str, Any]]) -> list[str]:
 
 def _results(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_body(record) for record in _of(records, "tool.execution_complete")]
+
+
+def _name(record: dict[str, Any]) -> str | None:
+    return _body(record).get("messageId") or _body(record).get("reasoningId")
 
 
 def _agent(record: dict[str, Any]) -> str | None:

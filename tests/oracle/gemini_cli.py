@@ -8,12 +8,14 @@ that is known, nor about words that were said before.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 Told = tuple[int, dict[str, Any]]
 """A message with the number of the history that it stood in; 0 for one that was told by itself."""
 
+_BEGINNINGS = ["<session_context>", "This is the Gemini CLI. We are setting up", "<hook_context>", "<state_snapshot>"]
 _OF_THE_HARNESS = ["Got it. Thanks for the additional context!", "Binary content received. Proceeding with analysis."]
 
 
@@ -32,18 +34,18 @@ def count(path: Path | str) -> dict[str, Any]:
     answers = [(history, message) for history, message in told if message.get("type") == "gemini"]
     said, thought = _words(answers)
     uses, results, failed = _calls(told)
-    tokens = {
-        message["id"]: message["tokens"].get("output", 0) + message["tokens"].get("thoughts", 0)
-        for _, message in answers
-        if message.get("tokens")
-    }
+    tokens = {message["id"]: Counter(message["tokens"]) for _, message in answers if message.get("tokens")}
     return {
         "tool_uses": uses,
         "tool_results": results,
         "failed_results": failed,
         "text": "".join(said),
         "thinking": "".join(thought),
-        "output_tokens": tokens,
+        "input_tokens": {name: each["input"] + each["tool"] for name, each in tokens.items()},
+        "output_tokens": {name: each["output"] + each["thoughts"] for name, each in tokens.items()},
+        "cached_tokens": {name: each["cached"] for name, each in tokens.items()},
+        "reasoning_tokens": {name: each["thoughts"] for name, each in tokens.items()},
+        "messages": {"user": len(_people(told)), "assistant": len(_models(answers))},
         "lines": len(lines),
     }
 
@@ -89,6 +91,31 @@ def _words(answers: list[Told]) -> tuple[list[str], list[str]]:
             thought += [words for words in thoughts if _flat(words) not in before]
         known += [(history or -1, message["id"], _flat(words)) for words in [text, *thoughts] if words]
     return said, thought
+
+
+def _people(told: list[Told]) -> set[str]:
+    """The messages in which a person says something."""
+    return {
+        message["id"]
+        for _, message in told
+        if message.get("type") == "user"
+        and any("functionResponse" not in part and not _is_of_the_harness(part) for part in _parts(message))
+    }
+
+
+def _is_of_the_harness(part: dict[str, Any]) -> bool:
+    text = str(part.get("text", "")).lstrip()
+    return text.startswith(tuple(_BEGINNINGS)) or "You have one final chance to complete the task" in text
+
+
+def _models(answers: list[Told]) -> set[str]:
+    """The messages in which a model says, thinks or wants something."""
+    return {
+        message["id"]
+        for _, message in answers
+        if (message.get("content") or message.get("thoughts") or message.get("toolCalls"))
+        and (message.get("tokens") or message.get("content") not in _OF_THE_HARNESS)
+    }
 
 
 def _flat(text: str) -> str:

@@ -59,7 +59,10 @@ def count(path: Path | str) -> dict[str, Any]:
         "failed_results": list(failed),
         "text": "".join(text for kind, text in said.values() if kind == "text"),
         "thinking": "".join(text for kind, text in said.values() if kind == "reasoning"),
+        "input_tokens": {key: tokens["input"] + sum(tokens["cache"].values()) for key, tokens in finished.items()},
         "output_tokens": {key: tokens["output"] + tokens["reasoning"] for key, tokens in finished.items()},
+        "cached_tokens": {key: tokens["cache"]["read"] for key, tokens in finished.items()},
+        "reasoning_tokens": {key: tokens["reasoning"] for key, tokens in finished.items()},
         "lines": lines,
     }
 
@@ -74,8 +77,12 @@ WHERE json_extract(part.data, '$.type') = ? AND json_extract(message.data, '$.ro
 AND (? = 'reasoning' OR json_extract(message.data, '$.summary') IS NOT 1) AND json_extract(part.data, '$.text') != ''
 ORDER BY 1
 """
+_SPEAKERS = """
+SELECT DISTINCT message.id FROM message JOIN part ON message.id = part.message_id
+WHERE json_extract(message.data, '$.role') = ? AND json_extract(part.data, '$.type') IN ('text', 'reasoning', 'tool')
+"""
 _TOKENS = """
-SELECT id, json_extract(data, '$.tokens.output') + json_extract(data, '$.tokens.reasoning') FROM message
+SELECT id, {} FROM message
 WHERE json_extract(data, '$.finish') IS NOT NULL
 """
 
@@ -88,13 +95,21 @@ def count_database(path: Path) -> dict[str, Any]:
         def column(query: str, *values: str) -> list[str]:
             return [row[0] for row in connection.execute(query, values)]
 
+        def tokens(kinds: str) -> dict[str, int]:
+            sum_of_them = " + ".join(f"json_extract(data, '$.tokens.{kind}')" for kind in kinds.split(" + "))
+            return dict(connection.execute(_TOKENS.format(sum_of_them)).fetchall())
+
         return {
             "tool_uses": column(_TOOLS.format("'running', 'completed', 'error'")),
             "tool_results": column(_TOOLS.format("'completed', 'error'")),
             "failed_results": column(_TOOLS.format("'error'")),
             "text": column(_WORDS, "text", "text"),
             "thinking": column(_WORDS, "reasoning", "reasoning"),
-            "output_tokens": dict(connection.execute(_TOKENS).fetchall()),
+            "input_tokens": tokens("input + cache.read + cache.write"),
+            "output_tokens": tokens("output + reasoning"),
+            "cached_tokens": tokens("cache.read"),
+            "reasoning_tokens": tokens("reasoning"),
+            "messages": {role: len(column(_SPEAKERS, role)) for role in ("user", "assistant")},
         }
     finally:
         connection.close()

@@ -9,6 +9,7 @@ last message reaches them a while after the last hook.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -81,6 +82,8 @@ class TranscriptCollector:
         self._known = known
         self._guard = Guard(f"collector of {prompt_name!r}")
         self._paths: dict[str, None] = {}  # in the order of discovery
+        self._named: set[str] = set()  # what hooks called their sessions, which may be several names of one
+        self._followed: set[str] = set()  # sessions by the name that leads through no link
         self._asked: deque[str] = deque()  # paths that hooks named; filled by the loop, followed by the thread
         self._wants_snapshot = False
         self._snapshot: tuple[TailState, ...] = ()
@@ -144,8 +147,8 @@ class TranscriptCollector:
         if not isinstance(input, Mapping):
             return
         path = input.get("transcript_path")
-        if isinstance(path, str) and path and "\0" not in path and path not in self._paths:
-            self._paths[path] = None
+        if isinstance(path, str) and _may_be_a_file(path) and path not in self._named:
+            self._named.add(path)
             self._asked.append(path)
         if input.get("hook_event_name") == "PreCompact":
             self._wants_snapshot = True
@@ -232,9 +235,15 @@ class TranscriptCollector:
         count = len(self._sessions)
         while self._asked:
             path = self._asked.popleft()
+            main = os.path.expanduser(path)  # noqa: PTH111  # an unknown user's folder is no error here
+            real = os.path.realpath(main)
+            if real in self._followed:
+                continue
+            self._followed.add(real)
+            self._paths[path] = None
             base = self._sessions[0].main if self._sessions else None
             tail = SessionTail(
-                Path(path).expanduser(),
+                Path(main),
                 self._spec,
                 run_id=self._capture.run_id,
                 adapter=self._capture.adapter,
@@ -340,6 +349,14 @@ class TranscriptCollector:
         if self._watch is not None:
             self._watch.close()
             self._watch = None
+
+
+def _may_be_a_file(path: str) -> bool:
+    """Whether a file can have that name; JSON can hold halves of surrogate pairs, and file systems cannot."""
+    try:
+        return bool(path) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_unfinished(path: Path) -> bool:

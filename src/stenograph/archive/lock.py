@@ -8,18 +8,9 @@ import os
 import time
 from pathlib import Path
 
-from stenograph.errors import StoreError, StoreLocked
+from stenograph.errors import ArchiveLocked, StoreError
 
 _NAP = 0.05
-
-
-class ArchiveLocked(StoreLocked):
-    """Another process writes or watches this archive."""
-
-    def __init__(self, path: str, pid: int | None, who: str) -> None:
-        super().__init__(path, pid)
-        holder = f"process {pid}" if pid else "another process"
-        self.args = (f"{who} is at work in {os.path.dirname(path)} ({holder}); wait for it or end it",)  # noqa: PTH120  # text
 
 
 class Lock:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-LEVEL = 3
+LEVEL = 1
 """Of deflate: text shrinks to a quarter, and the writer need not wait."""
 _CHUNK = 1 << 19
 _AHEAD = 8

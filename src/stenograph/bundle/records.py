@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import sha1
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from stenograph.bundle.member import Member
 from stenograph.bundle.spool import Spool
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
+from stenograph.model.ids import _ENTRY_NAMESPACE
 from stenograph.transcript.entry import TranscriptEntry
 
 LOGS = "logs/app.jsonl"
@@ -21,6 +23,7 @@ TRANSCRIPT = "transcript.jsonl"
 LOGGER = "stenograph.bundle"
 """Under which entries are logged that nobody logged while they happened."""
 
+_NAMESPACE = _ENTRY_NAMESPACE.bytes
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
@@ -140,8 +143,18 @@ def _context(entry: TranscriptEntry) -> _Context:
         tool_call_id=entry.tool_call_id,
         tool_input=entry.tool_input,
         metadata=entry.metadata or None,
-        entry_id=str(entry.entry_id),
+        entry_id=_id_text(entry),
     )
+
+
+def _id_text(entry: TranscriptEntry) -> str:
+    """`str(entry.entry_id)`, in a tenth of the time: the id is most of what a record costs."""
+    if entry.given_id is not None:
+        return str(entry.given_id)
+    name = f"{entry.session_id or entry.run_id or ''}\n{entry.source}\n{entry.sequence_number}"
+    digest = sha1(_NAMESPACE + name.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digest[16], 16) & 3]
+    return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
 def _encoded(record: _Record) -> bytes:

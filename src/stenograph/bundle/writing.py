@@ -123,7 +123,10 @@ class Writing:
             main.write(line)
             self._page.add(line)
             self._account.add(event)
-            for entry in projectors.setdefault(event.run_id, Projector()).feed(event):
+            projector = projectors.get(event.run_id)
+            if projector is None:
+                projector = projectors[event.run_id] = Projector()
+            for entry in projector.feed(event):
                 self._account.add_entry(entry)
                 if not is_logged:
                     self._records.add(entry)

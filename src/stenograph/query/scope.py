@@ -34,13 +34,13 @@ class Scope(Struct, frozen=True, kw_only=True):
             parameters.append(self.period.until)
         return _all(conditions), parameters
 
-    def of_moments(self, column: str, scale: int = 1) -> tuple[str, Parameters]:
-        """The same for what happened at a moment in a run: the column holds milliseconds, times `scale`."""
+    def of_moments(self, column: str, unit: int = 1) -> tuple[str, Parameters]:
+        """The same for what happened at a moment in a run: the column counts in so many milliseconds."""
         conditions, parameters = self._conditions()
         for bound, sign in ((self.period.since, ">="), (self.period.until, "<")):
             if bound is not None:
                 conditions.append(f"{column} {sign} ?")
-                parameters.append(bound * scale)
+                parameters.append(bound // unit)
         return _all(conditions), parameters
 
     def _conditions(self) -> tuple[list[str], Parameters]:

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from stenograph.archive.archive import Archive
+from stenograph.archive.indexing import MS_PER_ID
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
 from stenograph.query.language import Query
 from stenograph.query.scope import Parameters, Scope
 from stenograph.query.snippet import Snippet, Snippets
-
-TIME_SCALE = 1 << 20
-"""Event ids are milliseconds times this, plus a counter."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -78,7 +76,7 @@ def search(
 
 
 def _condition(scope: Scope, wanted: Wanted) -> tuple[str, Parameters]:
-    condition, parameters = scope.of_moments("words.rowid", TIME_SCALE)
+    condition, parameters = scope.of_moments("words.rowid", MS_PER_ID)
     if wanted.role is not None:
         condition += " AND events.role = ?"
         parameters.append(wanted.role)

@@ -297,6 +297,24 @@ def test_a_new_session_after_clear_is_followed_too(main: Path, root: Path) -> No
     assert collector.transcript_paths == (main, other)
 
 
+def test_one_file_by_several_names_is_followed_once(main: Path, root: Path) -> None:
+    """A hook may name the session through a link, or in a roundabout way."""
+    recorder = Recorder(root)
+    collector = TranscriptCollector(prompt_name="p", config=QUICK, recorder=recorder)
+
+    async def body() -> None:
+        append(main, line("one"))
+        alias = main.parent.with_name("alias")
+        alias.symlink_to(main.parent)
+        for name in (main, alias / main.name, f"{main.parent}/./{main.name}"):
+            await hook(collector, name)
+
+    collect(collector, body)
+    recorder.close()
+    assert len(list(read_events(recorder.path))) == 1
+    assert collector.transcript_paths == (main,)
+
+
 def test_compaction_keeps_a_snapshot_and_survives_a_file_that_shrank(main: Path, logs: Any) -> None:
     """PreCompact: where each file is; the summary's dropped count is in its entry; what was said is not repeated."""
     collector = TranscriptCollector(prompt_name="p", config=QUICK)
@@ -388,12 +406,13 @@ def test_a_hook_with_nothing_to_say_is_answered_all_the_same(given: Any) -> None
     assert collector.transcript_paths == ()
 
 
-def test_a_path_that_no_file_can_have_is_passed_over() -> None:
-    """A NUL in a path is nobody's session, and no reason to break an agent."""
+@pytest.mark.parametrize("path", ["/x\0y.jsonl", "/x\ud800y.jsonl"], ids=["NUL", "half a surrogate pair"])
+def test_a_path_that_no_file_can_have_is_passed_over(path: str) -> None:
+    """It is nobody's session, and no reason to break an agent."""
     collector = TranscriptCollector(prompt_name="p", config=QUICK)
 
     async def body() -> None:
-        await hook(collector, "/x\0y.jsonl")
+        await hook(collector, path)
 
     collect(collector, body)
     assert collector.transcript_paths == ()

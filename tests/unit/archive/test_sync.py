@@ -23,10 +23,9 @@ from archive_cases import (
 )
 from stenograph.archive import Archive
 from stenograph.archive.home import home_of
-from stenograph.archive.lock import ArchiveLocked
 from stenograph.archive.originals import give_back
 from stenograph.archive.store import Store
-from stenograph.errors import RunNotFound, SourceError, StoreError
+from stenograph.errors import ArchiveLocked, RunNotFound, SourceError, StoreError
 
 
 @pytest.fixture

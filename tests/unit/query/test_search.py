@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
 from stenograph.archive import Archive
 from stenograph.archive.words import event_text, searchable
 from stenograph.model import Event
+from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
 from stenograph.query.language import parse_query
 from stenograph.query.period import Period
@@ -110,6 +112,22 @@ def test_hits_can_be_narrowed(archive: Archive) -> None:
     assert {hit.run_id for hit in both} <= {CLAUDE, PARENT, GEMINI}
     assert both
     assert _hits(archive, "echo", Scope(period=Period(until=0))) == []
+
+
+def test_a_period_splits_the_hits(archive: Archive) -> None:
+    """What was said before a moment and what was said after it are all there is; the two have times to match."""
+    everything = _hits(archive, "echo")
+    moments = sorted(moment for hit in everything if (moment := moment_of(hit.timestamp)) is not None)
+    middle = moments[len(moments) // 2]
+    cut = int(middle.timestamp() * 1000) // 1000 * 1000
+    before = _hits(archive, "echo", Scope(period=Period(until=cut)))
+    after = _hits(archive, "echo", Scope(period=Period(since=cut)))
+    assert before
+    assert after
+    assert len(before) + len(after) == len(everything)
+    slack = timedelta(minutes=2)  # an event without a time of its own goes by the one before it
+    assert all((moment_of(hit.timestamp) or middle) <= middle + slack for hit in before)
+    assert all((moment_of(hit.timestamp) or middle) >= middle - slack for hit in after)
 
 
 def test_errors_are_failed_tools_and_error_events(archive: Archive, texts: list[tuple[Event, set[str]]]) -> None:
