@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import archive, collector, formats, hook, html, journal, openai, query
+from bench import archive, bundle, collector, formats, hook, html, journal, openai, query
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -21,6 +21,7 @@ ROOMS = {
     "html": html.rows,
     "archive": archive.rows,
     "query": query.rows,
+    "bundle": bundle.rows,
 }
 
 

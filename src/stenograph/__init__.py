@@ -9,10 +9,9 @@
 The names below are public; value types are in `stenograph.model`.
 """
 
-from typing import TYPE_CHECKING
-
 from stenograph.version import __version__ as __version__
 
+TYPE_CHECKING = False  # type checkers take the name for true; importing it from `typing` would cost every start
 if TYPE_CHECKING:
     from stenograph.adapters.collector import TranscriptCollector
     from stenograph.adapters.collector_config import TranscriptCollectorConfig

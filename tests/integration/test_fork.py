@@ -10,12 +10,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stenograph.adapters.capture import Capture
+from stenograph.adapters.litellm.deliveries import Deliveries
+from stenograph.adapters.model_wire import ModelWire
 from stenograph.logs import TranscriptEmitter
 from stenograph.session import Bus, JsonlSliceFactory, Session, SliceFactoryConfig, append_all
+from stenograph.transcript import TranscriptEntry
+
+REQUEST = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:This process .* is multi-threaded:DeprecationWarning"
@@ -85,6 +91,41 @@ def test_an_emitter_is_not_locked_in_a_child() -> None:
     with held:
         assert _forked(lambda: emitter.emit("user_message", content="child")) == 0
         assert _forked(capture.stop) == 0
+
+
+def test_calls_of_a_parent_are_not_waited_for_in_a_child() -> None:
+    """What LiteLLM was doing in the parent is delivered there; the child's own calls are told at once."""
+    told: list[str] = []
+
+    def tell(log: dict[str, Any]) -> None:
+        told.append(log["id"])
+        held.wait()
+
+    deliveries = Deliveries(tell)
+    held = Held(lambda: deliveries.delivered("parent", {"id": "parent"}))
+    deliveries.began("early")
+    deliveries.answered("early")
+    deliveries.began("parent")
+
+    def child() -> None:
+        told.clear()
+        deliveries.began("child")
+        deliveries.answered("child")
+        deliveries.delivered("child", {"id": "child"})
+        assert told == ["child"]
+
+    with held:
+        assert _forked(child) == 0
+
+
+def test_a_wire_is_not_locked_in_a_child() -> None:
+    """A model may be called in a child while a thread of the parent calls it, too."""
+    session = Session()
+    held = Held(lambda: wire.asked("/v1/chat/completions", REQUEST))
+    session.bus.subscribe(TranscriptEntry, held.wait)
+    wire = ModelWire(Capture(prompt_name="p", adapter="openai", session=session), "openai_chat")
+    with held:
+        assert _forked(lambda: wire.asked("/v1/chat/completions", REQUEST)) == 0
 
 
 @pytest.mark.parametrize("place", ["reducer", "subscriber"])

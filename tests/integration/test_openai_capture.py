@@ -317,6 +317,17 @@ def test_the_settings_of_an_http_client_are_kept(root: Path) -> None:
     assert facts(read_events(run.path)) == over_the_wire(server.wire)
 
 
+def test_the_end_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """However many transports the client has, as it does with proxies, and however often it is closed."""
+    caplog.set_level(logging.DEBUG, logger="stenograph")
+    http = httpx.Client(mounts={"http://one": Seen(), "http://two": Seen()})
+    captured = capture_openai(openai.OpenAI(base_url="http://nowhere", api_key=KEY, http_client=http))
+    captured.close()
+    captured.close()
+    told = [getattr(record, "event", None) for record in caplog.records]
+    assert told == ["transcript.start", "transcript.stop"]
+
+
 def test_the_successor_of_httpx_is_taken_as_well(root: Path) -> None:
     """The SDK takes clients of httpx2, and its next major version has nothing else."""
     with (

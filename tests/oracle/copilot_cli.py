@@ -15,7 +15,8 @@ def count(path: Path) -> dict[str, Any]:
     speaking = _of(records, "assistant.message")
     speaking += [each for each in _of(records, "assistant.reasoning") if _thought(each, told)]
     answers = {(_agent(each), _name(each) or id(each)) for each in speaking}
-    messages = {"user": len(_of(records, "user.message")), "assistant": len(answers)}
+    people = [each for each in _of(records, "user.message") if not _body(each).get("source") or _agent(each)]
+    messages = {"user": len(people), "assistant": len(answers)}
     return {**count_records(records), "messages": messages, "lines": len(lines)}
 
 

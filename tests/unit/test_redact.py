@@ -148,6 +148,10 @@ def test_the_path_of_a_slack_webhook_is_masked() -> None:
         "redis://:«password:pw»@cache",
         "see https://ci:«password:a:b»@git.x.io/r.git, please",
         "\\nTOKEN=«token:abcdef»\\nNEXT=1",
+        "curl -u ci:«password:hunter2» https://x.io",
+        "curl -s -X POST \\\n  --user 'ci:«password:a:b(c»' https://x.io && echo done",
+        '/usr/bin/curl --proxy-user=\\"ci:«password:hunter2»\\" https://x.io',
+        "curl https://x.io -uci:«password:hunter2»",
     ],
 )
 def test_what_is_assigned_to_the_name_of_a_secret_is_masked(line: str) -> None:
@@ -206,6 +210,8 @@ def test_what_is_assigned_to_the_name_of_a_secret_is_masked(line: str) -> None:
         "TOKEN: Final = object()\nclass TokenKind(Enum): KEY = auto()",
         "docker run --token-limit 5 --keyword vercel --password-file /run/pw",
         "pass: 12, fail: 3, keyboard: qwerty123",
+        "curl -u ci https://x.io; curl -u ci: https://x.io; curl -u $USER:$TOKEN https://x.io",
+        "curl https://x.io | docker run -u 1000:1000 image; chown -u a:b curl; use-curl -u a:bc",
         "[masked:password] and [masked:openai-key]: done",
     ],
 )
@@ -485,6 +491,9 @@ INSIDE = [
     ('password="', "token="),
     ("password=", "a.b"),
     ('{"secret":"', "\\\\"),
+    ("curl", " -u a:b"),
+    ("curl -u a", " --user "),
+    ("", "curl "),
 ]
 
 

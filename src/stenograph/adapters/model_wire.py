@@ -16,6 +16,7 @@ from stenograph.adapters.capture import Capture
 from stenograph.formats.base import Context
 from stenograph.formats.registry import formats
 from stenograph.journal.clock import utc_now
+from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.tool_call import error_text
@@ -39,7 +40,9 @@ class ModelWire:
         self._alter = alter
         self._keep_raw = keep_raw
         self._guard = Guard(f"calls of {capture.adapter}")
+        self._is_stopped = False
         self._lock = threading.RLock()  # protects the format, and keeps what it gives in the order of its records
+        survives_fork(self)
         self._format = formats()[format_name].open(
             Context(
                 run_id=capture.run_id,
@@ -54,6 +57,16 @@ class ModelWire:
     def lost(self) -> int:
         """Records and events that could not be taken down; the log says why."""
         return self._guard.lost + self.capture.lost
+
+    def stop(self) -> None:
+        """Say in the log that there will be no more; once, though a host may have many connections to close."""
+        with self._lock:
+            is_first, self._is_stopped = not self._is_stopped, True
+        if is_first:
+            self.capture.stop()
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
 
     def asked(self, path: str, body: Any, call: str | None = None) -> list[Event]:
         """A request is about to be sent; `call` tells its answer apart from those of calls at the same time."""

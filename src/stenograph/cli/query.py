@@ -58,7 +58,7 @@ def command(
         raise click.UsageError("Give a bundle and a query; --schema says what there is to ask for.")
     statement = sys.stdin.read() if query == "-" else query
     limits = Limits(rows=max_rows, seconds=timeout, bytes=MEMORY, heap_bytes=MEMORY)
-    with bundle_database(Path(bundle)) as connection:
+    with bundle_database(Path(bundle), statement) as connection:
         result = run_sql(connection, statement, limits)
         print_rows(result.columns, result, form)
 

@@ -11,12 +11,13 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from stenograph.bundle.retention import CACHE_SUFFIX
 from stenograph.bundle.seal import fingerprint
 from stenograph.errors import SourceError, StenographError, StoreError
+from stenograph.query.bundle_parts import ALL, parts_of
 from stenograph.query.bundle_tables import SCHEMA_VERSION
 from stenograph.query.sql import open_readonly
 
@@ -33,37 +34,49 @@ _FAST = (
 
 
 @contextmanager
-def bundle_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """A read-only connection to the tables of a bundle; raises `SourceError` for a file that is none."""
+def bundle_database(path: str | os.PathLike[str], sql: str | None = None) -> Iterator[sqlite3.Connection]:
+    """A read-only connection to the tables of a bundle; raises `SourceError` for a file that is none.
+
+    With the query that is to be run on it only the tables that this reads need have rows, which saves time; raises
+    `InvalidQuery` when it cannot be run.
+    """
     place = Path(path)
     mark = fingerprint(place)
     kept = place.with_name(place.name + CACHE_SUFFIX)
-    if not _is_current(kept, mark) and not _kept(place, kept, mark):
-        with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
-            database = Path(folder) / "bundle.sqlite"
-            _make(place, database, mark)
-            with closing(open_readonly(database, is_settled=True)) as connection:
-                yield connection
+    parts = ALL if sql is None else parts_of(sql)
+    there = _parts_there(kept, mark)
+    if there is not None and parts <= there:
+        with closing(open_readonly(kept, is_settled=True)) as connection:
+            yield connection
         return
-    with closing(open_readonly(kept, is_settled=True)) as connection:
-        yield connection
+    parts |= there or frozenset()
+    if _kept(place, kept, mark, parts):
+        with closing(open_readonly(kept, is_settled=True)) as connection:
+            yield connection
+        return
+    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
+        database = Path(folder) / "bundle.sqlite"
+        _make(place, database, mark, parts)
+        with closing(open_readonly(database, is_settled=True)) as connection:
+            yield connection
 
 
-def _is_current(kept: Path, mark: tuple[str, str]) -> bool:
-    """Whether the database beside a bundle is ours, and of these very bytes."""
+def _parts_there(kept: Path, mark: tuple[str, str]) -> frozenset[str] | None:
+    """What the database beside a bundle holds; None when it is not there, not ours, or not of these very bytes."""
     try:
         status = kept.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
-            return False
+            return None
         with closing(open_readonly(kept, is_settled=True)) as connection:
-            version = connection.execute("PRAGMA user_version").fetchone()
-            found = connection.execute("SELECT digest, seal FROM fingerprint").fetchone()
-            return bool(version == (SCHEMA_VERSION,) and found == mark)
-    except (OSError, sqlite3.Error):
-        return False
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            digest, seal, parts = connection.execute("SELECT digest, seal, parts FROM fingerprint").fetchone()
+            is_current = version == SCHEMA_VERSION and (digest, seal) == mark
+            return frozenset(parts.split()) if is_current else None
+    except (OSError, sqlite3.Error, TypeError, ValueError, AttributeError):
+        return None
 
 
-def _kept(place: Path, kept: Path, mark: tuple[str, str]) -> bool:
+def _kept(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[str]) -> bool:
     """Make the database beside the bundle, where that is worth it and possible."""
     # What makes a database takes longer to load than a database that is there takes to answer.
     from stenograph.bundle.container import Container
@@ -77,8 +90,9 @@ def _kept(place: Path, kept: Path, mark: tuple[str, str]) -> bool:
     spool = None
     try:
         spool = Spool(place.parent)
-        _make(place, spool.path / "bundle.sqlite", mark)
-        (spool.path / "bundle.sqlite").replace(kept)
+        fresh = spool.path / "bundle.sqlite"
+        _make(place, fresh, mark, parts)
+        fresh.replace(kept)
         return True
     except (StoreError, OSError) as error:
         if isinstance(error, SourceError):
@@ -89,7 +103,7 @@ def _kept(place: Path, kept: Path, mark: tuple[str, str]) -> bool:
             spool.discard()
 
 
-def _make(place: Path, database: Path, mark: tuple[str, str]) -> None:
+def _make(place: Path, database: Path, mark: tuple[str, str], parts: frozenset[str]) -> None:
     from stenograph.bundle.container import Container
     from stenograph.query.bundle_load import load_bundle
 
@@ -98,13 +112,11 @@ def _make(place: Path, database: Path, mark: tuple[str, str]) -> None:
         with closing(sqlite3.connect(database)) as connection, Container(place) as container:
             for setting in _FAST:
                 connection.execute(f"PRAGMA {setting}")
-            load_bundle(connection, container)
-            connection.execute("INSERT INTO fingerprint VALUES (?, ?)", mark)
+            load_bundle(connection, container, parts)
+            connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?)", (*mark, " ".join(sorted(parts))))
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.commit()
     except StenographError:
         raise
     except sqlite3.Error as error:
-        with suppress(OSError):
-            database.unlink()
         raise StoreError(f"cannot write {database}: {error}; make room there", str(database)) from error

@@ -18,6 +18,9 @@ from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
 from stenograph.model import mend
 from stenograph.query.bundle_events import EventRows
+from stenograph.query.bundle_parts import ALL
+from stenograph.query.bundle_parts import EVENTS as EVENTS_PART
+from stenograph.query.bundle_parts import LOGS as LOGS_PART
 from stenograph.query.bundle_tables import STATEMENTS
 
 _BATCH = 2000
@@ -58,14 +61,16 @@ _decode_log = msgspec.json.Decoder(_Log).decode
 _decode_entry = msgspec.json.Decoder(_Entry).decode
 
 
-def load_bundle(connection: sqlite3.Connection, container: Container) -> None:
-    """Make the tables in an empty database and fill them; raises `SourceError` when the bundle is broken."""
+def load_bundle(connection: sqlite3.Connection, container: Container, parts: frozenset[str] = ALL) -> None:
+    """Make the tables in an empty database and fill those of these parts; raises `SourceError` for a broken bundle."""
     connection.executescript(STATEMENTS)
     manifest = read_manifest(container.read(NAME), str(container.path))
     connection.executemany("INSERT INTO manifest VALUES (?, ?)", _facts(msgspec.to_builtins(manifest)))
     _load_environment(connection, container)
-    _load_logs(connection, container)
-    _load_events(connection, container, manifest)
+    if LOGS_PART in parts:
+        _load_logs(connection, container)
+    if EVENTS_PART in parts:
+        _load_events(connection, container, manifest)
     connection.commit()
 
 

@@ -178,7 +178,7 @@ CREATE TABLE usage (
 );
 CREATE TABLE manifest (key, value);
 CREATE TABLE environment (section, name, value);
-CREATE TABLE fingerprint (digest, seal);
+CREATE TABLE fingerprint (digest, seal, parts);
 CREATE VIEW transcript AS
     SELECT id, timestamp, level, logger, event, message, context FROM logs WHERE event = 'transcript.entry';
 CREATE VIEW entries AS

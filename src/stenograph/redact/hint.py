@@ -23,6 +23,7 @@ def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         *((token.rare, token.literal, token.hint) for token in TOKENS),
         ("K", "PRIVATE KEY", re.compile(r"PRIVATE KEY", re.ASCII)),
         ("k", "hooks.slack.com/", re.compile(r"hooks\.slack\.com/", re.ASCII)),
+        ("-", "curl", re.compile(r"-(?:[uU]|-user|-proxy-user)", re.ASCII)),
         ("@", "@", re.compile(r"://[^\s/@]*+@", re.ASCII)),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stenograph.redact import guess
 from stenograph.redact.assignment import assignments
+from stenograph.redact.curl import curl_passwords
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.literal import decoded, is_json, literals, to_source
@@ -77,6 +78,7 @@ def in_text(text: str) -> Iterator[Span]:
     yield from provider_tokens(text)
     yield from private_keys(text)
     yield from url_passwords(text)
+    yield from curl_passwords(text)
     yield from assignments(text, small)
     yield from bearer_tokens(text, small)
 

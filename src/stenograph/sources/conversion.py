@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +28,7 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".db")
 """What files in a folder are looked at."""
 STREAM = "-"
 """What a stream is called in place of a path."""
+_LINES_AT_ONCE = 100
 
 
 class FileReport(Struct, kw_only=True):
@@ -163,7 +164,7 @@ class _Reading:
                 for each in group:
                     inside = replace(found, identity=each.identity)
                     parent = Member(path=path, parent_source=each.parent_source, parent_call_id=each.parent_call_id)
-                    series.append(self.opened(inside, each.lines(), member=parent))
+                    series.append(self.opened(inside, _joined(each.lines()), member=parent))
                 yield from series[0] if len(series) == 1 else merged(series)
 
     def opened(
@@ -251,6 +252,13 @@ def _read(path: str) -> Iterator[bytes]:
                 yield chunk
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines, many at once: a parser takes them faster so."""
+    left = iter(lines)
+    while some := b"".join(islice(left, _LINES_AT_ONCE)):
+        yield some
 
 
 def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:

@@ -20,26 +20,22 @@ from stenograph.sources.database import reading
 
 
 def session_lines(connection: sqlite3.Connection, session: dict[str, Any]) -> Iterator[bytes]:
-    """The rows of one session, those of a message never apart from it."""
+    """The rows of one session, a line each; those of a message one after the other."""
     key = (session["id"],)
-    lines = [_line(session)]
+    yield _line(session)
     parts = groupby(connection.execute(_PARTS, key), key=itemgetter(1))
     message_id, its_parts = next(parts, _NO_PARTS)
     for message in connection.execute(_MESSAGES, key):
         if message[0] == message_id:
             hints = _hints(message[-1])
-            lines += [_line(_part(part, hints)) for part in its_parts]
+            for part in its_parts:
+                yield _line(_part(part, hints))
             message_id, its_parts = next(parts, _NO_PARTS)
-        lines.append(_line(_message(message)))
-        if len(lines) > _MANY:
-            yield b"".join(lines)
-            lines = []
-    lines += [_line(_part(part, {})) for part in connection.execute(_ORPHANS, key)]
-    yield b"".join(lines)
+        yield _line(_message(message))
+    for part in connection.execute(_ORPHANS, key):
+        yield _line(_part(part, {}))
 
 
-_MANY = 100
-"""Rows that are given at once."""
 _NO_PARTS: tuple[Any, Iterator[tuple[Any, ...]]] = (None, iter(()))
 _MESSAGES = """
 SELECT id, session_id, time_created, time_updated, data FROM message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import stat
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 from stenograph import Run, read_events, start_run
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
 from stenograph.errors import SourceError
+from stenograph.query import InvalidQuery, run_sql
 from stenograph.query import bundle_database as room
-from stenograph.query import run_sql
 from stenograph.query.bundle_database import bundle_database
+from stenograph.query.bundle_parts import parts_of
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
 
 SEED = """
@@ -184,6 +186,41 @@ def test_where_nothing_can_be_written_it_works_too(bundle: Path, monkeypatch: py
     assert sorted(bundle.parent.iterdir()) == before
 
 
+@pytest.mark.usefixtures("_kept")
+def test_only_what_a_query_reads_is_loaded(bundle: Path) -> None:
+    """Each query sees whole tables, in any order of asking; a mistake is told before anything is made."""
+    queries = ["SELECT key FROM manifest", "SELECT call_id FROM tool_calls", "SELECT kind FROM errors", SEED]
+    expected = [asked(bundle, sql) for sql in queries]
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        beside(bundle).unlink()
+        for number in order:
+            with bundle_database(bundle, queries[number]) as database:
+                assert list(run_sql(database, queries[number])) == expected[number]
+    beside(bundle).unlink()
+    with pytest.raises(InvalidQuery, match="no such table"), bundle_database(bundle, "SELECT * FROM nope"):
+        pass
+    assert not beside(bundle).exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "parts"),
+    [
+        ("SELECT 1", set()),
+        ("SELECT count(*) FROM manifest", set()),
+        ("SELECT tool_name FROM tool_calls", {"events"}),
+        ("SELECT count(*) FROM usage", {"events"}),
+        ("SELECT count(*) FROM transcript", {"logs"}),
+        ("SELECT role FROM entries", {"logs"}),
+        ("SELECT * FROM errors", {"logs", "events"}),
+        ("EXPLAIN QUERY PLAN SELECT * FROM logs", {"logs", "events"}),
+        ("SELECT 1 FROM logs WHERE id IN (SELECT seq FROM events)", {"logs", "events"}),
+    ],
+)
+def test_a_query_says_what_it_reads(sql: str, parts: set[str]) -> None:
+    """By the tables behind the names."""
+    assert parts_of(sql) == parts
+
+
 def test_a_small_bundle_leaves_no_database(bundle: Path) -> None:
     """It is made in no time, so nothing is kept."""
     asked(bundle, "SELECT 1")
@@ -197,3 +234,11 @@ def test_what_is_no_bundle_cannot_be_asked(tmp_path: Path) -> None:
         pass
     with pytest.raises(SourceError), bundle_database(tmp_path / "missing.zip"):
         pass
+
+
+def test_the_tables_are_documented() -> None:
+    """Every table and column stands in the reference, with the words of `--schema`."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "bundle.md").read_text()
+    for table in TABLES:
+        section = page.partition(f"\n### {table.name}\n")[2].partition("\n### ")[0]
+        assert re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE) == list(table.columns.items())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -115,7 +114,7 @@ def test_hits_can_be_narrowed(archive: Archive) -> None:
 
 
 def test_a_period_splits_the_hits(archive: Archive) -> None:
-    """What was said before a moment and what was said after it are all there is; the two have times to match."""
+    """What was said before a moment and after it is all there is, and nothing later is among the former."""
     everything = _hits(archive, "echo")
     moments = sorted(moment for hit in everything if (moment := moment_of(hit.timestamp)) is not None)
     middle = moments[len(moments) // 2]
@@ -125,9 +124,8 @@ def test_a_period_splits_the_hits(archive: Archive) -> None:
     assert before
     assert after
     assert len(before) + len(after) == len(everything)
-    slack = timedelta(minutes=2)  # an event without a time of its own goes by the one before it
-    assert all((moment_of(hit.timestamp) or middle) <= middle + slack for hit in before)
-    assert all((moment_of(hit.timestamp) or middle) >= middle - slack for hit in after)
+    # An agent's clock may go back; then an event goes by the latest time before it, never by an earlier one.
+    assert all((moment_of(hit.timestamp) or middle) <= middle for hit in before)
 
 
 def test_errors_are_failed_tools_and_error_events(archive: Archive, texts: list[tuple[Event, set[str]]]) -> None:

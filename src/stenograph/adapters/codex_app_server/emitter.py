@@ -20,6 +20,7 @@ from stenograph.adapters.codex_app_server.wire import Direction, WireLog, wrappe
 from stenograph.formats.base import Context
 from stenograph.formats.codex_app_server import CodexAppServerFormat
 from stenograph.journal.clock import utc_now
+from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json
@@ -76,6 +77,7 @@ class CodexTranscriptEmitter:
         self._asked: set[str] = set()
         self._is_stopped = False
         self._lock = threading.RLock()  # protects everything above, and keeps messages in their order
+        survives_fork(self)
         self.process = 0
         """The id of the server process, for recordings of more than one."""
 
@@ -93,6 +95,9 @@ class CodexTranscriptEmitter:
     def run_id(self) -> str:
         """The run that the first thread is; others are runs of their own."""
         return self._capture.run_id
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
 
     def start(self, **context: Any) -> None:
         """Log `transcript.start`."""

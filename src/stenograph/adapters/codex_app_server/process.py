@@ -98,8 +98,8 @@ class ServerProcess:
                 break
             if not found:
                 self._notice_the_end()
-                if until is not None and time.monotonic() >= until:
-                    break
+            if until is not None and time.monotonic() >= until:  # also when stderr never stops
+                break
         return self._lines.popleft() if self._lines else None
 
     def wake(self) -> None:

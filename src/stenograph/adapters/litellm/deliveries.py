@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.model_api.recent import Recent
+from stenograph.journal.forked import survives_fork
 
 HOLD = 1.0
 """Seconds that a call may be held back."""
@@ -43,6 +44,7 @@ class Deliveries:
         self._held: list[_Delivered] = []
         self._known: Recent[str, bool] = Recent()
         self._timer: threading.Timer | None = None
+        survives_fork(self)
 
     def began(self, call_id: str) -> None:
         """A call is about to be made; LiteLLM may say so again when it retries."""
@@ -68,6 +70,13 @@ class Deliveries:
             self._answered.discard(call_id)
             self._release()
             self._changed.notify_all()
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        for calls in (self._open, self._answered, self._held):
+            calls.clear()  # they are the parent's, and so is the timer
+        self._timer = None
 
     @property
     def are_open(self) -> bool:

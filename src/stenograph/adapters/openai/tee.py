@@ -133,7 +133,7 @@ class _SyncTee(_Tee):
 
     def close(self) -> None:
         """Close the client that we are around."""
-        self._wire.capture.stop()
+        self._wire.stop()
         self._owner.close()
 
 
@@ -156,7 +156,7 @@ class _AsyncTee(_Tee):
 
     async def aclose(self) -> None:
         """Close the client that we are around."""
-        self._wire.capture.stop()
+        self._wire.stop()
         await self._owner.aclose()
 
 
