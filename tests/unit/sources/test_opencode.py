@@ -303,3 +303,18 @@ def test_the_layout_knows_where_databases_are(tmp_path: Path) -> None:
     assert layout.find(usual, "ses_nothing") is None
     with pytest.raises(SourceError):
         list(convert(usual / "other.db"))
+
+
+def test_a_stored_session_is_read_line_by_line(tmp_path: Path) -> None:
+    """Whoever keeps rows compares them one by one, so no two come as one; parts stand before their message."""
+    path = database(tmp_path / "opencode.db", "tools")
+    stored = OpenCodeLayout().stored(path)
+    assert stored is not None
+    with stored as sessions:
+        lines = [line for session in sessions for line in session.lines()]
+    assert all(line.count(b"\n") == 1 and line.endswith(b"\n") for line in lines)
+    rows = [json.loads(line) for line in lines]
+    assert sorted(row["id"] for row in rows) == sorted(row["id"] for row in rows_of("tools"))
+    speakers = [row["id"] if row["table"] == "message" else row["message_id"] for row in rows[1:]]
+    assert speakers == sorted(speakers)
+    assert [row["table"] for row in rows[:1] + rows[-1:]] == ["session", "message"]
