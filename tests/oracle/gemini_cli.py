@@ -45,7 +45,7 @@ def count(path: Path | str) -> dict[str, Any]:
         "output_tokens": {name: each["output"] + each["thoughts"] for name, each in tokens.items()},
         "cached_tokens": {name: each["cached"] for name, each in tokens.items()},
         "reasoning_tokens": {name: each["thoughts"] for name, each in tokens.items()},
-        "messages": {"user": len(_people(told)), "assistant": len(_models(answers))},
+        "messages": {"user": len(_people(_first_hand(told))), "assistant": len(_models(_first_hand(answers)))},
         "lines": len(lines),
     }
 
@@ -91,6 +91,11 @@ def _words(answers: list[Told]) -> tuple[list[str], list[str]]:
             thought += [words for words in thoughts if _flat(words) not in before]
         known += [(history or -1, message["id"], _flat(words)) for words in [text, *thoughts] if words]
     return said, thought
+
+
+def _first_hand(told: list[Told]) -> list[Told]:
+    """Those that a history did not make up: a compaction gives old messages new ids."""
+    return [(history, message) for history, message in told if not history]
 
 
 def _people(told: list[Told]) -> set[str]:
