@@ -19,7 +19,7 @@ from stenograph.journal.recorder import Mask
 from stenograph.logs import TranscriptEmitter
 from stenograph.model.event import Event
 from stenograph.session import Session
-from stenograph.transcript import Projector, TranscriptEntry, TranscriptSummary
+from stenograph.transcript import Projector, TranscriptSummary
 
 Target = Recorder | Run | Step
 
@@ -62,8 +62,7 @@ class Capture:
         self._guard = Guard(f"capture of {prompt_name!r}")
         self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
         self._lost = 0
-        self._parses_raw = parses_raw
-        self._projector = Projector()
+        self._projector = Projector(parses_raw=parses_raw)
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the projector and the children, and keeps events in their order
         survives_fork(self)
@@ -82,18 +81,16 @@ class Capture:
         """Say in the log that the taking down begins."""
         self._emitter.start(**context)
 
-    def events(self, events: Iterable[Event]) -> list[TranscriptEntry]:
-        """Take down events in their order; the entries that they gave."""
-        taken: list[TranscriptEntry] = []
+    def events(self, events: Iterable[Event]) -> None:
+        """Take down events in their order."""
+        guard, emitter = self._events_guard, self._emitter
         with self._lock:
             # Where nobody reads the entries they are only counted.
-            is_read = self._session is not None or self._emitter.is_enabled
-            self._projector.parses_raw = self._parses_raw and is_read
+            is_read = self._session is not None or emitter.is_enabled
             for event in events:
-                before = self._events_guard.lost + self._emitter.lost
-                taken += self._events_guard.call("an event", self._take, event) or ()
-                self._lost += self._events_guard.lost + self._emitter.lost > before
-        return taken
+                before = guard.lost + emitter.lost
+                guard.call("an event", self._take, event, is_read)
+                self._lost += guard.lost + emitter.lost > before
 
     def dispatch(self, value: object) -> None:
         """Give the session something beside the entries: one of its own events."""
@@ -121,7 +118,7 @@ class Capture:
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
 
-    def _take(self, event: Event) -> list[TranscriptEntry]:
+    def _take(self, event: Event, is_read: bool) -> None:
         guard = self._events_guard
         stored = None
         if self._recorder is not None:
@@ -129,12 +126,13 @@ class Capture:
             guard.lost += stored is None
         if stored is None and self._mask is not None:
             stored = self._mask(event)  # what could not be recorded still goes to the others, masked as it should be
-        entries = self._projector.feed(stored or event)
-        for entry in entries:
+        if not is_read:
+            self._emitter.pass_over(stored or event, self._projector)
+            return
+        for entry in self._projector.feed(stored or event):
             self._emitter.emit_entry(entry)
             if self._session is not None:
                 guard.call("an entry", self._session.dispatch, entry)
-        return entries
 
     def _record(self, event: Event) -> Event | None:
         """The event as it was recorded; None where it was not, which a run has logged already."""

@@ -17,6 +17,7 @@ from stenograph.model.moment import moment_of
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
 from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
 from stenograph.transcript.entry import Role, TranscriptEntry
+from stenograph.transcript.summary import Tally
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 _ENTRY_TYPES = {
@@ -81,6 +82,37 @@ class Projector:
         record = self._record_of(event)
         return [self._entry(event, record, draft) for draft in self._drafts(event)]
 
+    def pass_over(self, event: Event, tally: Tally) -> int:
+        """Count the entries of the next event, which nobody reads; the numbers go on as ever. How many there are."""
+        if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
+            self._run_name = event.payload.name
+        record = self._record_of(event)
+        source = event.source
+        kinds = self._kinds(event)
+        for kind in kinds:
+            number = self._numbers[source] = self._numbers.get(source, 0) + 1
+            record.first = record.first or number
+            tally.count(kind, source, self._time_of(event.timestamp), *self._names(event.origin or _NOWHERE))
+        return len(kinds)
+
+    def _kinds(self, event: Event) -> list[str]:
+        payload = event.payload
+        kind = _ENTRY_TYPES.get(event.type)
+        if kind is None:
+            return ["unknown"]
+        if isinstance(payload, MessagePayload):
+            if event.type == "message.user":
+                return [draft.entry_type for draft in _user_drafts(payload)]
+            return _spoken_kinds(payload.blocks)
+        if isinstance(payload, ToolPayload) and payload.name:
+            self._tool_names[payload.call_id] = payload.name
+        return [kind]
+
+    def _names(self, origin: Origin) -> tuple[str, str]:
+        """Who took it down, and the name of the prompt."""
+        prompt_name = origin.prompt_name if origin.prompt_name is not None else self._run_name
+        return origin.adapter or "stenograph", prompt_name
+
     def _record_of(self, event: Event) -> _Record:
         origin = event.origin
         place = None if origin is None or origin.line is None else (origin.file, origin.line)
@@ -108,9 +140,10 @@ class Projector:
             record.first = number
         elif record.place is not None:
             detail["of"] = record.first
+        adapter, prompt_name = self._names(origin)
         return TranscriptEntry(
-            prompt_name=origin.prompt_name if origin.prompt_name is not None else self._run_name,
-            adapter=origin.adapter or "stenograph",
+            prompt_name=prompt_name,
+            adapter=adapter,
             entry_type=draft.entry_type,
             sequence_number=number,
             source=source,
@@ -201,6 +234,17 @@ def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
             drafts.append(_Draft(kind, block_text(block)))
         before = kind
     return drafts
+
+
+def _spoken_kinds(blocks: Iterable[Block]) -> list[str]:
+    kinds: list[str] = []
+    before = None
+    for block in blocks:
+        kind = _SPOKEN.get(type(block))
+        if kind is not None and kind != before:
+            kinds.append(kind)
+        before = kind
+    return kinds
 
 
 _SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}

@@ -38,13 +38,19 @@ class Tally:
 
     def add(self, entry: TranscriptEntry) -> None:
         """Count one more."""
-        if not self.by_type:
-            self._adapter, self._prompt_name = entry.adapter, entry.prompt_name
-        self.by_type[entry.entry_type] += 1
-        self.by_source[entry.source] += 1
-        moment = entry.timestamp
-        self._first = moment if self._first is None else min(self._first, moment)
-        self._last = moment if self._last is None else max(self._last, moment)
+        self.count(entry.entry_type, entry.source, entry.timestamp, entry.adapter, entry.prompt_name)
+
+    def count(self, entry_type: str, source: str, moment: datetime, adapter: str, prompt_name: str) -> None:
+        """The same for an entry that nobody has made."""
+        if self._first is None or self._last is None:
+            self._adapter, self._prompt_name = adapter, prompt_name
+            self._first = self._last = moment
+        elif moment > self._last:
+            self._last = moment
+        elif moment < self._first:
+            self._first = moment
+        self.by_type[entry_type] += 1
+        self.by_source[source] += 1
 
     def summary(self) -> TranscriptSummary:
         """What was counted so far."""
