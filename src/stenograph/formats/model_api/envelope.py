@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from stenograph.formats.loose import a_dict, a_list, a_str, a_time, dicts, first_str
+from stenograph.formats.model_api.plain_words import PlainWords
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
@@ -85,16 +86,20 @@ def api_of_answer(body: Any) -> Api | None:
 
 def sse_records(text: str) -> list[Any]:
     """The JSON in the `data` of server-sent events; what is no JSON (`[DONE]`) is left out."""
-    found = []
+    found: list[Any] = []
+    words = PlainWords()
     for block in text.replace("\r\n", "\n").split("\n\n"):
         if "\n" not in block:
             data = block[5:] if block.startswith("data:") else ""
         else:
             data = "\n".join(line[5:].strip() for line in block.split("\n") if line.startswith("data:"))
-        value = _json(data) if data else None
+        if not data or words.take(data):
+            continue
+        found += words.given()
+        value = _json(data)
         if isinstance(value, dict):
             found.append(value)
-    return found
+    return found + words.given()
 
 
 def _json(text: str) -> Any:
