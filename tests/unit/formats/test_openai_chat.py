@@ -502,3 +502,17 @@ def test_memory_stays_bounded() -> None:
     assert event.payload.subtype == "repeated"
     (event,) = parser.feed_object({"messages": [{"role": "user", "content": "0"}]})
     assert event.type == "message.user"
+
+
+def test_a_history_that_its_owner_changes_in_place_is_read_anew() -> None:
+    """A caller may hand over the same list and the same messages again, with other words in them."""
+    parser = SPEC.open(Context(run_id="11111111-2222-4333-8444-555555555555"))
+    messages = [{"role": "user", "content": "one"}]
+    request = {"model": "m", "messages": messages}
+    parser.feed_object(request)
+    messages.append({"role": "assistant", "content": "1"})
+    messages.append({"role": "user", "content": "two"})
+    assert [event.type for event in parser.feed_object(request)][-1] == "message.user"
+    messages[2]["content"] = "three"
+    (event,) = [event for event in parser.feed_object(request) if event.type == "message.user"]
+    assert event.payload.blocks[0].text == "three"

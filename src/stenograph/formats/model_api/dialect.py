@@ -29,6 +29,7 @@ class Dialect:
         self._usages: Recent[str, UsagePayload] = Recent()
         self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
         self._nameless: Counter[str] = Counter()
+        self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
         self._open: dict[str, list[str]] = {}
 
     # What a dialect gives.
@@ -62,9 +63,7 @@ class Dialect:
         self, items: list[dict[str, Any]], system: str | None, *, after: str | None = None, grows: bool = False
     ) -> None:
         """Tell what a conversation has that was not told before."""
-        tail = self._history.tail(
-            [self._mark(item) for item in items], system, after=after, grows=grows, call=self.call
-        )
+        tail = self._history.tail(self._marks(items), system, after=after, grows=grows, call=self.call)
         new = [items[place] for place in tail.new]
         prompt = tail.system
         if prompt and not (new and self._is_prompt(new[0])):
@@ -75,6 +74,17 @@ class Dialect:
         self._say(new, prompt)
         if not (new or tail.rewritten or tail.system):
             self._note("repeated" if items else "request")
+
+    def _marks(self, items: list[dict[str, Any]]) -> list[Mark]:
+        """The marks of a request's messages; of those that the request before had at the same place, the same ones."""
+        before, known = self._before
+        marks = []
+        for place, item in enumerate(items):
+            # The very same object may have been changed in place by whoever owns it.
+            is_known = place < len(known) and before[place] is not item and before[place] == item
+            marks.append(known[place] if is_known else self._mark(item))
+        self._before = list(items), marks
+        return marks
 
     def _is_prompt(self, item: dict[str, Any]) -> bool:
         return item.get("role") == "user"
