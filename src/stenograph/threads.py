@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from stenograph.errors import InvalidEvent, StoreError
 from stenograph.fold.units import Unit, units
+from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 from stenograph.render.thread_file import ThreadFile
@@ -65,7 +65,7 @@ class ThreadTranscripts:
                 folder.mkdir(parents=True, exist_ok=True)
                 folders.add(folder)
                 path = self._free_path(folder, file, written)
-                _replace(path, file.text(self._zone))
+                write_whole(path, [file.text(self._zone).encode()])
                 written[path] = None
             for folder in folders:
                 _clean(folder, self._max_files)
@@ -134,18 +134,6 @@ def _begins_with(path: Path, beginning: str) -> bool:
             return file.read(len(expected)) == expected
     except OSError:
         return False
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _clean(folder: Path, max_files: int) -> None:

@@ -24,16 +24,8 @@ from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.tool_call import error_text
 from stenograph.model.event import Event, Origin
-from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
+from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, ToolPayload, UsagePayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "reasoning_output_tokens",
-)
 
 
 class Call(Struct, frozen=True):
@@ -90,7 +82,7 @@ class Evaluation:
         self._ours.update(call.id for call in calls)
         for event in self._wire.answered(self._path, answer):
             if isinstance(event.payload, UsagePayload):
-                counts = {name: getattr(event.payload, name) for name in _COUNTS}
+                counts = {name: getattr(event.payload, name) for name in TOKEN_COUNTS}
                 self._usage.update({name: count for name, count in counts.items() if count is not None})
 
     def failed(self, error: BaseException) -> None:

@@ -6,19 +6,12 @@ import sqlite3
 
 from stenograph.archive.run_draft import RunDraft
 from stenograph.model.event import Event
-from stenograph.model.payload import UsagePayload
+from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
 
 _UNIQUE_LENGTH = 8
 """Ids shorter than this are no more than numbers; they tell calls of one run apart."""
 _MOST = 1 << 40
 """More tokens than any call takes; sums of garbage stay within what SQLite can add."""
-_COUNTS = [
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-]
 
 
 class UsageRows:
@@ -33,7 +26,7 @@ class UsageRows:
         run.has_usage = True
         run.has_calls |= payload.scope == "call"
         run.has_turns |= payload.scope == "turn"
-        counts = [min(getattr(payload, name) or 0, _MOST) for name in _COUNTS]
+        counts = [min(getattr(payload, name) or 0, _MOST) for name in TOKEN_COUNTS]
         told = (_key(run, event, payload), run.id, id, event.source, payload.scope, ms, payload.model)
         self._rows.append((*told, payload.message_id, *counts))
 
@@ -42,11 +35,11 @@ class UsageRows:
 
         A call belongs to the run that told of it first: a fork repeats the calls of another run.
         """
-        names = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(_COUNTS)}"
-        news = ", ".join(f"{name} = excluded.{name}" for name in _COUNTS)
+        names = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(TOKEN_COUNTS)}"
+        news = ", ".join(f"{name} = excluded.{name}" for name in TOKEN_COUNTS)
         self._connection.executemany(
             f"""
-            INSERT INTO usage ({names}) VALUES ({", ".join("?" * (8 + len(_COUNTS)))})
+            INSERT INTO usage ({names}) VALUES ({", ".join("?" * (8 + len(TOKEN_COUNTS)))})
             ON CONFLICT (key) DO UPDATE SET model = coalesce(excluded.model, model), {news}
             WHERE excluded.scope = 'total'
                OR excluded.input_tokens + excluded.output_tokens >= input_tokens + output_tokens
@@ -57,9 +50,9 @@ class UsageRows:
 
 def sum_tokens(connection: sqlite3.Connection, run: RunDraft) -> None:
     """Put the run's own tokens into its row."""
-    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in _COUNTS)
+    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)
     found = connection.execute(f"SELECT {sums} FROM counted WHERE run = ?", (run.id,)).fetchone()
-    sets = ", ".join(f"{name} = ?" for name in _COUNTS)
+    sets = ", ".join(f"{name} = ?" for name in TOKEN_COUNTS)
     connection.execute(f"UPDATE runs SET {sets} WHERE id = ?", (*found, run.id))
 
 

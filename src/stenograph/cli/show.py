@@ -11,7 +11,7 @@ import msgspec
 
 from stenograph.cli.options import json_option, root_option, wants_color, write_bytes
 from stenograph.cli.reading import Reading, passage_options
-from stenograph.cli.whole_file import write_whole
+from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
 from stenograph.query.passage import Passage
 from stenograph.render.terminal import TerminalRenderer, visible

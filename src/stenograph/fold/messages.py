@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from stenograph.model.block import Block, TextBlock, ThinkingBlock
+from stenograph.model.block import Block, words_of
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 
@@ -66,7 +66,7 @@ def _richest(payloads: list[MessagePayload]) -> tuple[Block, ...]:
             number = next(versions, None) if payload.replaces else None
             if number is None:
                 blocks.append(block)
-            elif len(_words(block)) > len(_words(blocks[number])):
+            elif len(words_of(block)) > len(words_of(blocks[number])):
                 blocks[number] = block
     return tuple(blocks)
 
@@ -75,17 +75,8 @@ def _is_version(one: Block, other: Block) -> bool:
     """Whether one of two texts is the beginning of the other. Equal ones are not: a message may say a thing twice."""
     if type(one) is not type(other):
         return False
-    shorter, longer = sorted((_words(one), _words(other)), key=len)
+    shorter, longer = sorted((words_of(one), words_of(other)), key=len)
     return bool(shorter.strip()) and len(shorter) < len(longer) and longer.startswith(shorter)
-
-
-def _words(block: Block) -> str:
-    match block:
-        case TextBlock(text=text):
-            return text
-        case ThinkingBlock(thinking=text):
-            return text
-    return ""
 
 
 def messages(events: Iterable[Event]) -> list[Message]:

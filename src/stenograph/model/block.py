@@ -82,3 +82,13 @@ Block = (
     | AttachmentBlock
     | UnknownBlock
 )
+
+
+def words_of(block: Block) -> str:
+    """What a block says or thinks; empty for every other kind."""
+    match block:
+        case TextBlock(text=text):
+            return text
+        case ThinkingBlock(thinking=text):
+            return text
+    return ""

@@ -79,6 +79,16 @@ class UsagePayload(Value, frozen=True, kw_only=True):
     message_id: str | None = None
 
 
+TOKEN_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "reasoning_output_tokens",
+)
+"""The fields of `token.usage` that can be added up."""
+
+
 class ErrorPayload(Value, frozen=True, kw_only=True):
     """The agent, its model or its host failed (`error`)."""
 

@@ -17,6 +17,7 @@ from operator import itemgetter
 from msgspec.structs import asdict
 
 from stenograph.fold.usage import Usage
+from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
 
@@ -119,19 +120,10 @@ def _reports(index: sqlite3.Connection, scope: Scope) -> dict[int, _Report]:
     """What counts, by the event that told it."""
     condition, parameters = scope.of_moments("counted.at_ms")
     query = f"""
-        SELECT counted.event, counted.scope, counted.model, counted.input_tokens, counted.output_tokens,
-               counted.cache_read_input_tokens, counted.cache_creation_input_tokens,
-               counted.reasoning_output_tokens
+        SELECT counted.event, counted.scope, counted.model, {", ".join(f"counted.{name}" for name in TOKEN_COUNTS)}
         FROM counted JOIN main.runs AS runs ON runs.id = counted.run WHERE {condition}
     """
-    names = (
-        "input_tokens",
-        "output_tokens",
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-        "reasoning_output_tokens",
-    )
     found: dict[int, _Report] = {}
     for event, kind, model, *tokens in index.execute(query, parameters):
-        found[event] = _Report(kind, model, Usage(**dict(zip(names, tokens, strict=True)), records=1))
+        found[event] = _Report(kind, model, Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)), records=1))
     return found

@@ -6,7 +6,6 @@ session's id inside their lines, 1.0 in the session file itself.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import msgspec
 from stenograph.errors import SourceError
 from stenograph.formats.claude_code import agent_link, agent_meta
 from stenograph.sources.detection import Detection
-from stenograph.sources.layout import Detect, Layout, Member, SideFile
+from stenograph.sources.layout import Detect, Layout, Member, SideFile, side_files_in
 
 FORMAT = "claude_code"
 
@@ -68,17 +67,7 @@ class ClaudeLayout(Layout):
 
     def side_file(self, session: Path, session_id: str) -> SideFile:
         """Parked outputs of this session: by the name the agent gave, or beside the session when it was moved."""
-        folder = session.parent / session_id / "tool-results"
-
-        def read(name: str) -> str | None:
-            # Only inside the session's own folder: a transcript may not make us read any file it likes.
-            path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
-            try:
-                return path.read_text("utf-8", "replace")
-            except OSError:
-                return None
-
-        return read
+        return side_files_in(session.parent / session_id / "tool-results")
 
 
 def _sidecar(agent_file: Path) -> tuple[str | None, str | None] | None:

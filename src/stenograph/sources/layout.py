@@ -5,6 +5,7 @@ Each agent's layout is a module of its own; this one has what they share. The de
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -72,3 +73,17 @@ class Layout:
     def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         return None
+
+
+def side_files_in(folder: Path) -> SideFile:
+    """Reads the texts of a folder by their names, wherever the agent says that they are."""
+
+    def read(name: str) -> str | None:
+        # Only inside that folder: a transcript may not make us read any file it likes.
+        path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
+        try:
+            return path.read_text("utf-8", "replace")
+        except OSError:
+            return None
+
+    return read

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +14,7 @@ from stenograph.errors import SourceError
 from stenograph.formats.opencode.detection import detect, session_identity
 from stenograph.model.codec import REFUSALS
 from stenograph.sources.database import head_of_database, is_database, reading
-from stenograph.sources.layout import Layout, SideFile, StoredSession
+from stenograph.sources.layout import Layout, SideFile, StoredSession, side_files_in
 from stenograph.sources.opencode_rows import plain, session_lines
 
 
@@ -42,17 +41,7 @@ class OpenCodeLayout(Layout):
 
     def side_file(self, session: Path, session_id: str) -> SideFile:
         """Outputs too long for the database, which are parked beside it."""
-        folder = session.parent / "tool-output"
-
-        def read(name: str) -> str | None:
-            # Only inside that folder: a transcript may not make us read any file it likes.
-            path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
-            try:
-                return path.read_text("utf-8", "replace")
-            except OSError:
-                return None
-
-        return read
+        return side_files_in(session.parent / "tool-output")
 
     def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:
         """Every session of the database, the oldest run first, each with its subagents'."""

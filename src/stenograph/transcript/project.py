@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -103,7 +104,7 @@ class Projector:
         if isinstance(payload, MessagePayload):
             if event.type == "message.user":
                 return [draft.entry_type for draft in _user_drafts(payload)]
-            return _spoken_kinds(payload.blocks)
+            return [spoken for spoken, _ in groupby(payload.blocks, _spoken) if spoken is not None]
         if isinstance(payload, ToolPayload) and payload.name:
             self._tool_names[payload.call_id] = payload.name
         return [kind]
@@ -224,27 +225,12 @@ def _user_drafts(payload: MessagePayload) -> list[_Draft]:
 
 
 def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
-    drafts: list[_Draft] = []
-    before = None
-    for block in blocks:
-        kind = _SPOKEN.get(type(block))
-        if kind is not None and kind == before:
-            drafts[-1].content += "\n" + block_text(block)
-        elif kind is not None:
-            drafts.append(_Draft(kind, block_text(block)))
-        before = kind
-    return drafts
+    return [_Draft(kind, "\n".join(map(block_text, run))) for kind, run in groupby(blocks, _spoken) if kind is not None]
 
 
-def _spoken_kinds(blocks: Iterable[Block]) -> list[str]:
-    kinds: list[str] = []
-    before = None
-    for block in blocks:
-        kind = _SPOKEN.get(type(block))
-        if kind is not None and kind != before:
-            kinds.append(kind)
-        before = kind
-    return kinds
+def _spoken(block: Block) -> str | None:
+    """What a block is in a transcript; adjacent ones of a kind are one entry, and some are none."""
+    return _SPOKEN.get(type(block))
 
 
 _SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}

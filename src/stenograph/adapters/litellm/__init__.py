@@ -5,9 +5,9 @@ Importing this does not import LiteLLM. `StenographLogger` is made of a class of
 
 from typing import TYPE_CHECKING, Any
 
+from stenograph.adapters.extra import needing
 from stenograph.adapters.litellm.adapter import LiteLLMAdapter
 from stenograph.adapters.litellm.config import LiteLLMModelConfig
-from stenograph.errors import MissingExtra
 
 if TYPE_CHECKING:
     from stenograph.adapters.litellm.logger import StenographLogger
@@ -18,10 +18,6 @@ __all__ = ["LiteLLMAdapter", "LiteLLMModelConfig", "StenographLogger"]
 def __getattr__(name: str) -> Any:
     if name != "StenographLogger":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with needing("litellm"):
         from stenograph.adapters.litellm.logger import StenographLogger
-    except ModuleNotFoundError as error:
-        if error.name != "litellm":
-            raise
-        raise MissingExtra("litellm", "litellm") from error
     return StenographLogger

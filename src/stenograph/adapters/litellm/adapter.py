@@ -7,12 +7,12 @@ from typing import Any
 
 from stenograph.adapters.capture import Target
 from stenograph.adapters.evaluation import Evaluation
+from stenograph.adapters.extra import needing
 from stenograph.adapters.litellm.config import LiteLLMModelConfig
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
 from stenograph.adapters.tool_loop import Ask, Steps, adrive, check_sync, drive, steps
-from stenograph.errors import MissingExtra
 from stenograph.session import Session
 
 
@@ -80,10 +80,6 @@ class LiteLLMAdapter:
 
 
 def _litellm() -> Any:
-    try:
+    with needing("litellm"):
         import litellm
-    except ModuleNotFoundError as error:
-        if error.name != "litellm":
-            raise
-        raise MissingExtra("litellm", "litellm") from error
     return litellm

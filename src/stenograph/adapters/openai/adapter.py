@@ -7,13 +7,14 @@ from typing import Any
 
 from stenograph.adapters.capture import Target
 from stenograph.adapters.evaluation import Evaluation
+from stenograph.adapters.extra import needing
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.openai.config import OpenAIModelConfig
 from stenograph.adapters.openai.responses import ResponsesWording
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
 from stenograph.adapters.tool_loop import Ask, Steps, Wording, adrive, check_sync, drive, steps
-from stenograph.errors import AgentError, MissingExtra
+from stenograph.errors import AgentError
 from stenograph.session import Session
 
 
@@ -110,10 +111,6 @@ class OpenAIAdapter:
 
 
 def _sdk() -> Any:
-    try:
+    with needing("openai"):
         import openai
-    except ModuleNotFoundError as error:
-        if error.name != "openai":
-            raise
-        raise MissingExtra("openai", "openai") from error
     return openai

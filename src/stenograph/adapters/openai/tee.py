@@ -8,6 +8,7 @@ here once more, by the same httpx. Headers are not looked at but for that: no ke
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -53,6 +54,19 @@ class HttpCall:
     def took(self, chunk: bytes) -> None:
         """The caller gets this now."""
         self._chunks.append(chunk)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While the caller reads: however that ends, the answer is over. To leave it early is no error."""
+        try:
+            yield
+        except GeneratorExit:
+            self.ended()
+            raise
+        except BaseException as error:
+            self.ended(error)
+            raise
+        self.ended()
 
     def ended(self, error: BaseException | None = None) -> None:
         """The answer is over: read to its end, closed before, or broken off by an error. The first time counts."""
@@ -168,17 +182,10 @@ class _SyncStream:
         self._call = call
 
     def __iter__(self) -> Iterator[bytes]:
-        try:
+        with self._call.reading():
             for chunk in self._stream:
                 self._call.took(chunk)
                 yield chunk
-        except GeneratorExit:
-            self._call.ended()
-            raise
-        except BaseException as error:
-            self._call.ended(error)
-            raise
-        self._call.ended()
 
     def close(self) -> None:
         """The caller wants no more."""
@@ -196,17 +203,10 @@ class _AsyncStream:
         self._call = call
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
+        with self._call.reading():
             async for chunk in self._stream:
                 self._call.took(chunk)
                 yield chunk
-        except GeneratorExit:
-            self._call.ended()
-            raise
-        except BaseException as error:
-            self._call.ended(error)
-            raise
-        self._call.ended()
 
     async def aclose(self) -> None:
         """The caller wants no more."""

@@ -22,7 +22,7 @@ from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
 from stenograph.formats.gemini_cli.told import Told
 from stenograph.formats.loose import a_dict, first_str
-from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
+from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
 _NOTICES = ("info", "warning")
@@ -171,8 +171,8 @@ class GeminiCliFormat(LineFormat):
         blocks = answer_blocks(record)
         model = first_str(record, "model")
         usage = usage_of(record.get("tokens"), model, message_id)
-        if usage is None and len(blocks) == 1 and is_synthetic(_words(blocks[0])):
-            self._harness(message_id, "synthetic_answer", _words(blocks[0]))
+        if usage is None and len(blocks) == 1 and is_synthetic(words_of(blocks[0])):
+            self._harness(message_id, "synthetic_answer", words_of(blocks[0]))
             return
         is_known = self._told.knows(message_id)
         fresh = self._news(message_id, "assistant", blocks)
@@ -224,15 +224,6 @@ class GeminiCliFormat(LineFormat):
             self._emit("error", ErrorPayload(message=text or "Gemini CLI reported an error without words", data=others))
         else:
             self._system(kind, text, others)
-
-
-def _words(block: Block) -> str:
-    match block:
-        case TextBlock(text=text):
-            return text
-        case ThinkingBlock(thinking=text):
-            return text
-    return ""
 
 
 def _call_of(block: ToolUseBlock) -> ToolPayload:
