@@ -196,7 +196,9 @@ def test_a_session_that_is_cut_short_is_recorded(number: signal.Signals, place: 
             if number == signal.SIGINT:
                 process.wait(PATIENCE)
         (claude.folder / "started").unlink(missing_ok=True)
-        (journal,) = (place / "storage" / "transcripts").glob("*.jsonl")
+        transcripts = place / "storage" / "transcripts"
+        until(lambda: any(transcripts.glob("*.jsonl")))  # who collects may have begun only just before the end
+        (journal,) = transcripts.glob("*.jsonl")
         until(lambda: len(list(read_events(journal))) == len(list(convert(claude.files[0]))))
         reading = assert_taken_down(journal, claude)
         pair = reading.call(scenario.SLOW_COMMAND)
