@@ -1,36 +1,30 @@
 """Live events to whoever listens, without ever making the writer wait.
 
-Theory of operation. Each subscriber has a mailbox; `publish` runs inside the recorder's critical section, so mailboxes
-see the file's order. A full mailbox drops the newest event and counts it, or, when its subscriber asked for every event
-(`from_seq`), stops taking any and leaves a note where in the file to go on: the subscriber empties the box, reads
-the file up to what has been published, and goes live again under the same lock. Nobody is woken per event: a subscriber
-that finds nothing naps a few times, and only one that has parked for longer is rung up.
+Theory of operation. `publish` runs inside the recorder's critical section, so everybody sees the file's order. It puts
+an event on the last page (see `mailbox`) and looks at the mailboxes only now and then: when one may be half full, when
+the page is, or when somebody called. A full mailbox drops the newest event and counts it, or, when its subscriber asked
+for every event (`from_seq`), stops taking any and leaves a note where in the file to go on: the subscriber empties the
+box, reads the file up to what has been published, and goes live again under the same lock.
+
+Threads that want the interpreter while the writer has it cost the writer a call to the kernel at every event and seldom
+get it. So nobody is woken per event, those who nap are roused together when a mailbox is half full, and the writer
+then steps aside for a moment.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from operator import length_hint
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from stenograph.journal.lines import LineReader
-from stenograph.model.codec import Decoder
+from stenograph.journal.mailbox import WARN_EVERY, Mailbox, Page
 from stenograph.model.event import Event
 
-if TYPE_CHECKING:
-    import asyncio
-
-NAP = 0.001
-NAPS = 3
-WARN_EVERY = 1.0
+_PAGE_BYTES = 1 << 18
+_STEP_ASIDE = 0.00002
+_NEVER = 1 << 62
 
 
 class SubscriberStats(Struct, frozen=True, kw_only=True):
@@ -40,73 +34,6 @@ class SubscriberStats(Struct, frozen=True, kw_only=True):
     waiting: int
     """Events in its buffer now."""
     dropped: int
-
-
-class Mailbox:
-    """What the publisher knows of one subscriber."""
-
-    __slots__ = (
-        "_buffer",
-        "behind",
-        "closed",
-        "dropped",
-        "lossless",
-        "number",
-        "queue",
-        "room",
-        "taken",
-        "wakes",
-        "warned",
-        "warned_at",
-    )
-
-    def __init__(self, number: int, buffer: int, behind: int | None) -> None:
-        self.number = number
-        self.queue: deque[Event] = deque()
-        self.room = self._buffer = buffer
-        """How many events the queue may hold; 0 while it takes none."""
-        self.lossless = behind is not None
-        self.behind: int | None = None
-        """Where in the file to go on reading; None while the queue has it all."""
-        if behind is not None:
-            self.fall_behind(behind)
-        self.taken = 0
-        """The number of the last event that the subscriber took out."""
-        self.dropped = 0
-        self.warned = 0
-        self.warned_at = -WARN_EVERY
-        self.closed = False
-        self.wakes: deque[Callable[[], object]] = deque()
-        """How to wake those who are parked: one, unless several loops share the subscription."""
-
-    def fall_behind(self, offset: int) -> None:
-        """Take no more; the subscriber reads on in the file, from the offset."""
-        self.behind = offset
-        self.room = 0
-
-    def catch_up(self) -> None:
-        """Take events again: the file has been read up to the last one published."""
-        self.behind = None
-        self.room = 0 if self.closed else self._buffer
-
-    def has_had(self, seq: int) -> bool:
-        """Whether the event with that number went in already; call before a later one could have."""
-        try:
-            return self.queue[-1].seq >= seq
-        except IndexError:
-            return self.taken >= seq
-
-    def close(self) -> None:
-        """No more for this subscriber. Takes no lock, since a garbage collection may call it anywhere."""
-        self.closed = True
-        self.room = 0
-        self.ring()
-
-    def ring(self) -> None:
-        """Wake the subscriber if it is parked."""
-        with suppress(IndexError):
-            while True:
-                self.wakes.popleft()()
 
 
 class FanOut:
@@ -119,27 +46,79 @@ class FanOut:
         self.ended = False
         self.overdue: list[Mailbox] = []
         """Mailboxes whose drops nobody has been told about yet."""
+        self.crowded: list[Mailbox] = []
+        """Mailboxes that became half full; whoever recorded lets their subscribers run, outside the lock."""
+        self._calls: deque[Mailbox] = deque()
+        """Mailboxes whose subscribers are parked or gone."""
         self._boxes: list[Mailbox] = []
+        self._page = Page()
         self._number = 0
         self._dropped_before = 0
 
-    def publish(self, event: Event, end: int, boxes: list[Mailbox] | None = None) -> None:
-        """Hand an event to every mailbox, or to these; call with the lock held."""
-        for box in self._boxes if boxes is None else boxes:
-            queue = box.queue
-            if len(queue) < box.room:
-                queue.append(event)
-                if box.wakes:
-                    box.ring()
-            elif box.room:
-                self._overflow(box)
-            elif box.closed:
-                self._retire(box)
+    def publish(self, event: Event, end: int) -> None:
+        """Hand an event to every mailbox; call with the lock held."""
+        if self._boxes:
+            page = self._page
+            events = page.events
+            events.append(event)
+            if end >= page.full_at or len(events) >= page.look_at or self._calls:
+                self._look(event, end)
         self.end = end
 
     def publish_again(self, event: Event, end: int) -> None:
-        """The same after an interruption: mailboxes that have the event already are passed over."""
-        self.publish(event, end, [box for box in self._boxes if not box.has_had(event.seq)])
+        """The same after an interruption: whoever has the event already does not get it again."""
+        if self._boxes:
+            while self._page.next is not None:  # interrupted while it was turned
+                self._page = self._page.next
+            if self._page.last_seq < event.seq:
+                self._page.events.append(event)
+            self._look(event, end)
+        self.end = end
+
+    def _look(self, event: Event, end: int) -> None:
+        """Look after the mailboxes, now that the event is on the last page."""
+        page = self._page
+        published = page.before + len(page.events)
+        look_at = _NEVER
+        for box in self._boxes:
+            if box.is_following:
+                waiting = box.waiting(published)
+                if waiting <= box.room:
+                    if waiting > box.crowd:
+                        self.crowded.append(box)
+                    ahead = box.crowd if waiting < box.crowd else box.room
+                    look_at = min(look_at, published - waiting + ahead + 1)
+                    continue
+                if not box.leave_pages(but=1):
+                    look_at = 0
+                    continue
+            look_at = min(look_at, self._offer(box, event, published))
+        while self._calls:
+            self._calls.popleft().ring()
+        page.look_at = look_at - page.before
+        if end >= page.full_at and page.events:
+            self._turn_page(event.seq, end, published, look_at)
+
+    def _offer(self, box: Mailbox, event: Event, published: int) -> int:
+        """Give an event to a mailbox that is not on the pages; when to look at it again."""
+        if box.closed:
+            self._retire(box)
+            return _NEVER
+        if box.room and not box.has_had(event.seq):
+            if not box.queue:
+                box.follow(self._page, max(0, len(self._page.events) - 1))
+                return published
+            if len(box.queue) < box.room:
+                box.queue.append(event)
+            else:
+                self._overflow(box)
+        return 0 if box.room else _NEVER
+
+    def _turn_page(self, seq: int, end: int, published: int, look_at: int) -> None:
+        page = Page(published, seq, end + _PAGE_BYTES)
+        page.look_at = look_at - published
+        self._page.next = page
+        self._page = page
 
     def _overflow(self, box: Mailbox) -> None:
         if box.lossless:
@@ -151,18 +130,40 @@ class FanOut:
             box.warned_at = now
             self.overdue.append(box)
 
+    def step_aside(self) -> None:
+        """Let the subscribers of crowded mailboxes have the interpreter for a moment; call without the lock."""
+        crowded, self.crowded = self.crowded, []
+        for box in crowded:
+            box.rouse()
+        time.sleep(_STEP_ASIDE)
+
     def open_box(self, buffer: int, behind: int | None) -> Mailbox:
         """A new mailbox, from this moment on."""
         with self.lock:
             self._number += 1
-            box = Mailbox(self._number, buffer, behind)
+            box = Mailbox(self._number, buffer, self._calls)
+            if behind is None:
+                self._follow(box)
+            else:
+                box.fall_behind(behind)
             self._boxes.append(box)
         return box
+
+    def go_live(self, box: Mailbox) -> None:
+        """The subscriber has read the file up to what has been published; call with the lock held."""
+        box.catch_up()
+        self._follow(box)
+
+    def _follow(self, box: Mailbox) -> None:
+        self._page.look_at = 0
+        box.follow(self._page, len(self._page.events))
 
     def _retire(self, box: Mailbox) -> None:
         """Forget a closed mailbox; its drops stay in the total."""
         self._boxes = [each for each in self._boxes if each is not box]
         self._dropped_before += box.dropped
+        if not self._boxes:
+            self._page = Page()
 
     def end_all(self) -> None:
         """Nothing more will come: subscribers end when they have read what there is."""
@@ -172,10 +173,18 @@ class FanOut:
         for box in boxes:
             box.ring()
 
+    def abandon(self, lock: threading.RLock) -> None:
+        """In a forked child: nobody is rung up, the threads that wait are the parent's."""
+        self.lock = lock
+        self.ended = True
+        for box in self._boxes:
+            box.lock = threading.Lock()  # a thread that is not here may have held it
+
     def stats(self) -> tuple[SubscriberStats, ...]:
         """One line per subscriber; call with the lock held."""
+        published = self._page.before + len(self._page.events)
         return tuple(
-            SubscriberStats(number=box.number, waiting=len(box.queue), dropped=box.dropped)
+            SubscriberStats(number=box.number, waiting=box.waiting(published), dropped=box.dropped)
             for box in self._boxes
             if not box.closed
         )
@@ -184,160 +193,3 @@ class FanOut:
     def dropped(self) -> int:
         """Events dropped for any subscriber, gone ones included."""
         return self._dropped_before + sum(box.dropped for box in self._boxes)
-
-
-class Subscription:
-    """Live events of one recorder: iterate it, in a thread with `for` or in a task with `async for`.
-
-    It ends when the recorder is closed and everything was handed out, or at once when it is closed itself. One
-    consumer each: two loops over the same subscription share its events.
-    """
-
-    def __init__(self, hub: FanOut, *, buffer: int, journal: int | None = None, from_seq: int = 0) -> None:
-        """With `journal` (a descriptor that is ours from now on) every event from `from_seq` on, without a drop."""
-        self._hub = hub
-        self._from_seq = from_seq
-        self._journal = journal
-        self._hand: Iterator[Event] = iter(())
-        self._naps = 0
-        self._handful = max(1, buffer // 8)
-        self._box = hub.open_box(buffer, None if journal is None else 0)
-        weakref.finalize(self, _dispose, self._box, journal).atexit = False
-
-    @property
-    def dropped(self) -> int:
-        """Events that came while the buffer was full; always 0 with `from_seq`."""
-        return self._box.dropped
-
-    def close(self) -> None:
-        """Stop listening; may be called twice, and from any thread."""
-        self._box.close()
-        deque(self._hand, maxlen=0)
-
-    def __enter__(self) -> Subscription:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __iter__(self) -> Iterator[Event]:
-        while (ready := self._ready()) is not None:
-            yield from ready
-            self._rest()
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        while (ready := self._ready()) is not None:
-            for event in ready:
-                yield event
-            await self._rest_async()
-
-    def _ready(self) -> Iterable[Event] | None:
-        """What can be handed out now; None when nothing will come any more."""
-        ended = self._hub.ended  # looked at first: an event published before the end is then seen below
-        box = self._box
-        if box.closed:
-            return None
-        if box.queue or box.behind is not None or length_hint(self._hand):
-            self._naps = 0
-            return self._take()
-        return None if ended else ()
-
-    def _take(self) -> Iterator[Event]:
-        box = self._box
-        queue = box.queue
-        yield from self._hand  # what a loop that was left early had not handed out
-        while queue and not box.closed:
-            # A handful at once costs a third of one by one; a small part of the buffer, so that drops stay exact.
-            self._hand = iter(self._pick(queue))
-            yield from self._hand
-        if box.behind is not None and not queue:
-            yield from self._replay(box.behind)
-
-    def _pick(self, queue: deque[Event]) -> list[Event]:
-        handful: list[Event] = []
-        with suppress(IndexError):  # another loop over this subscription was faster
-            for _ in range(min(len(queue), self._handful)):
-                handful.append(queue.popleft())  # noqa: PERF401  # a comprehension would lose them on IndexError
-        if handful:
-            self._box.taken = handful[-1].seq
-            if self._from_seq:
-                handful = [event for event in handful if event.seq >= self._from_seq]
-                self._from_seq = max(self._from_seq, self._box.taken + 1)
-        return handful
-
-    def _replay(self, offset: int) -> Iterator[Event]:
-        assert self._journal is not None
-        box = self._box
-        reader = LineReader(self._journal, offset)
-        decode = Decoder().decode
-        while not box.closed:
-            lines = reader.read(self._hub.end)
-            if not lines and reader.offset < self._hub.end:
-                lines = reader.read()  # somebody else has written here, too: ours are further on than we think
-            for line in lines:
-                event = decode(line)
-                offset += len(line) + 1
-                box.behind = offset  # a loop that is left early goes on from here
-                if event.seq >= self._from_seq:
-                    box.taken = event.seq
-                    self._from_seq = event.seq + 1
-                    yield event
-                if box.closed:
-                    return
-            with self._hub.lock:
-                if reader.offset >= self._hub.end or not lines:  # none: somebody has cut the file
-                    box.catch_up()
-                    return
-
-    def _is_idle(self) -> bool:
-        box = self._box
-        return not (box.queue or box.closed or self._hub.ended or box.behind is not None)
-
-    def _rest(self) -> None:
-        self._naps += 1
-        if self._naps <= NAPS:
-            time.sleep(NAP)
-            return
-        bell = threading.Event()
-        with self._parked(bell.set):
-            if self._is_idle():
-                bell.wait()
-
-    async def _rest_async(self) -> None:
-        import asyncio
-
-        self._naps += 1
-        if self._naps <= NAPS:
-            await asyncio.sleep(NAP)
-            return
-        loop = asyncio.get_running_loop()
-        woken: asyncio.Future[None] = loop.create_future()
-
-        def ring() -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_set_once, woken)
-
-        with self._parked(ring):
-            if self._is_idle():
-                await woken
-
-    @contextmanager
-    def _parked(self, ring: Callable[[], object]) -> Iterator[None]:
-        """Whoever looks for work after this is rung up when some comes."""
-        self._box.wakes.append(ring)
-        try:
-            yield
-        finally:
-            with suppress(ValueError):  # already rung
-                self._box.wakes.remove(ring)
-
-
-def _set_once(woken: asyncio.Future[None]) -> None:
-    if not woken.done():
-        woken.set_result(None)
-
-
-def _dispose(box: Mailbox, journal: int | None) -> None:
-    box.close()
-    if journal is not None:
-        os.close(journal)

@@ -25,12 +25,13 @@ from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
 from stenograph.journal.clock import utc_now, utc_text
-from stenograph.journal.fanout import FanOut, SubscriberStats, Subscription
+from stenograph.journal.fanout import FanOut, SubscriberStats
 from stenograph.journal.file import JournalFile
 from stenograph.journal.group_commit import GroupCommit
 from stenograph.journal.lines import LineReader
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
 from stenograph.journal.reader import open_source
+from stenograph.journal.subscription import Subscription
 from stenograph.model import mend
 from stenograph.model.codec import decode, encode_into, fit_payload
 from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
@@ -182,8 +183,8 @@ class Recorder:
         except BaseException:
             self._failed += 1
             raise
-        if self._fan_out.overdue:
-            self._warn_of_drops()
+        if self._fan_out.crowded or self._fan_out.overdue:
+            self._attend()
         return event
 
     def append(self, event: Event) -> Event:
@@ -199,8 +200,8 @@ class Recorder:
         except BaseException:
             self._failed += 1
             raise
-        if self._fan_out.overdue:
-            self._warn_of_drops()
+        if self._fan_out.crowded or self._fan_out.overdue:
+            self._attend()
         return event
 
     def subscribe(self, from_seq: int | None = None) -> Subscription:
@@ -348,8 +349,15 @@ class Recorder:
             os.close(fd)
         return os.dup(own)
 
+    def _attend(self) -> None:
+        """Care for the subscribers, outside the lock."""
+        if self._fan_out.crowded:
+            self._fan_out.step_aside()
+        if self._fan_out.overdue:
+            self._warn_of_drops()
+
     def _warn_of_drops(self) -> None:
-        """Tell about drops, outside the lock: a log handler may be slow, or record into this very run."""
+        """Tell about drops: a log handler may be slow, or record into this very run."""
         with self._lock:
             boxes, self._fan_out.overdue = self._fan_out.overdue, []
         for box in boxes:
@@ -365,11 +373,10 @@ class Recorder:
     def _abandon_after_fork(self) -> None:
         """In a forked child the journal belongs to the parent: let go of our copy without touching its lock."""
         self._lock = threading.RLock()  # the old one may have been held by a thread that is not here
-        self._fan_out.lock = self._lock
         if not self._closed:
             self._closed = "belongs to the parent process; open one with another run id here"
             self._file.abandon()
-            self._fan_out.ended = True  # nobody is rung up: the threads that wait are the parent's
+        self._fan_out.abandon(self._lock)
 
 
 def _is_typed(event: Event) -> bool:

@@ -19,11 +19,12 @@ from uuid import uuid4
 import msgspec
 
 from stenograph.errors import InvalidEvent, StoreError
-from stenograph.journal.fanout import FanOut, Subscription
+from stenograph.journal.fanout import FanOut
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
 from stenograph.journal.recorder import Durability, Mask, Recorder, RecorderStats
+from stenograph.journal.subscription import Subscription
 from stenograph.journal.tool_call import ToolCall, Write, error_text, wrap
 from stenograph.model.block import Block, CommandBlock, Fidelity, StreamBlock, TextBlock
 from stenograph.model.event import Event

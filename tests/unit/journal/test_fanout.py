@@ -435,3 +435,26 @@ def test_a_loop_that_is_gone_does_not_hurt_the_writer(root: Path) -> None:
     record(recorder, 1)
     recorder.close()
     assert seqs(subscription) == [1]
+
+
+def kept_events() -> int:
+    gc.collect()
+    return sum(isinstance(each, Event) for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("how", ["keeps up", "never reads", "closed", "left"])
+def test_events_that_nobody_waits_for_are_let_go(root: Path, how: str) -> None:
+    """Whatever a subscriber does, the recorder keeps no more of large events than its buffer."""
+    before = kept_events()
+    with Recorder(root, buffer=8) as recorder:
+        subscription = recorder.subscribe()
+        events = iter(subscription)
+        for number in range(200):
+            recorder.record("system.event", {"subtype": "note", "text": "x" * 200_000})
+            if how == "keeps up" or number == 0:
+                next(events)
+            if number == 0 and how == "closed":
+                subscription.close()
+            if number == 0 and how == "left":
+                del subscription, events
+        assert kept_events() - before <= 8 + 2

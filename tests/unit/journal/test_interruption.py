@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections import deque
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
-from stenograph import Recorder, StoreError, read_events, start_run, verify_journal
+from stenograph import Recorder, StoreError, Subscription, read_events, start_run, verify_journal
+from stenograph.journal import fanout, mailbox
 from stenograph.journal.recorder import Durability
 
 NOTE = {"subtype": "note"}
@@ -98,25 +101,63 @@ def test_closing_after_an_interruption_publishes_what_was_written(
     assert recorder.stats().seq == 1
 
 
-def test_an_interruption_while_publishing_reaches_every_subscriber_once(root: Path) -> None:
-    """Subscribers that had the event already are passed over, the others get it."""
+class InterruptedAt:
+    """Raises Ctrl-C when the publishing code is about to run its n-th line."""
 
-    class Interrupting(deque[Any]):
-        armed = True
+    def __init__(self, line: int) -> None:
+        self.left = line
 
-        def append(self, item: Any) -> None:
-            super().append(item)
-            if self.armed:
-                self.armed = False
+    def __enter__(self) -> InterruptedAt:
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _enter(self, frame: FrameType, event: str, arg: object) -> Any:
+        return self._line if frame.f_code.co_filename in (fanout.__file__, mailbox.__file__) else None
+
+    def _line(self, frame: FrameType, event: str, arg: object) -> Any:
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
                 raise KeyboardInterrupt
+        return self._line
 
-    with Recorder(root) as recorder:
-        subscriptions = [recorder.subscribe() for _ in range(3)]
-        subscriptions[1]._box.queue = Interrupting()
-        with pytest.raises(KeyboardInterrupt):
+
+def listeners(recorder: Recorder) -> dict[str, Subscription]:
+    """One that keeps up, one that has no room, one that has some again, one that reads the file."""
+    found = {"current": recorder.subscribe(), "full": recorder.subscribe(), "recovering": recorder.subscribe()}
+    found["behind"] = recorder.subscribe(from_seq=1)
+    loops = {name: iter(each) for name, each in found.items()}
+    for _ in range(6):
+        recorder.record("system.event", NOTE)
+        next(loops["current"])
+    next(loops["recovering"])
+    return found
+
+
+def test_an_interruption_while_publishing_reaches_every_subscriber_once(root: Path) -> None:
+    """Wherever it comes: nobody gets an event twice, and who has room gets every one."""
+    line = 0
+    while True:
+        line += 1
+        recorder = Recorder(root, buffer=4)
+        heard = listeners(recorder)
+        with InterruptedAt(line) as interruption, contextlib.suppress(KeyboardInterrupt):
             recorder.record("system.event", NOTE)
         recorder.record("system.event", NOTE)
-    assert [[event.seq for event in each] for each in subscriptions] == [[1, 2]] * 3
+        recorder.close()
+        assert {name: [event.seq for event in each] for name, each in heard.items()} == {
+            "current": [7, 8],
+            "full": [1, 2, 3, 4],
+            "recovering": [2, 3, 4, 7],
+            "behind": [1, 2, 3, 4, 5, 6, 7, 8],
+        }, f"interrupted at line {line}"
+        assert heard["full"].dropped >= 4
+        if interruption.left > 0:
+            break
+    assert line > 20
 
 
 def test_a_half_line_of_an_interruption_is_taken_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,214 @@
+"""What the publisher of a run knows of one subscriber.
+
+Theory of operation. Published events stand on pages, which are linked and shared: a subscriber that keeps up is only
+a place on one of them, and costs the publisher nothing per event. Pages that everybody has left are gone. A subscriber
+that falls back by its whole buffer leaves the pages with a queue of what it has not had; the queue is offered every
+event, takes what it has room for, and when it has run empty its owner follows the pages again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from stenograph.model.event import Event
+
+WARN_EVERY = 1.0
+_LARGE = 64
+
+
+class Page:
+    """Events that follow each other."""
+
+    __slots__ = ("after", "before", "events", "full_at", "look_at", "next")
+
+    def __init__(self, before: int = 0, after: int = 0, full_at: int = 0) -> None:
+        self.events: list[Event] = []
+        self.next: Page | None = None
+        """The page to go on with; set when nothing more comes on this one."""
+        self.before = before
+        """How many events stand on the pages before."""
+        self.after = after
+        """The number of the last event before."""
+        self.full_at = full_at
+        """The offset in the file with which the page ends."""
+        self.look_at = 0
+        """When so many events stand on it, some mailbox may be half full."""
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was published."""
+        return self.events[-1].seq if self.events else self.after
+
+
+class Mailbox:
+    """The events that wait for one subscriber: on the pages, in a queue of its own, or in the file."""
+
+    __slots__ = (
+        "_buffer",
+        "_calls",
+        "_index",
+        "_page",
+        "behind",
+        "closed",
+        "dozing",
+        "dropped",
+        "lock",
+        "lossless",
+        "number",
+        "queue",
+        "room",
+        "taken",
+        "wakes",
+        "warned",
+        "warned_at",
+    )
+
+    def __init__(self, number: int, buffer: int, calls: deque[Mailbox]) -> None:
+        self.number = number
+        self.queue: deque[Event] = deque()
+        self.room = self._buffer = buffer
+        """How many events may wait; 0 while it takes none."""
+        self.lossless = False
+        self.behind: int | None = None
+        """Where in the file to go on reading; None while everything is on the pages or in the queue."""
+        self.taken = 0
+        """The number of the last event that the subscriber took out."""
+        self.dropped = 0
+        self.warned = 0
+        self.warned_at = -WARN_EVERY
+        self.closed = False
+        self.wakes: deque[Callable[[], object]] = deque()
+        """How to wake those who are parked: one, unless several loops share the subscription."""
+        self.dozing = threading.Lock()
+        """Held, so that whoever naps on it is roused by its release."""
+        self.dozing.acquire()
+        self.lock = threading.Lock()
+        """Protects the place: whoever takes events waits for it, the publisher never does."""
+        self._calls = calls
+        self._page: Page | None = None
+        self._index = 0
+
+    # What the publisher does, with the recorder's lock.
+
+    @property
+    def is_following(self) -> bool:
+        """Whether it is a place on the pages."""
+        return self._page is not None
+
+    def follow(self, page: Page, index: int) -> None:
+        """Go on with the pages, from the event at that place on."""
+        self._index = index
+        self._page = page
+        if self.closed:  # meanwhile
+            self._page = None
+
+    def waiting(self, published: int) -> int:
+        """How many events wait, of so many that stood on the pages."""
+        page = self._page
+        return len(self.queue) if page is None else published - page.before - self._index
+
+    @property
+    def crowd(self) -> int:
+        """How many events make it half full; all, where it is too small to tell in time."""
+        return self.room // 2 if self.room >= _LARGE else self.room
+
+    def leave_pages(self, but: int) -> bool:
+        """Put what it has not had into a queue, except the newest ones; False when its owner is just taking some."""
+        if not self.lock.acquire(blocking=False):
+            return False
+        try:
+            page, index = self._page, self._index
+            waiting: list[Event] = []
+            while page is not None:
+                waiting += page.events[index:]
+                page, index = page.next, 0
+            self.queue.extend(waiting[: len(waiting) - but])
+            self._page = None
+        finally:
+            self.lock.release()
+        return True
+
+    def has_had(self, seq: int) -> bool:
+        """Whether the event with that number went into the queue already; call before a later one could have."""
+        try:
+            return self.queue[-1].seq >= seq
+        except IndexError:
+            return self.taken >= seq
+
+    def fall_behind(self, offset: int) -> None:
+        """Take no more; the subscriber reads on in the file, from the offset."""
+        self.lossless = True
+        self.behind = offset
+        self.room = 0
+
+    def catch_up(self) -> None:
+        """Take events again: the file has been read up to the last one published."""
+        self.behind = None
+        self.room = 0 if self.closed else self._buffer
+
+    def rouse(self) -> None:
+        """End the subscriber's nap, or the next one."""
+        with suppress(RuntimeError):  # roused already
+            self.dozing.release()
+
+    def ring(self) -> None:
+        """Wake the subscriber if it is parked."""
+        with suppress(IndexError):
+            while True:
+                self.wakes.popleft()()
+
+    # What the subscriber does.
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be taken now; the file aside."""
+        page = self._page
+        return not self.queue and (page is None or (self._index >= len(page.events) and page.next is None))
+
+    def take(self, most: int) -> list[Event]:
+        """The next events, so many at most."""
+        with self.lock:
+            taken = self._from_queue(most) if self.queue else self._from_pages(most)
+            if taken:
+                self.taken = taken[-1].seq
+        return taken
+
+    def _from_queue(self, most: int) -> list[Event]:
+        return [self.queue.popleft() for _ in range(min(len(self.queue), most))]
+
+    def _from_pages(self, most: int) -> list[Event]:
+        page = self._page
+        while page is not None:
+            next_page = page.next  # looked at first: with it, the page is as long as it gets
+            taken = page.events[self._index : self._index + most]
+            if taken:
+                self._index += len(taken)
+                return taken
+            if next_page is None:
+                break
+            self._index = 0
+            self._page = page = None if self.closed else next_page
+        return []
+
+    def park(self, ring: Callable[[], object]) -> None:
+        """Be rung up at the next event; look for work after this and before sleeping."""
+        self.wakes.append(ring)
+        self._calls.append(self)
+
+    def unpark(self, ring: Callable[[], object]) -> None:
+        """Do not be rung up any more."""
+        with suppress(ValueError):  # already rung
+            self.wakes.remove(ring)
+        with suppress(ValueError):
+            self._calls.remove(self)
+
+    def close(self) -> None:
+        """No more for this subscriber. Takes no lock, since a garbage collection may call it anywhere."""
+        self.closed = True
+        self.room = 0
+        self._page = None
+        self._calls.append(self)
+        self.ring()

@@ -1,0 +1,177 @@
+"""One listener's end of a run."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from operator import length_hint
+from typing import TYPE_CHECKING
+
+from stenograph.journal.fanout import FanOut
+from stenograph.journal.lines import LineReader
+from stenograph.journal.mailbox import Mailbox
+from stenograph.model.codec import Decoder
+from stenograph.model.event import Event
+
+if TYPE_CHECKING:
+    import asyncio
+
+_NAPS = 3
+_NAP = 0.001
+_LONG_NAP = 0.004
+"""After a full handful: whoever records that fast rouses us before the mailbox is full."""
+
+
+class Subscription:
+    """Live events of one recorder: iterate it, in a thread with `for` or in a task with `async for`.
+
+    It ends when the recorder is closed and everything was handed out, or at once when it is closed itself. One
+    consumer each: two loops over the same subscription share its events.
+    """
+
+    def __init__(self, hub: FanOut, *, buffer: int, journal: int | None = None, from_seq: int = 0) -> None:
+        """With `journal` (a descriptor that is ours from now on) every event from `from_seq` on, without a drop."""
+        self._hub = hub
+        self._from_seq = from_seq
+        self._journal = journal
+        self._hand: Iterator[Event] = iter(())
+        self._naps = 0
+        self._is_pressed = False
+        self._handful = max(1, buffer // 8)
+        self._box = hub.open_box(buffer, None if journal is None else 0)
+        weakref.finalize(self, _dispose, self._box, journal).atexit = False
+
+    @property
+    def dropped(self) -> int:
+        """Events that came while the buffer was full; always 0 with `from_seq`."""
+        return self._box.dropped
+
+    def close(self) -> None:
+        """Stop listening; may be called twice, and from any thread."""
+        self._box.close()
+        deque(self._hand, maxlen=0)
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Event]:
+        while (ready := self._ready()) is not None:
+            yield from ready
+            self._rest()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        while (ready := self._ready()) is not None:
+            for event in ready:
+                yield event
+            await self._rest_async()
+
+    def _ready(self) -> Iterable[Event] | None:
+        """What can be handed out now; None when nothing will come any more."""
+        ended = self._hub.ended  # looked at first: an event published before the end is then seen below
+        box = self._box
+        if box.closed:
+            return None
+        if not box.is_empty or box.behind is not None or length_hint(self._hand):
+            self._naps = 0
+            return self._take()
+        return None if ended else ()
+
+    def _take(self) -> Iterator[Event]:
+        box = self._box
+        yield from self._hand  # what a loop that was left early had not handed out
+        # A handful at once costs a third of one by one; a small part of the buffer, so that drops stay exact.
+        while not box.closed and (handful := box.take(self._handful)):
+            self._is_pressed = self._is_pressed or len(handful) == self._handful
+            self._hand = iter(self._wanted(handful) if self._from_seq else handful)
+            yield from self._hand
+        if box.behind is not None and box.is_empty:
+            yield from self._replay(box.behind)
+
+    def _wanted(self, events: list[Event]) -> list[Event]:
+        wanted = [event for event in events if event.seq >= self._from_seq]
+        self._from_seq = max(self._from_seq, events[-1].seq + 1)
+        return wanted
+
+    def _replay(self, offset: int) -> Iterator[Event]:
+        assert self._journal is not None
+        box = self._box
+        reader = LineReader(self._journal, offset)
+        decode = Decoder().decode
+        while not box.closed:
+            lines = reader.read(self._hub.end)
+            if not lines and reader.offset < self._hub.end:
+                lines = reader.read()  # somebody else has written here, too: ours are further on than we think
+            for line in lines:
+                event = decode(line)
+                offset += len(line) + 1
+                box.behind = offset  # a loop that is left early goes on from here
+                if event.seq >= self._from_seq:
+                    box.taken = event.seq
+                    self._from_seq = event.seq + 1
+                    yield event
+                if box.closed:
+                    return
+            with self._hub.lock:
+                if reader.offset >= self._hub.end or not lines:  # none: somebody has cut the file
+                    self._hub.go_live(box)
+                    return
+
+    def _is_idle(self) -> bool:
+        box = self._box
+        return box.is_empty and not box.closed and not self._hub.ended and box.behind is None
+
+    def _rest(self) -> None:
+        self._naps += 1
+        if self._naps <= _NAPS:
+            self._box.dozing.acquire(timeout=_LONG_NAP if self._is_pressed else _NAP)
+            self._is_pressed = False
+            return
+        bell = threading.Event()
+        with self._parked(bell.set):
+            if self._is_idle():
+                bell.wait()
+
+    async def _rest_async(self) -> None:
+        import asyncio
+
+        self._naps += 1
+        if self._naps <= _NAPS:
+            await asyncio.sleep(_NAP)
+            return
+        loop = asyncio.get_running_loop()
+        woken: asyncio.Future[None] = loop.create_future()
+
+        def ring() -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_set_once, woken)
+
+        with self._parked(ring):
+            if self._is_idle():
+                await woken
+
+    @contextmanager
+    def _parked(self, ring: Callable[[], object]) -> Iterator[None]:
+        """Whoever looks for work after this is rung up when some comes."""
+        self._box.park(ring)
+        try:
+            yield
+        finally:
+            self._box.unpark(ring)
+
+
+def _set_once(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+def _dispose(box: Mailbox, journal: int | None) -> None:
+    box.close()
+    if journal is not None:
+        os.close(journal)
