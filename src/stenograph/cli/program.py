@@ -34,8 +34,8 @@ class _Commands(click.Group):
 def cli() -> None:
     """One faithful transcript for every AI agent.
 
-    RUN is a run id or the unique beginning of one, looked up in ./storage or $STENOGRAPH_STORAGE (or --root); PATH
-    is a journal file.
+    RUN is a run id or the unique beginning of one, looked up in --root, else in $STENOGRAPH_STORAGE, else in ./storage
+    and the archive ($STENOGRAPH_HOME). PATH is a journal or, mostly, an agent's own file.
 
     Exit codes: 0 ok, 1 problems found, 2 usage, 3 cannot read, 4 cannot write.
     """
