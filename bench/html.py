@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import json
-import resource
 import shutil
-import statistics
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 from bench.formats import GOLDEN, _lengthened
-from bench.measure import Row, stopwatch
+from bench.measure import Row, median_spent, spent_by, stopwatch
 
 SIZE = 20_000_000
 PEERS = Path(__file__).parent.parent / ".cache" / "html-peers"
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
-ROUNDS = 3
-# Not ru_maxrss: a child inherits that from the process it was forked from.
-OURS = """
-import sys
-from pathlib import Path
-from stenograph.cli import cli
-try:
-    cli.main(["show", sys.argv[1], "--as", sys.argv[3], "-o", sys.argv[2]], standalone_mode=False)
-finally:
-    peak = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
-    print(peak[0].split()[1])
-"""
 
 
 def rows(folder: Path) -> list[Row]:
@@ -68,25 +53,15 @@ def _renamed(line: bytes, turn: int) -> bytes:
 
 def _page(session: Path, form: str, size: float) -> Row:
     page = session.with_suffix(f".{form}")
-    seconds, peaks = [], []
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    for _ in range(ROUNDS):
-        with stopwatch() as took:
-            command = [sys.executable, "-c", OURS, str(session), str(page), form]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds.append(took[0])
-        peaks.append(int(done.stdout) / 1000)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    worked = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / ROUNDS
-    best, peak = statistics.median(seconds), max(peaks)
+    took = median_spent(lambda: spent_by("-m", "stenograph", "show", session, "--as", form, "-o", page))
     written = page.stat().st_size / 1e6
     page.unlink()
     return Row(
         f"a Claude session of {size:.0f} MB as {form}, start-up included",
         "≤ 1 s, ≤ 120 MB RSS",
-        f"{best:.2f} s ({worked:.2f} s of processor), {peak:.0f} MB; {written:.0f} MB written",
+        f"{took.seconds:.2f} s ({took.processor:.2f} s of processor), {took.peak:.0f} MB; {written:.0f} MB written",
         _peers(session) if form == "html" else "",
-        best <= 1 and peak <= 120,
+        took.seconds <= 1 and took.peak <= 120,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
@@ -50,6 +51,59 @@ def in_child(code: str, *arguments: str) -> str:
     """What a fresh interpreter prints when it runs the code."""
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one process took, start-up included."""
+
+    seconds: float
+    processor: float
+    """Seconds, of all its threads."""
+    peak: float
+    """Megabytes that it had in memory at most."""
+
+
+# The kernel counts to a child's peak what its parent had in memory before the child's program began. So the parent is
+# a process that has next to nothing.
+_STARTER = """
+import os, sys, time
+began = time.perf_counter()
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(child, 0)
+took = time.perf_counter() - began
+print(f"[{took}, {used.ru_utime + used.ru_stime}, {used.ru_maxrss * 1024 / 1e6}]")
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+BYTECODE = Path(__file__).parent.parent / ".cache" / "bytecode"
+
+
+def spent_by(*arguments: object) -> Spent:
+    """Run `python` with these arguments as people run an installed program: its bytecode is there."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-I", "-S", "-c", _STARTER, sys.executable, *map(str, arguments)]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, check=True, env={**environment, "PYTHONPYCACHEPREFIX": str(BYTECODE)}
+    )
+    return Spent(*json.loads(done.stdout))
+
+
+def median_spent(job: Callable[[], Spent], rounds: int = 5) -> Spent:
+    """The medians over some rounds, after one for caches; of memory the most."""
+    job()
+    spent = [job() for _ in range(rounds)]
+    return Spent(
+        statistics.median(each.seconds for each in spent),
+        statistics.median(each.processor for each in spent),
+        max(each.peak for each in spent),
+    )
+
+
+def peak_of(process: int) -> float:
+    """The megabytes that a living process had in memory at most; not those of who started it, as `ru_maxrss` tells."""
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
 
 
 def machine() -> str:

@@ -9,6 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ours", deadline=None)
+settings.load_profile("ours")
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""
@@ -18,7 +22,8 @@ PATIENCE = 60
 def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
-    monkeypatch.delenv("STENOGRAPH_STORAGE", raising=False)
+    for name in ("STENOGRAPH_STORAGE", "STENOGRAPH_TEXTS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))
 
 

@@ -38,7 +38,7 @@ from stenograph.model import (
 )
 from stenograph.model.value import Extra
 
-PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 """For any property test: a busy machine is no reason to fail."""
 BRIEF = settings(PATIENT, max_examples=PATIENT.max_examples // 3)
 """For those that build whole runs, which takes its time."""

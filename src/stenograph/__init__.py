@@ -15,19 +15,16 @@ TYPE_CHECKING = False  # type checkers take the name for true; importing it from
 if TYPE_CHECKING:
     from stenograph.adapters.collector import TranscriptCollector
     from stenograph.adapters.collector_config import TranscriptCollectorConfig
+    from stenograph.bundle import DebugBundle, debug_bundle
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
-    from stenograph.journal import (
-        Recorder,
-        Run,
-        Step,
-        Subscription,
-        follow,
-        read_events,
-        repair_journal,
-        run_tree,
-        start_run,
-        verify_journal,
-    )
+    from stenograph.journal.follow import follow
+    from stenograph.journal.reader import read_events
+    from stenograph.journal.recorder import Recorder
+    from stenograph.journal.repair import repair_journal
+    from stenograph.journal.run import Run, Step, start_run
+    from stenograph.journal.subscription import Subscription
+    from stenograph.journal.tree import run_tree
+    from stenograph.journal.verify import verify_journal
     from stenograph.model import Event
     from stenograph.redact import default_masker
     from stenograph.transcript import (
@@ -41,35 +38,38 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "DebugBundle": "stenograph.bundle",
     "Event": "stenograph.model",
     "InvalidEvent": "stenograph.errors",
-    "Recorder": "stenograph.journal",
-    "Run": "stenograph.journal",
+    "Recorder": "stenograph.journal.recorder",
+    "Run": "stenograph.journal.run",
     "RunNotFound": "stenograph.errors",
     "SourceError": "stenograph.errors",
     "StenographError": "stenograph.errors",
-    "Step": "stenograph.journal",
+    "Step": "stenograph.journal.run",
     "StoreError": "stenograph.errors",
     "StoreLocked": "stenograph.errors",
-    "Subscription": "stenograph.journal",
+    "Subscription": "stenograph.journal.subscription",
     "TranscriptCollector": "stenograph.adapters.collector",
     "TranscriptCollectorConfig": "stenograph.adapters.collector_config",
     "TranscriptEntry": "stenograph.transcript",
     "TranscriptSummary": "stenograph.transcript",
+    "debug_bundle": "stenograph.bundle",
     "default_masker": "stenograph.redact",
     "entries": "stenograph.transcript",
-    "follow": "stenograph.journal",
+    "follow": "stenograph.journal.follow",
     "format_transcript": "stenograph.transcript",
-    "read_events": "stenograph.journal",
+    "read_events": "stenograph.journal.reader",
     "reconstruct_transcript": "stenograph.transcript",
-    "repair_journal": "stenograph.journal",
-    "run_tree": "stenograph.journal",
-    "start_run": "stenograph.journal",
+    "repair_journal": "stenograph.journal.repair",
+    "run_tree": "stenograph.journal.tree",
+    "start_run": "stenograph.journal.run",
     "summarize": "stenograph.transcript",
-    "verify_journal": "stenograph.journal",
+    "verify_journal": "stenograph.journal.verify",
 }
 
 __all__ = [
+    "DebugBundle",
     "Event",
     "InvalidEvent",
     "Recorder",
@@ -85,6 +85,7 @@ __all__ = [
     "TranscriptCollectorConfig",
     "TranscriptEntry",
     "TranscriptSummary",
+    "debug_bundle",
     "default_masker",
     "entries",
     "follow",

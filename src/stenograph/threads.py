@@ -1,29 +1,42 @@
 """ThreadTranscripts: a run's units as plain-text files in a folder per thread.
 
 `<root>/threads/<thread-id>/.meta/transcripts/{YYYYMMDD}-{HHmm}-{query}.txt`. Writing a run again writes the same files;
-beyond `max_files` the oldest of ours go, and nothing that is not ours is ever touched.
+beyond `max_files` the oldest of ours go, and nothing that is not ours is ever touched. Any number of threads and
+processes may write at once: whoever looks for a name in a folder holds its lock.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
-from collections.abc import Iterable, Iterator
+import stat
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from stenograph.errors import InvalidEvent, StoreError
-from stenograph.fold.units import Unit, units
+from stenograph.fold.units import Unit, UnitSplitter
 from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
-from stenograph.render.thread_file import ThreadFile
+from stenograph.render.thread_file import FILE_BYTES, FILE_CUT, ThreadFile
 from stenograph.transcript import Projector, TranscriptEntry
 
 DEFAULT_ROOT = ".leslie"
 MAX_FILES = 50
 _OURS = re.compile(r"\d{8}-\d{4}-.+\.txt", re.DOTALL)
 _LONGEST_NAME = 200
+_HEADER_END = b"\n---\n"
+_REMEMBERED = 1000
+"""Files of which a writer knows whose they are."""
+
+_UnitKey = tuple[str, int, str]
 
 
 class ThreadTranscripts:
@@ -50,6 +63,8 @@ class ThreadTranscripts:
         self._mode = mode
         self._max_files = max_files
         self._zone = zone
+        self._lock = threading.Lock()  # protects the next
+        self._units: dict[Path, _UnitKey] = {}
 
     def folder(self, thread_id: str) -> Path:
         """Where a thread's transcripts are."""
@@ -57,39 +72,49 @@ class ThreadTranscripts:
 
     def write(self, events: Iterable[Event]) -> list[Path]:
         """Write every unit of these events, and remove what is beyond the limit; the files that are there now."""
-        written: dict[Path, None] = {}
-        folders: set[Path] = set()
+        writing = self.begin()
+        for event in events:
+            writing.add(event)
+        return writing.close()
+
+    def begin(self) -> ThreadWriting:
+        """The same for a run that goes on: `add` each event, and `close` at the end."""
+        return ThreadWriting(self._write_unit, self._clean, self._max_files)
+
+    def _write_unit(self, unit: Unit, entries: list[TranscriptEntry]) -> Path:
+        file = self._file(unit, entries)
+        text = file.text(self._zone).encode()
+        folder = self.folder(file.thread_id)
+        with self._telling():
+            folder.mkdir(parents=True, exist_ok=True)
+            with _locked(folder), self._lock:
+                path = self._path(folder, file, text, _key(unit))
+                write_whole(path, [text])
+                self._units[path] = _key(unit)
+                if len(self._units) > _REMEMBERED:
+                    del self._units[next(iter(self._units))]
+        return path
+
+    def _clean(self, folder: Path) -> None:
+        with self._telling(), _locked(folder):
+            _clean(folder, self._max_files)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
         try:
-            for file in self._files(events):
-                folder = self.folder(file.thread_id)
-                folder.mkdir(parents=True, exist_ok=True)
-                folders.add(folder)
-                path = self._free_path(folder, file, written)
-                write_whole(path, [file.text(self._zone).encode()])
-                written[path] = None
-            for folder in folders:
-                _clean(folder, self._max_files)
+            yield
+        except StoreError:
+            raise
         except OSError as error:
-            if isinstance(error, StoreError):
-                raise
             raise StoreError(
                 f"cannot write {error.filename or self.root}: {error.strerror}; check the folder", str(self.root)
             ) from error
-        return [path for path in written if path.exists()]
-
-    def _files(self, events: Iterable[Event]) -> Iterator[ThreadFile]:
-        projectors: dict[str, Projector] = {}
-        for unit in units(events):
-            projector = projectors.setdefault(unit.run_id, Projector())
-            entries = [entry for event in unit.events for entry in projector.feed(event)]
-            if unit.prompt is not None:
-                yield self._file(unit, entries)
 
     def _file(self, unit: Unit, entries: list[TranscriptEntry]) -> ThreadFile:
-        times = [entry.timestamp for entry in entries if entry.source == "main"] or [datetime.fromtimestamp(0, UTC)]
+        times = [entry.timestamp for entry in entries] or [datetime.fromtimestamp(0, UTC)]
         session_id = next((entry.session_id for entry in entries if entry.session_id), None)
         return ThreadFile(
-            thread_id=self._thread_id or unit.run_id,
+            thread_id=self._thread_id or _as_name(unit.run_id),
             chat_id=self._chat_id or session_id or unit.run_id,
             start=times[0],
             end=max(times),
@@ -98,16 +123,65 @@ class ThreadTranscripts:
             entries=tuple(entries),
         )
 
-    def _free_path(self, folder: Path, file: ThreadFile, written: dict[Path, None]) -> Path:
+    def _path(self, folder: Path, file: ThreadFile, text: bytes, key: _UnitKey) -> Path:
         """The unit's file: the one it was written to before, or a name that nobody has."""
         name = file.name(self._zone)
-        identity = file.identity(self._zone)
+        identity = file.identity(self._zone).encode("utf-8", "replace")
         number = 1
         while True:
             path = folder / f"{name}.txt" if number == 1 else folder / f"{name}-{number}.txt"
-            if path not in written and (not os.path.lexists(path) or _begins_with(path, identity)):
+            if not os.path.lexists(path):
+                return path
+            if self._units.get(path, key) == key and _is_of_unit(_text_at(path), text, identity):
                 return path
             number += 1
+
+
+class ThreadWriting:
+    """The units of runs that go on, each written when it has ended. For one thread at a time.
+
+    Raises `StoreError` when a file cannot be written. Only what `main` says is kept until then.
+    """
+
+    def __init__(
+        self, write: Callable[[Unit, list[TranscriptEntry]], Path], clean: Callable[[Path], None], max_files: int
+    ) -> None:
+        self._write_unit = write
+        self._clean = clean
+        self._max_files = max_files
+        self._units = UnitSplitter()
+        self._projectors: dict[str, Projector] = {}
+        self._written: dict[Path, None] = {}
+        self._since_cleaned: Counter[Path] = Counter()
+
+    def add(self, event: Event) -> None:
+        """Take the next event."""
+        if event.source != "main":
+            return
+        unit = self._units.add(replace(event, raw=None, raw_b64=None))  # long, and no part of the text
+        if unit is not None:
+            self._write(unit)
+
+    def close(self) -> list[Path]:
+        """Write the last units, and remove what is beyond the limit; the files that are there now."""
+        for unit in self._units.rest():
+            self._write(unit)
+        self._units = UnitSplitter()
+        for folder in self._since_cleaned:
+            self._clean(folder)
+        return [path for path in self._written if path.exists()]
+
+    def _write(self, unit: Unit) -> None:
+        projector = self._projectors.setdefault(unit.run_id, Projector())
+        entries = [entry for event in unit.events for entry in projector.feed(event)]
+        if unit.prompt is None:
+            return
+        path = self._write_unit(unit, entries)
+        self._written[path] = None
+        self._since_cleaned[path.parent] += 1
+        if self._since_cleaned[path.parent] > self._max_files:
+            self._clean(path.parent)
+            self._since_cleaned[path.parent] = 0
 
 
 def _stop_reason(unit: Unit) -> str | None:
@@ -124,20 +198,57 @@ def _check_name(thread_id: str) -> str:
     return thread_id
 
 
-def _begins_with(path: Path, beginning: str) -> bool:
-    """Whether a regular file of ours begins so; what cannot be read is not ours."""
-    expected = beginning.encode("utf-8", "replace")
+def _as_name(run_id: str) -> str:
+    """A run id as the name of a thread; what somebody else wrote there may be anything."""
+    return re.sub(r"[/\\\0]", "-", run_id).lstrip(".")[:_LONGEST_NAME] or "run"
+
+
+def _key(unit: Unit) -> _UnitKey:
+    """What tells a unit from others; events that nobody numbered are told apart by their unit's number."""
+    assert unit.prompt is not None
+    return unit.run_id, unit.prompt.seq or -unit.number, unit.prompt.timestamp
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if path.is_symlink() or not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(expected)) == expected
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _text_at(path: Path) -> bytes:
+    """What a regular file holds; nothing for what cannot be read, which is not ours."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
+        return b""
+    try:
+        return os.read(fd, 2 * FILE_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _is_of_unit(found: bytes, text: bytes, identity: bytes) -> bool:
+    """Whether a file was written of the same unit, when that had less to tell, or more."""
+    if not found.startswith(identity):
         return False
+    before, now = _said(found), _said(text)
+    return before.startswith(now) or now.startswith(before)
+
+
+def _said(text: bytes) -> bytes:
+    return text.partition(_HEADER_END)[2].removesuffix(FILE_CUT.encode()).removesuffix(b"\n")
 
 
 def _clean(folder: Path, max_files: int) -> None:
-    ours = [path for path in folder.iterdir() if _OURS.fullmatch(path.name) and _begins_with(path, "Thread ID: ")]
+    ours = [
+        path for path in folder.iterdir() if _OURS.fullmatch(path.name) and _text_at(path).startswith(b"Thread ID: ")
+    ]
     oldest_first = sorted(ours, key=lambda path: (path.name[:13], path.stat().st_mtime_ns, path.name))
     for path in oldest_first[: max(0, len(ours) - max_files)]:
         path.unlink(missing_ok=True)

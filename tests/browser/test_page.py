@@ -186,6 +186,18 @@ def test_on_paper_there_are_no_buttons(open_page: Open) -> None:
     assert page.pdf().startswith(b"%PDF")
 
 
+def test_on_paper_everything_shrinks_together(open_page: Open) -> None:
+    """What was said is as much smaller as what stands around it."""
+    page = open_page(sample.events()).page
+    size = "each => parseFloat(getComputedStyle(document.querySelector(each)).fontSize)"
+    sizes = f"['.bot .md', '.tool > summary'].map({size})"
+    said, tool = page.evaluate(sizes)
+    page.emulate_media(media="print")
+    said_on_paper, tool_on_paper = page.evaluate(sizes)
+    assert said_on_paper < said
+    assert said_on_paper / said == pytest.approx(tool_on_paper / tool)
+
+
 def test_it_reads_without_scripts(open_page: Open) -> None:
     """The text is there and folds; what needs a script is not shown."""
     page = open_page(sample.events(), java_script_enabled=False).page

@@ -101,7 +101,7 @@ def check(spec: FormatSpec, data: bytes) -> None:
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
 @given(data=st.binary(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_bytes_give_events_and_never_an_exception(spec: FormatSpec, data: bytes) -> None:
     """Totality on bytes that nobody chose."""
     check(spec, data)
@@ -116,7 +116,7 @@ _json = st.recursive(
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_records_with_any_value_in_any_field_give_events(spec: FormatSpec, data: st.DataObject) -> None:
     """Real records of the format with fields replaced by arbitrary JSON, wherever they are."""
     import json

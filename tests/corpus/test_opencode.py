@@ -13,6 +13,8 @@ from stenograph.formats.base import Report
 from stenograph.formats.registry import HEAD_BYTES, detect
 from stenograph.model import MessagePayload, TextBlock, ThinkingBlock
 from stenograph.sources import convert
+from stenograph.sources.opencode_changes import changed_rows, last_changes, lines_of_rows
+from stenograph.sources.opencode_rows import session_lines
 
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "opencode"
 pytestmark = pytest.mark.corpus
@@ -38,6 +40,20 @@ def test_a_database_agrees_with_an_independent_count(dump: Path, tmp_path: Path)
     ours["thinking"] = sorted(block.thinking for block in blocks if isinstance(block, ThinkingBlock))
     theirs = oracle("opencode").count_database(database)
     assert different(ours, theirs) == [], (ours, theirs)
+
+
+@pytest.mark.parametrize("dump", sorted(CAPTURES.glob("*/opencode.sql")), ids=lambda path: path.parent.name)
+def test_the_changes_of_a_session_name_all_its_rows(dump: Path) -> None:
+    """Whoever reads the rows that were noted as changed since the beginning reads what a whole reading gives."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(dump.read_text("utf-8"))
+    connection.text_factory = bytes
+    for session, last in last_changes(connection).items():
+        ids = changed_rows(connection, session, -1, last)
+        assert ids is not None
+        _, *lines = session_lines(connection, {"id": session})
+        assert lines_of_rows(connection, ids) == lines
+    connection.close()
 
 
 STREAMS = [path for path in sorted(CAPTURES.glob("json-*/stdout")) if path.stat().st_size] if CAPTURES.exists() else []

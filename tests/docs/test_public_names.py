@@ -14,6 +14,7 @@ import stenograph
 import stenograph.adapters.claude_agent_sdk
 import stenograph.adapters.codex_app_server
 import stenograph.adapters.openai
+import stenograph.bundle
 import stenograph.logs
 import stenograph.model
 import stenograph.session
@@ -25,6 +26,7 @@ MODULES = [
     stenograph.adapters.claude_agent_sdk,
     stenograph.adapters.codex_app_server,
     stenograph.adapters.openai,
+    stenograph.bundle,
     stenograph.logs,
     stenograph.model,
     stenograph.session,

@@ -20,14 +20,14 @@ import msgspec
 import pytest
 
 import stenograph
+import stenograph.bundle
 import stenograph.errors
-import stenograph.journal
 import stenograph.model
 import stenograph.session
 import stenograph.transcript
 from stenograph.cli import COMMANDS, cli
 from stenograph.fold import RunNode, StepNode
-from stenograph.journal import verify
+from stenograph.journal import fanout, follow, reader, recorder, repair, tool_call, verify
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.model import EVENT_TYPES, Block, Event, Origin, Payload, UnknownBlock, decode, encode
 from stenograph.model.event import PAYLOAD_TYPES
@@ -219,23 +219,37 @@ def test_every_entry_type_and_field_is_documented() -> None:
 # The Python API
 
 
-MODULES = [stenograph, stenograph.model, stenograph.transcript]
+MODULES = [stenograph, stenograph.bundle, stenograph.model, stenograph.transcript]
 RESULTS = [
-    stenograph.journal.Finding,
-    stenograph.journal.JournalReport,
-    stenograph.journal.RecorderStats,
-    stenograph.journal.Repair,
-    stenograph.journal.SubscriberStats,
+    stenograph.bundle.BundleFile,
+    stenograph.bundle.BundleFinding,
+    stenograph.bundle.BundleOptions,
+    stenograph.bundle.BundleReport,
+    stenograph.bundle.Counts,
+    stenograph.bundle.Manifest,
+    stenograph.bundle.Retention,
+    verify.Finding,
+    verify.JournalReport,
+    recorder.RecorderStats,
+    repair.Repair,
+    fanout.SubscriberStats,
     RunNode,
     StepNode,
 ]
 GIVEN = {
+    stenograph.bundle.BundleFile,
+    stenograph.bundle.BundleFinding,
+    stenograph.bundle.BundleRecording,
+    stenograph.bundle.BundleReport,
+    stenograph.bundle.Counts,
+    stenograph.bundle.DebugBundle,
+    stenograph.bundle.Manifest,
     stenograph.Run,
     stenograph.Step,
     stenograph.Subscription,
-    stenograph.journal.Follower,
-    stenograph.journal.JournalReader,
-    stenograph.journal.ToolCall,
+    follow.Follower,
+    reader.JournalReader,
+    tool_call.ToolCall,
 }
 """Classes whose values we hand out; nobody calls their constructors."""
 

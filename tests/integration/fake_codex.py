@@ -5,6 +5,7 @@ Every message that it takes or gives is kept in the file that `FAKE_CODEX_LOG` n
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -205,6 +206,13 @@ def big(server: Server, text: str) -> None:
     """Gives back a prompt of megabytes, without reading anything meanwhile."""
     server.tell(text)
     server.end()
+
+
+def endless(server: Server, text: str) -> None:
+    """Begins a line and never ends it, until nobody reads any more."""
+    with contextlib.suppress(BrokenPipeError):
+        while True:
+            os.write(1, b"x" * 65536)
 
 
 def family(server: Server, text: str) -> None:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from archive_cases import claude_line, rows, session_path, synced, whole_index, written
 from stenograph.archive.home import home_of
 from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
+from stenograph.archive.sync import sync
+from stenograph.archive.walk import roots_of
+from stenograph.errors import StenographError
 
 COMMAND = "import sys; from stenograph.cli.{0} import command; command(sys.argv[1:])"
 SESSIONS = [f"0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0{number:02}" for number in range(5)]
@@ -73,6 +80,55 @@ def test_killed_syncs_lose_and_double_nothing(tmp_path: Path) -> None:
     check(home, archive, total)
 
 
+def write_much(home: Path) -> int:
+    """Sessions with so much text that words are written while the next lines are read; how many lines each has."""
+    lines = 25
+    for number, session in enumerate(SESSIONS):
+        chance = random.Random(number)
+        for each in range(lines):
+            text = " ".join(f"{chance.getrandbits(3000):x}" for _ in range(150))
+            written(session_path(home, session), claude_line(number * 10_000 + each, "assistant", text, session))
+    return lines
+
+
+def test_a_large_sync_killed_while_words_are_written_loses_nothing(tmp_path: Path) -> None:
+    """Three are killed at different moments of a first sync of 14 MB."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    lines = write_much(home)
+    for moment in (0.4, 0.7, 1.0):
+        child = start("sync", home, archive)
+        time.sleep(moment)
+        child.kill()
+        child.communicate()
+    check(home, archive, lines)
+
+
+def test_a_sync_that_fails_or_is_interrupted_loses_nothing(tmp_path: Path) -> None:
+    """No room for the index, then Ctrl-C: the caller hears of it, no thread is left, the next sync has everything."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    lines = write_much(home)
+    store = Store(home_of(archive))
+    store.connection.execute("PRAGMA max_page_count = 1000")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        sync(store, roots_of({}, home, archive))
+    store.close()
+    assert is_nobody_left()
+
+    def interrupted(done: int, of: int) -> None:
+        if done == of - 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Store(home_of(archive), rebuild=True) as store:
+        sync(store, roots_of({}, home, archive), interrupted)
+    assert is_nobody_left()
+    check(home, archive, lines)
+
+
+def is_nobody_left() -> bool:
+    """Whether no thread of the archive lives on."""
+    return not [thread for thread in threading.enumerate() if thread.name == "stenograph-archive"]
+
+
 def test_killed_watches_lose_and_double_nothing(tmp_path: Path) -> None:
     """Four watches, each killed while files grow under its eyes; the last one is asked to end, and ends well."""
     home, archive = tmp_path / "home", tmp_path / "archive"
@@ -100,7 +156,10 @@ def test_killed_watches_lose_and_double_nothing(tmp_path: Path) -> None:
 def is_done(archive: Path, lines: int) -> bool:
     """Whether the index has every line."""
     query = "SELECT count(*) FROM events WHERE type = 'message.assistant'"
-    return rows(archive, query) == [(lines * len(SESSIONS),)]
+    try:
+        return rows(archive, query) == [(lines * len(SESSIONS),)]
+    except StenographError:  # it is only just being made
+        return False
 
 
 def test_one_watch_at_a_time(tmp_path: Path) -> None:

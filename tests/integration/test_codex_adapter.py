@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import resource
 import sys
 import threading
 import time
@@ -28,7 +29,9 @@ from stenograph.errors import AgentError, AgentTimeout, InvalidTool
 from stenograph.fold import pair_calls
 from stenograph.model import Event
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
+from stenograph.threads import ThreadTranscripts
 from stenograph.transcript import TranscriptEntry
+from text_files import texts_below, texts_of
 
 FAKE = Path(__file__).parent / "fake_codex.py"
 CHILD = "01a1e0a1-1c09-7182-ac6c-925147d0e669"
@@ -443,6 +446,17 @@ def test_lines_of_megabytes_pass_both_ways(config: Configure, root: Path) -> Non
         assert adapter(config()).evaluate(text, recorder=recorder).text == text
 
 
+def test_a_line_that_never_ends_is_an_error(config: Configure, root: Path) -> None:
+    """It costs a bounded amount of memory; the server is stopped, and the record says why."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with Recorder(root) as recorder, pytest.raises(AgentError, match="more than 64 MiB without ending the line"):
+        adapter(config()).evaluate("endless", recorder=recorder)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 << 10
+    events = recorded(root, recorder.run_id)
+    assert "without ending the line" in [event for event in events if event.type == "error"][-1].payload.message
+    assert verify_journal(recorder.path).ok
+
+
 def test_a_subagent_is_a_child_run(config: Configure, root: Path) -> None:
     """Its thread has a journal of its own with its parent's id; its end does not end ours."""
     session = Session()
@@ -630,3 +644,14 @@ def test_what_no_json_holds_is_told_in_words(config: Configure, root: Path) -> N
     assert pair.result is not None
     assert pair.result.payload.output == text
     assert "a set" in text
+
+
+def test_a_turn_is_written_as_plain_text(config: Configure, root: Path, tmp_path: Path) -> None:
+    """When it has ended, as `steno text` writes the run; the chat is the thread of Codex."""
+    texts = ThreadTranscripts(tmp_path / "texts")
+    with Recorder(root) as recorder:
+        adapter(config(text_transcripts=texts)).evaluate("work hard", None, recorder)
+    assert texts_below(tmp_path / "texts") == texts_of(recorder.path)
+    (text,) = texts_below(tmp_path / "texts").values()
+    assert f"\nChat ID: {THREAD}\n" in text
+    assert text.endswith("assistant:\nDone. 完了\n")

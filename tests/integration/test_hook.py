@@ -20,6 +20,7 @@ import pytest
 from stenograph import Recorder
 from stenograph.model import encode
 from stenograph.sources import convert
+from text_files import texts_below, texts_of
 
 PATIENCE = 60
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
@@ -94,6 +95,28 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     for pid in agent.collectors():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_a_session_is_written_as_plain_text(
+    agent: Agent, is_writable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """When it has ended, below the folder that the agent calls from; where that fails, a line in our log says so."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STENOGRAPH_TEXTS", "texts")
+    if not is_writable:
+        (tmp_path / "texts").touch()
+    agent.hook("SessionStart")
+    agent.write(*LINES)
+    agent.hook("SessionEnd")
+    until(lambda: not agent.collectors())
+    assert agent.recorded() == agent.expected()
+    if is_writable:
+        assert len(texts_below(tmp_path / "texts")) >= 1
+        assert texts_below(tmp_path / "texts") == texts_of(agent.journal)
+        assert not agent.problems.exists()
+    else:
+        assert "the text transcripts are not written: cannot write" in agent.problems.read_text()
 
 
 def test_a_session_is_recorded_and_its_process_ends(agent: Agent) -> None:

@@ -18,6 +18,8 @@ from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import MissingExtra
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
+from stenograph.threads import ThreadTranscripts
+from text_files import texts_below, texts_of
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 
 KEY = "sk-a-very-secret-key"
@@ -275,3 +277,17 @@ def test_a_closed_run_costs_the_caller_nothing(root: Path, litellm: Any) -> None
     with model_server(*TURNS) as server:
         assert evaluate(server, "async", recorder=run).text == "It is 3."
     assert run.lost > 7
+
+
+def test_evaluations_and_conversations_are_written_as_plain_text(root: Path, tmp_path: Path, litellm: Any) -> None:
+    """By the adapter and by the callback, when they have ended."""
+    from stenograph.adapters.litellm import StenographLogger
+
+    texts = ThreadTranscripts(tmp_path / "texts")
+    with model_server(*TURNS) as server, Recorder(root) as recorder:
+        evaluate(server, "sync", recorder=recorder, config={"text_transcripts": texts})
+    assert texts_below(tmp_path / "texts") == texts_of(recorder.path)
+    with model_server(*LOOP_TURNS) as server, StenographLogger(text_transcripts=texts):
+        talk(litellm, server, stream=True)
+    assert len(texts_below(tmp_path / "texts")) == 2
+    assert any(text.endswith("assistant:\nIt is three.\n") for text in texts_below(tmp_path / "texts").values())

@@ -20,6 +20,8 @@ from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import AgentError, InvalidTool, MissingExtra
 from stenograph.model import ToolPayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
+from stenograph.threads import ThreadTranscripts
+from text_files import texts_below, texts_of
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 
 KEY = "sk-a-very-secret-key"
@@ -252,3 +254,43 @@ def test_a_closed_run_and_a_closed_session_cost_the_caller_nothing(
         config = OpenAIModelConfig(api=api, stream=stream, capture_transcript=True)
         assert evaluate(server, way, recorder=run, session=session, config=config).text == "It is 3."
     assert run.lost == len(over_the_wire(server.wire, f"openai_{api}"))
+
+
+@pytest.mark.parametrize(("api", "stream", "way"), WAYS[::3])
+def test_an_evaluation_is_written_as_plain_text(root: Path, tmp_path: Path, api: Any, stream: bool, way: str) -> None:
+    """When it has ended, as `steno text` writes the run."""
+    config = OpenAIModelConfig(api=api, stream=stream, text_transcripts=ThreadTranscripts(tmp_path / "texts"))
+    with model_server(*TURNS) as server, Recorder(root) as recorder:
+        evaluate(server, way, recorder=recorder, config=config)
+    assert texts_below(tmp_path / "texts") == texts_of(recorder.path)
+    (text,) = texts_below(tmp_path / "texts").values()
+    assert "Tool Calls: 5\n---\n\nuser:\n<user_query>\nWhat is 1 + 2?\n</user_query>\n" in text
+    assert text.endswith("\n\nassistant:\nIt is 3.\n")
+
+
+def test_evaluations_that_ask_the_same_are_files_of_their_own(tmp_path: Path) -> None:
+    """Also in the same second, where nothing is recorded, and when they fail."""
+    texts = ThreadTranscripts(tmp_path, thread_id="t", chat_id="c")
+    with model_server(script=lambda _: Turn(status=500)) as server:
+        for _ in range(3):
+            with pytest.raises(openai.InternalServerError):
+                evaluate(server, "sync", "hi", config=OpenAIModelConfig(text_transcripts=texts))
+    found = texts_below(tmp_path)
+    assert len(found) == 3
+    assert all("[Error]" in text for text in found.values())
+
+
+@pytest.mark.usefixtures("lenient")
+def test_texts_that_cannot_be_written_cost_the_caller_nothing(
+    root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer and the record are there, and the log says once what is not."""
+    (tmp_path / "file").touch()
+    config = OpenAIModelConfig(text_transcripts=ThreadTranscripts(tmp_path / "file"))
+    with model_server(*TURNS) as server, Recorder(root) as recorder:
+        assert evaluate(server, "sync", recorder=recorder, config=config).text == "It is 3."
+    assert len(list(read_events(recorder.path))) > 10
+    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(told) == 1
+    assert "text transcript" in told[0]
+    assert "cannot write" in told[0]

@@ -21,6 +21,8 @@ from model_server import ModelServer, Turn, model_server
 from stenograph import Event, read_events, start_run
 from stenograph.adapters.openai import capture_openai
 from stenograph.errors import AgentError
+from stenograph.threads import ThreadTranscripts
+from text_files import texts_below, texts_of
 from wire_facts import facts, over_the_wire
 
 KEY = "sk-a-very-secret-key"
@@ -439,3 +441,21 @@ def test_capturing_holds_nothing_back(root: Path) -> None:
     assert [event.payload.blocks[0].text for event in read_events(run.path) if event.type == "message.assistant"] == [
         "onetwo"
     ]
+
+
+@pytest.mark.parametrize(("api", "stream", "way"), WAYS[::3])
+def test_a_captured_conversation_is_written_as_plain_text(
+    root: Path, tmp_path: Path, api: str, stream: bool, way: str
+) -> None:
+    """When nobody has the client any more, as `steno text` writes the run."""
+    texts = ThreadTranscripts(tmp_path / "texts")
+    with model_server(*LOOP_TURNS) as server, start_run("loop", root=root) as run:
+        conversation(server, way, api, stream, run, text_transcripts=texts)
+        gc.collect()
+    assert len(texts_below(tmp_path / "texts")) == 1
+    assert _said(texts_below(tmp_path / "texts")) == _said(texts_of(run.path))
+
+
+def _said(texts: dict[str, str]) -> dict[str, str]:
+    """Without the times: the run ends after the conversation does."""
+    return {name: text.partition("Agent Mode")[2] for name, text in texts.items()}

@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
-from stenograph import Event, read_events
+from stenograph import Event, Recorder, read_events
 from stenograph.model import encode
 from stenograph.sources import convert
+from text_files import texts_below, texts_of
 
 PATIENCE = 60
 STENO = [sys.executable, "-W", "error", "-m", "stenograph", "run"]
@@ -514,3 +515,43 @@ def test_a_session_in_a_database_is_recorded_at_its_end(tmp_path: Path, monkeypa
     assert path.stem == expected[0].run_id
     assert {event.source for event in expected} > {"main"}
     assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in expected)
+
+
+# Written as plain text.
+
+
+@pytest.mark.parametrize("given", ["option", "environment"])
+@pytest.mark.parametrize("options", [["--stream"], [], ["--no-file", "--stream"]], ids=" ".join)
+def test_an_agent_is_written_as_plain_text(
+    claude: str, options: list[str], given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After it has ended, as `steno text` writes its run, wherever that was recorded from."""
+    monkeypatch.setenv("STENOGRAPH_TEXTS", ".leslie" if given == "environment" else "")
+    done = _run([claude, *options], *(["--text-root", ".leslie"] if given == "option" else []))
+    assert (done.returncode, done.stderr) == (6, b"")
+    (path,) = _journals(tmp_path)
+    written = texts_below(tmp_path / "work" / ".leslie")
+    assert written == texts_of(path)
+    assert bool(written) == ("--no-file" not in options)  # what it prints does not repeat the prompt
+
+
+def test_texts_that_cannot_be_written_are_not_the_commands_problem(claude: str, tmp_path: Path) -> None:
+    """One line says so; the journal, the output and the exit code are what they would be."""
+    (tmp_path / "file").touch()
+    done = _run([claude, "--stream"], "--text-root", str(tmp_path / "file"))
+    assert (done.returncode, done.stdout) == (6, (tmp_path / "stream").read_bytes())
+    assert done.stderr.startswith(b"steno: cannot write ")
+    assert done.stderr.count(b"\n") == 1
+    assert len(_journals(tmp_path)) == 1
+
+
+def test_a_session_that_others_record_is_written_as_plain_text(claude: str, tmp_path: Path) -> None:
+    """The journal is theirs and may lag behind, so the text is made of the agent's own file."""
+    with Recorder(tmp_path / "storage", run_id=SESSION) as theirs:
+        assert _run([claude, "--stream"], "--text-root", ".leslie").stderr == b""
+        assert theirs.stats().seq == 0
+    session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    with Recorder(tmp_path / "again", run_id=SESSION) as again:
+        for event in convert(session):
+            again.append(event)
+    assert texts_below(tmp_path / "work" / ".leslie") == texts_of(again.path)

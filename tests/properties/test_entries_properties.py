@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from stenograph.model import Event, decode, encode
 from stenograph.transcript import (
@@ -22,6 +22,7 @@ from stenograph.transcript import (
     format_transcript,
     summarize,
 )
+from stenograph.transcript.record import EntryRecord
 from strategies import BRIEF, PATIENT, events, runs
 
 run_lists = st.lists(st.sampled_from(["r-1", "r-2", ""]), min_size=12, max_size=12)
@@ -46,6 +47,25 @@ def test_runs_that_are_mixed_are_numbered_each_for_itself(mixed: list[Event], ru
     for run_id in set(run_ids):
         alone = entries([event for event in mixed if event.run_id == run_id])
         assert [entry for entry in together if entry.run_id == run_id] == list(alone)
+
+
+@BRIEF
+@given(runs())
+def test_a_record_is_what_json_holds_of_its_entry(run: list[Event]) -> None:
+    """Whoever writes entries without making them writes the same, ids included."""
+    made, written = Projector(), Projector()
+    for event in run:
+        records = written.records(event)
+        for record in records:
+            record.identify(event.run_id)
+        entries_of_event = made.feed(event)
+        told = [{**entry.as_dict(), "entry_id": str(entry.entry_id)} for entry in entries_of_event]
+        assert [list(_as_json(record).items()) for record in records] == [list(each.items()) for each in told]
+        assert {entry.timestamp for entry in entries_of_event} <= {written.moment}
+
+
+def _as_json(record: EntryRecord) -> dict[str, Any]:
+    return {name: value for name, value in asdict(record).items() if value is not None}
 
 
 @BRIEF

@@ -22,7 +22,7 @@ from stenograph.model import EVENT_TYPES
 from stenograph.render.terminal import TerminalRenderer
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
-OFTEN = settings(max_examples=100, deadline=None)
+OFTEN = settings(max_examples=100)
 
 texts = st.text(st.characters(), max_size=20)
 """Any code points, lone surrogates and control characters included."""
@@ -160,7 +160,7 @@ garbage = st.lists(st.binary(max_size=40) | json_lines, max_size=8).map(b"\n".jo
 
 
 @given(garbage)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_any_bytes_can_be_read_checked_shown_and_gone_on_with(data: bytes) -> None:
     """Garbage in a journal never raises anything but our own errors, and never stops recording."""
     with folder() as root:
@@ -227,7 +227,7 @@ odd_values: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(odd_values)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_whatever_a_host_has_can_be_recorded(value: Any) -> None:
     """`jsonable` never raises, and what it gives is stored and read back equal."""
     with folder() as root, Recorder(root) as recorder:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from stenograph.model import Event, MessagePayload, TextBlock, UnknownPayload
-from stenograph.redact import default_masker, mask_text
+from stenograph.model import Event, MessagePayload, StreamBlock, TextBlock, UnknownPayload
+from stenograph.redact import default_masker, mask_text, sharing_mask
 from stenograph.redact.hint import may_hold_secret
-from stenograph.redact.text import in_text
+from stenograph.redact.known import Known
+from stenograph.redact.span import cut
+from stenograph.redact.stream import mask_events, masked_chunks
+from stenograph.redact.text import TextMask, in_text
 from strategies import PATIENT, events, wild_json_values
 
 mask = default_masker()
@@ -115,12 +120,21 @@ def an_event(payload: Any, raw: str | None = None) -> Event:
 
 
 def shape(value: Any) -> Any:
-    """The value without what its strings say."""
+    """The value without what its strings say, keys included."""
     if isinstance(value, dict):
-        return {key: shape(item) for key, item in value.items()}
+        return {number: shape(item) for number, item in enumerate(value.values())}
     if isinstance(value, list):
         return [shape(item) for item in value]
     return str if isinstance(value, str) else value
+
+
+def numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of whose keys several may be masked to the same."""
+    found: dict[str, Any] = {}
+    for key, item in pairs:
+        names = [key, *(f"{key}-{number}" for number in range(2, len(pairs) + 2))]
+        found[next(name for name in names if name not in found)] = item
+    return found
 
 
 @PATIENT
@@ -174,13 +188,13 @@ def test_a_source_line_is_masked_exactly_as_what_it_says(value: Any, ascii: bool
     """The raw line still parses, and to the very values that the payload has."""
     value = json.loads(json.dumps(value))  # as a reader has it: surrogates that meet are one character
     masked = mask(an_event(value, json.dumps(value, ensure_ascii=ascii, indent=indent)))
-    assert json.loads(masked.raw or "") == masked.payload.value
+    assert json.loads(masked.raw or "", object_pairs_hook=numbered) == masked.payload.value
 
 
 @PATIENT
 @given(containers)
 def test_masking_json_keeps_its_shape_and_is_stable(value: Any) -> None:
-    """Types, keys, lengths of lists and all that is no string stay; masking again changes nothing."""
+    """Types, lengths of lists and objects and all that is no string stay; masking again changes nothing."""
     event = an_event(value, json.dumps(value))
     masked = mask(event)
     assert shape(masked.payload.value) == shape(value)
@@ -208,3 +222,65 @@ def test_a_line_that_is_not_utf8_is_masked_around_its_odd_bytes(before: str, odd
     text = line.decode("utf-8", "surrogateescape")
     assert masked == mask_text(text).encode("utf-8", "surrogateescape")
     assert mask(mask(event)) == mask(event)
+
+
+@PATIENT
+@given(texts, st.lists(st.integers(0, 200), max_size=8))
+def test_chunks_of_a_text_are_masked_as_the_text_is(text: str, cuts: list[int]) -> None:
+    """However a stream cut it: as many chunks as before, and together they say what the masked text says."""
+    places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
+    chunks = [text[start:end] for start, end in pairwise(places)]
+    plain = TextMask()
+    masked = masked_chunks(chunks, plain)
+    assert len(masked) == len(chunks)
+    assert "".join(masked) == cut(text, plain.find(None, text))
+
+
+@PATIENT
+@given(st.text(min_size=4, max_size=12), texts, texts)
+def test_a_named_secret_survives_nowhere(secret: str, before: str, after: str) -> None:
+    """Any text that somebody names is masked wherever it stands, and no mark is broken by it."""
+    masker = TextMask(Known([secret]))
+    masked = masker.text(f"{before}{secret}{after}")
+    assert secret not in re.sub(r"\[masked:[\w-]+\]", "\0", masked) or secret == "\0"
+    assert masker.text(masked) == masked
+
+
+@PATIENT
+@given(texts, st.sampled_from(TOKENS), texts)
+def test_no_issued_token_survives_in_base64(before: str, token: str, after: str) -> None:
+    """Nor in base64 of base64."""
+    packed = base64.b64encode(f"{before} {token} {after}".encode("utf-8", "replace")).decode()
+    for text in (packed, base64.b64encode(packed.encode()).decode(), f"data:text/plain;base64,{packed}"):
+        masked = mask_text(text)
+        assert packed not in masked
+        assert mask_text(masked) == masked
+
+
+def test_a_stream_of_any_length_is_held_in_parts_that_overlap() -> None:
+    """A secret across the place where a long stream is let go is found, and every event comes out in its order."""
+    token = TOKENS[0]
+    chunks = [f"{number} " for number in range(9000)]
+    for start in (2030, 4080, 6130, 8180):
+        chunks[start : start + len(token) + 1] = [*token, " "]
+    sent = [
+        replace(
+            an_event(None),
+            seq=number,
+            payload=MessagePayload(role="a", blocks=(StreamBlock(fidelity="router", text=text),)),
+        )
+        for number, text in enumerate(chunks)
+    ]
+    found = [event for event, _ in mask_events(((event, None) for event in sent), sharing_mask())]
+    assert [event.seq for event in found] == [event.seq for event in sent]
+    said = "".join(event.payload.blocks[0].text for event in found)
+    assert said == "".join(chunks).replace(token, "[masked:anthropic-key]")
+
+
+def test_streams_with_something_said_between_them_are_two() -> None:
+    """The end of one and the beginning of the next make no secret together."""
+    token = TOKENS[0]
+    blocks = [StreamBlock(fidelity="router", text=token[:9]), TextBlock(fidelity="router", text="so")]
+    blocks.append(StreamBlock(fidelity="router", text=token[9:]))
+    sent = [replace(an_event(None), payload=MessagePayload(role="a", blocks=(block,))) for block in blocks]
+    assert [event for event, _ in mask_events(((event, None) for event in sent), sharing_mask())] == sent

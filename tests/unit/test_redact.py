@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stenograph.model import (
     AttachmentBlock,
@@ -32,7 +35,7 @@ from stenograph.model import (
     encode,
 )
 from stenograph.model.value import Extra
-from stenograph.redact import default_masker, mask_text
+from stenograph.redact import default_masker, mask_text, sharing_mask
 from stenograph.redact.guess import entropy
 from stenograph.redact.span import Span, merge
 
@@ -305,6 +308,8 @@ def test_counts_ids_and_placeholders_stay(value: Any) -> None:
 
 SECRET = f"it is {ANTHROPIC}."
 MASKED = f"it is {ANTHROPIC_MARK}."
+PACKED = base64.b64encode(b"\x89PNG\xff" + SECRET.encode() + b"\xfe").decode()
+HARMLESS = base64.b64encode(bytes(range(256))).decode()
 
 
 @pytest.mark.parametrize(
@@ -323,13 +328,17 @@ MASKED = f"it is {ANTHROPIC_MARK}."
         (CommandBlock(fidelity="router", command=SECRET), CommandBlock(fidelity="router", command=MASKED)),
         (StreamBlock(fidelity="router", text=SECRET), StreamBlock(fidelity="router", text=MASKED)),
         (
-            AttachmentBlock(fidelity="router", media_type="text/plain", size=1, sha256=ANTHROPIC, data=ANTHROPIC),
-            AttachmentBlock(fidelity="router", media_type="text/plain", size=1, sha256=ANTHROPIC, data=ANTHROPIC),
+            AttachmentBlock(fidelity="router", media_type=SECRET, size=1, sha256=ANTHROPIC, data=PACKED),
+            AttachmentBlock(fidelity="router", media_type=MASKED, size=1, sha256=ANTHROPIC),
+        ),
+        (
+            AttachmentBlock(fidelity="router", media_type=SECRET, size=256, sha256="0", data=HARMLESS),
+            AttachmentBlock(fidelity="router", media_type=MASKED, size=256, sha256="0", data=HARMLESS),
         ),
         (UnknownBlock(extra=Extra(type="x", text=SECRET)), UnknownBlock(extra=Extra(type="x", text=MASKED))),
     ],
 )
-def test_every_block_is_masked_but_not_its_ids_nor_attachments(before: Any, after: Any) -> None:
+def test_every_block_is_masked_but_not_its_ids(before: Any, after: Any) -> None:
     """Text, thinking, input, content, command and chunk are; identifiers and attached content are left alone."""
     event = an_event(MessagePayload(role="user", blocks=(before,)), type="message.user")
     assert mask(event).payload.blocks == (after,)
@@ -514,3 +523,134 @@ def test_entropy_is_shannons() -> None:
     """Bits per character: none for one letter, four for sixteen that are equally common."""
     assert entropy("aaaa") == 0
     assert entropy("0123456789abcdef" * 2) == 4
+
+
+# Where a secret may hide.
+
+
+def test_keys_are_masked_and_none_is_lost() -> None:
+    """Two keys that are masked alike stay two; the source line says the same."""
+    other = ANTHROPIC.replace("aB3", "xY7")
+    value = {ANTHROPIC: 1, other: {ANTHROPIC: [2]}, "plain": 3}
+    masked = mask(an_event(UnknownPayload(value=value), raw=json.dumps(value)))
+    assert masked.payload.value == {ANTHROPIC_MARK: 1, f"{ANTHROPIC_MARK}-2": {ANTHROPIC_MARK: [2]}, "plain": 3}
+    assert masked.raw == json.dumps(value).replace(ANTHROPIC, ANTHROPIC_MARK).replace(other, ANTHROPIC_MARK)
+
+
+@pytest.mark.parametrize(
+    ("pair", "is_secret"),
+    [
+        ({"name": "DB_PASSWORD", "value": "hunter2"}, True),
+        ({"value": "hunter2", "type": "env", "name": "DB_PASSWORD"}, True),
+        ({"Key": "api_key", "Value": "zz19-yy20"}, True),
+        ({"ParameterKey": "DbPassword", "ParameterValue": "hunter2"}, True),
+        ({"name": "Authorization", "value": "Bearer abc.def-123"}, True),
+        ({"name": "Cookie", "value": "sid=hunter2"}, True),
+        ({"name": "password", "value": "Enter your password"}, False),
+        ({"name": "DB_PASSWORD", "value": "${DB_PASSWORD}"}, False),
+        ({"name": "DB_HOST", "value": "hunter2"}, False),
+        ({"name": "DB_PASSWORD", "value": 7}, False),
+        ({"key": "DB_PASSWORD", "other_value": "hunter2"}, False),
+    ],
+)
+def test_a_name_and_its_value_in_two_fields(pair: dict[str, Any], is_secret: bool) -> None:
+    """As objects of a payload, as a source line, as JSON inside a text, and deep in others."""
+    for value in (pair, [{"env": [pair]}], json.dumps(pair), json.dumps({"x": json.dumps(pair)})):
+        event = an_event(UnknownPayload(value=value), raw=json.dumps({"said": value}))
+        masked = mask(event)
+        assert (masked is not event) == is_secret
+        assert json.loads(masked.raw or "")["said"] == masked.payload.value
+        if is_secret:
+            assert "hunter2" not in str(masked)
+            assert "zz19" not in str(masked)
+            assert "abc.def" not in str(masked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "env:\n  - name: DB_PASSWORD\n    value: «hunter2»\n  - name: X\n    value: y",
+        "env:\n  - name: DB_PASSWORD\n    value: '«hunter two»'\n",
+        "{'name': 'DB_PASSWORD', 'value': '«hunter2»'}",
+        'see {\\"name\\": \\"API_KEY\\", \\"value\\": \\"«zz19-yy20»\\"} there',
+        '[{name = "DB_PASSWORD", value = "«hunter2»"}]',
+    ],
+)
+def test_a_name_and_its_value_in_text(text: str) -> None:
+    """YAML, Python, fragments of JSON."""
+    plain = text.replace("«", "").replace("»", "")
+    assert re.sub(r"\[masked:[a-z-]+\]", "*", mask_text(plain)) == re.sub("«.*?»", "*", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"data:text/plain;base64,{PACKED}",
+        PACKED.rstrip("="),
+        f"cat x | base64\n{base64.encodebytes(('y' * 40 + ' ' + SECRET).encode()).decode()}",
+        base64.b64encode(base64.b64encode(SECRET.encode())).decode(),
+        json.dumps({"source": {"type": "base64", "data": PACKED}}),
+        "".join(f"\\u{ord(letter):04x}" for letter in SECRET),
+        json.dumps({"a": "".join(f"\\u{ord(letter):04x}" for letter in SECRET)}).replace("\\\\", "\\"),
+    ],
+)
+def test_a_secret_in_another_spelling(text: str) -> None:
+    """Base64, also in lines and in itself, and escapes that nobody needs."""
+    masked = mask_text(text)
+    assert "[masked:anthropic-key]" in masked
+    assert len(masked) < len(text)
+    assert len(masked.splitlines()) == len(text.splitlines())
+    assert mask_text(masked) == masked
+
+
+@pytest.mark.parametrize("text", [HARMLESS, base64.b64encode(b"nothing of interest " * 9).decode(), "a/long/path/" * 9])
+def test_base64_without_a_secret_stays(text: str) -> None:
+    """Whatever it holds."""
+    assert mask_text(f"see {text} there") == f"see {text} there"
+
+
+NAMED = 'Blue "bird" <ü/%>\\ 2'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NAMED,
+        json.dumps(NAMED),
+        json.dumps(json.dumps([NAMED], ensure_ascii=False)),
+        json.dumps({NAMED: json.dumps(json.dumps({"x": NAMED}))}),
+        html.escape(NAMED),
+        quote(NAMED, safe=""),
+        quote_plus(NAMED),
+        base64.b64encode(f"amid {NAMED} words".encode()).decode(),
+    ],
+)
+def test_a_secret_that_somebody_named_is_masked_in_every_spelling(text: str) -> None:
+    """As text, and inside an event whose line escapes it once more."""
+    mask = default_masker([NAMED, "x"])
+    masked = mask(an_event(UnknownPayload(value={"said": text}), raw=json.dumps({"said": text})))
+    assert "bird" not in str(masked)
+    assert "named-secret" in str(masked.payload)
+    assert json.loads(masked.raw or "") == masked.payload.value
+    assert mask(masked) is masked
+    assert default_masker()(an_event(UnknownPayload(value=text))).payload.value == text
+
+
+def test_a_named_secret_that_is_a_word_of_ours_does_not_break_marks() -> None:
+    """Masking twice is masking once, also where a mark holds what was named."""
+    mask = default_masker(["token", "mask", "masked:"])
+    once = mask(an_event(UnknownPayload(value="ghp_" + "aB3dE6" * 6 + " is a token, masked: no")))
+    assert once.payload.value == "[masked:github-token] is a [masked:named-secret], [masked:named-secret] no"
+    assert mask(once) is once
+
+
+def test_what_identifies_an_event_is_masked_for_readers_only() -> None:
+    """A journal keeps its ids whatever they hold; what is shared does not."""
+    origin = Origin(session_id=ANTHROPIC, file=f"{ANTHROPIC}.jsonl", prompt_name=ANTHROPIC)
+    event = replace(an_event(), origin=origin, path=ANTHROPIC)
+    assert mask(event) is event
+    shared = sharing_mask().event(event)
+    assert ANTHROPIC not in str(shared)
+    assert shared.origin == Origin(
+        session_id=ANTHROPIC_MARK, file=f"{ANTHROPIC_MARK}.jsonl", prompt_name=ANTHROPIC_MARK
+    )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import textwrap
 from datetime import UTC, timedelta, timezone
 from pathlib import Path
 
@@ -93,10 +96,15 @@ def test_nothing_that_is_not_ours_is_touched(root: Path, tmp_path: Path) -> None
     (folder / "20260208-0630-a.txt").write_text("my own notes about a")
     (folder / "20200101-0000-y.txt").symlink_to(folder / "notes.txt")
     (folder / "20200101-0000-z.txt").mkdir()
+    (folder / "my copy.txt").write_text("Thread ID: t\n")
+    (tmp_path / "elsewhere.txt").write_text("Thread ID: t\n")
+    (folder / "20200101-0000-link.txt").symlink_to(tmp_path / "elsewhere.txt")
+    os.mkfifo(folder / "20200101-0000-pipe.txt")
     (written,) = one.write(run_of(root, "a"))
     assert written.name == "20260208-0630-a-2.txt"
     assert (folder / "20260208-0630-a.txt").read_text() == "my own notes about a"
-    assert len(list(folder.iterdir())) == 6
+    assert (tmp_path / "elsewhere.txt").read_text() == "Thread ID: t\n"
+    assert len(list(folder.iterdir())) == 9
 
 
 @pytest.mark.parametrize("thread_id", ["", "..", ".hidden", "a/b", "a\\b", "a\0b", "x" * 300])
@@ -131,3 +139,92 @@ def test_a_failed_write_leaves_no_trace(root: Path, tmp_path: Path, monkeypatch:
     with pytest.raises(StoreError, match="No space left"):
         one.write(run_of(root, "q"))
     assert list(one.folder("t").iterdir()) == []
+
+
+def test_two_runs_that_say_the_same_have_two_names(root: Path, tmp_path: Path) -> None:
+    """One writer knows which unit each of its files is of, also where nothing in them differs."""
+    one = writer(tmp_path, thread_id="t", chat_id="c")
+    runs = [run_of(root, "again") for _ in range(2)]
+    assert [one.write(run)[0].name for run in (*runs, *runs)] == [
+        *("20260208-0630-again.txt", "20260208-0630-again-2.txt"),
+        *("20260208-0630-again.txt", "20260208-0630-again-2.txt"),
+    ]
+
+
+AT_ONCE = """
+    import sys, time
+    from datetime import UTC
+    from pathlib import Path
+    from stenograph.model import Event, MessagePayload, TextBlock
+    from stenograph.threads import ThreadTranscripts
+
+    def event(kind, text, number):
+        block = TextBlock(fidelity="router", text=text)
+        payload = MessagePayload(role=kind, blocks=(block,))
+        run_id = f"550e8400-e29b-41d4-a716-4466554400{sys.argv[2]}{number:01x}"
+        place = {"seq": 0, "run_id": run_id, "path": "", "iteration": 0, "timestamp": "2026-02-08T06:30:00Z"}
+        return Event(**place, type=f"message.{kind}", payload=payload)
+
+    print("ready", flush=True)
+    sys.stdin.readline()
+    texts = ThreadTranscripts(sys.argv[1], thread_id="t", chat_id="c", zone=UTC)
+    for number in range(8):
+        texts.write([event("user", "again", number), event("assistant", f"{sys.argv[2]} says {number}", number)])
+"""
+
+
+def test_processes_that_write_at_once_have_a_name_for_every_unit(tmp_path: Path) -> None:
+    """The same thread, chat, second and query from four processes: no unit is written over another."""
+    command = [sys.executable, "-c", textwrap.dedent(AT_ONCE), str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([*command, str(number)], **pipes) for number in range(4)]  # type: ignore[call-overload]
+    for process in processes:
+        process.stdout.readline()
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+    for process in processes:
+        process.stdin.close()
+        process.stdout.close()
+    files = list(ThreadTranscripts(tmp_path).folder("t").iterdir())
+    said = sorted(path.read_text().splitlines()[-1] for path in files)
+    assert said == sorted(f"{process} says {number}" for process in range(4) for number in range(8))
+    assert {path.name for path in files} == {
+        f"20260208-0630-again{'' if number == 1 else f'-{number}'}.txt" for number in range(1, 33)
+    }
+
+
+def test_a_unit_that_went_on_is_written_to_its_own_file(root: Path, tmp_path: Path) -> None:
+    """A run written while it goes on, and again when it has ended: the same files, the last with more in it."""
+    events = run_of(root, "again", "again")
+    writer(tmp_path, thread_id="t").write(events[:-1])
+    before = writer(tmp_path, thread_id="t").folder("t")
+    shorter = {path.name: path.read_text() for path in before.iterdir()}
+    after = writer(tmp_path, thread_id="t").write(events)
+    assert sorted(shorter) == sorted(path.name for path in after)
+    assert after[1].read_text().endswith("assistant:\nanswer 1\n")
+    assert not shorter[after[1].name].endswith("assistant:\nanswer 1\n")
+
+
+def test_a_long_unit_that_went_on_is_written_to_its_own_file(root: Path, tmp_path: Path) -> None:
+    """Also when the file was cut, and its header has grown since."""
+    with Recorder(root) as recorder:
+        for kind, text, reason in [("user", "q", None), ("assistant", "long " * 9000, None), ("assistant", "", "stop")]:
+            payload = {"role": kind, "blocks": [{"type": "text", "fidelity": "router", "text": text}]}
+            payload |= {} if reason is None else {"stop_reason": reason}
+            recorder.record(f"message.{kind}", payload, timestamp="2026-02-08T06:30:00Z")
+    events = list(read_events(recorder.path))
+    (first,) = writer(tmp_path, thread_id="t").write(events[:2])
+    assert writer(tmp_path, thread_id="t").write(events) == [first]
+    assert "Stop Reason: stop" in first.read_text()
+
+
+def test_a_run_that_goes_on_keeps_to_the_limit(root: Path, tmp_path: Path) -> None:
+    """Files beyond the limit go while the run is written, not only when it ends."""
+    one = writer(tmp_path, thread_id="t", max_files=3)
+    writing = one.begin()
+    for event in run_of(root, *map(str, range(9))):
+        writing.add(event)
+        assert not one.folder("t").exists() or len(list(one.folder("t").iterdir())) <= 7
+    assert [path.name[14:] for path in writing.close()] == ["6.txt", "7.txt", "8.txt"]

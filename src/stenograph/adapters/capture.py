@@ -1,24 +1,28 @@
 """Capture: where the events of a live agent go, which is the same for every adapter.
 
-Disk first: an event is recorded, then its entries are logged and dispatched. The three are independent of one another;
-what one of them cannot take is counted and logged, and neither the other two nor the agent notice.
+Disk first: an event is recorded, then its entries are logged and dispatched, and plain-text transcripts written of it
+when its unit has ended. These are independent of one another; what one of them cannot take is counted and logged, and
+neither the others nor the agent notice.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
-from stenograph.journal import Recorder, Run, Step
+from stenograph.adapters.text_files import TextFiles
 from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
-from stenograph.journal.recorder import Mask
+from stenograph.journal.recorder import Mask, Recorder
+from stenograph.journal.run import Run, Step
 from stenograph.logs import TranscriptEmitter
 from stenograph.model.event import Event
 from stenograph.session import Session
+from stenograph.threads import ThreadTranscripts
 from stenograph.transcript import Projector, TranscriptSummary
 
 Target = Recorder | Run | Step
@@ -40,10 +44,12 @@ class Capture:
         session_id: str | None = None,
         mask: Mask | None = None,
         parses_raw: bool = True,
+        text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
         """`recorder` may be a recorder, a run or a step of one; `mask` is for where nothing is recorded.
 
-        `parses_raw=False` leaves out of the entries' detail what the raw line tells.
+        `parses_raw=False` leaves out of the entries' detail what the raw line tells. Every unit that has ended is
+        written by `text_transcripts`, the last one by `stop`.
         """
         self.prompt_name = prompt_name
         self.adapter = adapter
@@ -63,8 +69,12 @@ class Capture:
         self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
         self._lost = 0
         self._projector = Projector(parses_raw=parses_raw)
+        self._texts: TextFiles | None = None
+        if text_transcripts is not None:
+            self._texts = TextFiles(text_transcripts, self._guard)
+            weakref.finalize(self, self._texts.close)  # a host may never stop: then when it ends
         self._children: dict[str, Recorder | None] = {}
-        self._lock = threading.RLock()  # protects the projector and the children, and keeps events in their order
+        self._lock = threading.RLock()  # protects the three above, and keeps events in their order
         survives_fork(self)
 
     @property
@@ -112,6 +122,8 @@ class Capture:
                 if child is not None:
                     self._guard.attempt("the end of a child run", child.close)
             self._children.clear()
+            if self._texts is not None:
+                self._texts.close()
         lost = {"lost": self.lost} if self.lost else {}
         return self._emitter.stop(**lost, **context)
 
@@ -126,10 +138,13 @@ class Capture:
             guard.lost += stored is None
         if stored is None and self._mask is not None:
             stored = self._mask(event)  # what could not be recorded still goes to the others, masked as it should be
+        event = stored or event
+        if self._texts is not None:
+            self._texts.add(event)
         if not is_read:
-            self._emitter.pass_over(stored or event, self._projector)
+            self._emitter.pass_over(event, self._projector)
             return
-        for entry in self._projector.feed(stored or event):
+        for entry in self._projector.feed(event):
             self._emitter.emit_entry(entry)
             if self._session is not None:
                 guard.call("an entry", self._session.dispatch, entry)

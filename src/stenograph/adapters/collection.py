@@ -15,8 +15,9 @@ from pathlib import Path
 
 from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, run_id_of
-from stenograph.journal import Recorder, read_events
 from stenograph.journal.place import Root
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Recorder
 from stenograph.model.event import Event
 from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file

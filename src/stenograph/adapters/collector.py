@@ -37,6 +37,7 @@ from stenograph.sources.detection import format_named
 from stenograph.sources.known import Known
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
+from stenograph.threads import ThreadTranscripts
 from stenograph.watch import SAFETY_NET, FolderWatch
 
 _CALLS = ("tool.call", "tool.result")
@@ -63,6 +64,7 @@ class TranscriptCollector:
         adapter: str = "claude_agent_sdk",
         mask: Mask | None = None,
         known: Mapping[str | None, Known] | None = None,
+        text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
         """`known`, by `known_lines`, is what a journal that is continued has already."""
         self.config = config or TranscriptCollectorConfig()
@@ -76,6 +78,7 @@ class TranscriptCollector:
             emit_raw=self.config.emit_raw_json,
             mask=mask,
             parses_raw=self.config.parse_entries,
+            text_transcripts=text_transcripts,
         )
         spec = format_named("claude_code")
         self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)

@@ -17,12 +17,14 @@ from stenograph.adapters.agent_program import STREAMS, SessionSearch, agent_of
 from stenograph.adapters.collection import SessionCollection
 from stenograph.adapters.output import Output
 from stenograph.errors import StenographError, StoreLocked
-from stenograph.journal import Recorder
 from stenograph.journal.place import journal_path
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Recorder
 from stenograph.model.block import CommandBlock
 from stenograph.model.payload import LifecyclePayload, ToolPayload
-from stenograph.sources.conversion import STREAM, convert_stream
+from stenograph.sources.conversion import STREAM, convert, convert_stream
 from stenograph.sources.detection import Detection, detect_head
+from stenograph.threads import ThreadTranscripts
 
 P = ParamSpec("P")
 
@@ -41,8 +43,12 @@ class CommandRecording:
         is_copied: bool,
         began: datetime,
         known: Callable[[Path], None],
+        text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
-        """`is_copied` tells whether its output comes to us; `known` is told each journal as soon as there is one."""
+        """`is_copied` tells whether its output comes to us; `known` is told each journal as soon as there is one.
+
+        At the end `text_transcripts` writes every run.
+        """
         self.problems: list[str] = []
         self._command = command
         self._root = root
@@ -50,6 +56,8 @@ class CommandRecording:
         self._is_copied = is_copied
         self._began = began
         self._known = known
+        self._texts = text_transcripts
+        self._journals: list[Path] = []  # those that we write
         self._agent = agent_of(command)
         self._search = SessionSearch(os.environ, Path.cwd(), began)
         self._collections: dict[str, SessionCollection | None] = {}  # None where somebody else records the session
@@ -76,6 +84,17 @@ class CommandRecording:
             if collection is not None:
                 self._attempt(collection.close)
         self._output.forget()
+        if self._texts is not None:
+            self._attempt(self._write_texts, self._texts)
+
+    def _write_texts(self, texts: ThreadTranscripts) -> None:
+        """The runs as plain text, those that others record from the agent's own files."""
+        for journal in self._journals:
+            texts.write(read_events(journal))
+        for path, collection in self._collections.items():
+            if collection is None:
+                found = self._search.found[path]
+                texts.write(event for event in convert(Path(path), found.spec) if event.run_id == found.run_id)
 
     # While it runs.
 
@@ -127,8 +146,13 @@ class CommandRecording:
         except StoreLocked:  # the agent's hooks have seen to it
             self._known(journal_path(self._root, found.run_id))
             return None
-        self._known(collection.recorder.path)
+        self._note(collection.recorder.path)
         return collection
+
+    def _note(self, path: Path) -> None:
+        if path not in self._journals:  # a session is opened anew after an error
+            self._journals.append(path)
+        self._known(path)
 
     # When there is no session.
 
@@ -177,7 +201,7 @@ class CommandRecording:
         if journal_path(self._root, run_id).exists():
             run_id = str(uuid4())
         recorder = Recorder(self._root, run_id=run_id, parent_run_id=parent_run_id)
-        self._known(recorder.path)
+        self._note(recorder.path)
         return recorder
 
     def _attempt(self, step: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:

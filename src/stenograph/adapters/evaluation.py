@@ -26,6 +26,7 @@ from stenograph.journal.tool_call import error_text
 from stenograph.model.event import Event, Origin
 from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, ToolPayload, UsagePayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
+from stenograph.threads import ThreadTranscripts
 
 
 class Call(Struct, frozen=True):
@@ -50,6 +51,7 @@ class Evaluation:
         recorder: Target | None = None,
         session: Session | None = None,
         capture_transcript: bool = False,
+        text_transcripts: ThreadTranscripts | None = None,
         logger: logging.Logger | None = None,
     ) -> None:
         """With `capture_transcript` the session gets every entry, beside the three events that it always gets."""
@@ -60,7 +62,12 @@ class Evaluation:
         self._session = session
         entries_to = session if capture_transcript else None
         self._capture = Capture(
-            prompt_name=prompt.name, adapter=adapter, recorder=recorder, session=entries_to, logger=logger
+            prompt_name=prompt.name,
+            adapter=adapter,
+            recorder=recorder,
+            session=entries_to,
+            logger=logger,
+            text_transcripts=text_transcripts,
         )
         self._wire = ModelWire(self._capture, format_name, alter=self._at_our_seam)
         self._guard = Guard(f"evaluation of {prompt.name!r}")

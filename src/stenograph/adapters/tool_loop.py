@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import time
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, Protocol
@@ -16,16 +17,16 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, field
 
+from stenograph.adapters.capture import Target
 from stenograph.adapters.evaluation import Call, Evaluation
+from stenograph.adapters.model_config import MAX_TURNS, ModelConfig
 from stenograph.adapters.model_wire import plain
-from stenograph.adapters.prompt import Response
-from stenograph.adapters.tool import Tool, result_text
+from stenograph.adapters.prompt import Prompt, Response, prompt_of
+from stenograph.adapters.tool import Tool, result_text, tools_of
 from stenograph.errors import AgentError
 from stenograph.journal.tool_call import error_text
 from stenograph.model.codec import REFUSALS
-
-MAX_TURNS = 50
-"""Model calls in one evaluation, unless the configuration says otherwise."""
+from stenograph.session import Session
 
 
 class Said(Struct, frozen=True):
@@ -69,6 +70,34 @@ class Use(Struct, frozen=True):
 
 
 Steps = Generator[Ask | Use, Any, Response]
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """An adapter that evaluates prompts: what is the same for all of them."""
+
+    adapter: str
+    model: str
+    config: ModelConfig
+    words: Callable[[Prompt, dict[str, Tool], dict[str, Any]], Wording]
+    logger: logging.Logger | None
+
+    def steps(self, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Steps:
+        """The loop of one evaluation."""
+        prompt = prompt_of(prompt)
+        tools = tools_of(prompt.tools)
+        wording = self.words(prompt, tools, self.config.request(self.model))
+        evaluation = Evaluation(
+            prompt,
+            adapter=self.adapter,
+            format_name=wording.format_name,
+            path=wording.path,
+            recorder=recorder,
+            session=session,
+            capture_transcript=self.config.capture_transcript,
+            text_transcripts=self.config.text_transcripts,
+            logger=self.logger,
+        )
+        return steps(evaluation, wording, tools, self.config.max_turns)
 
 
 def steps(evaluation: Evaluation, wording: Wording, tools: dict[str, Tool], max_turns: int = MAX_TURNS) -> Steps:

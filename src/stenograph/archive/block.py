@@ -34,7 +34,7 @@ def line_of(event: Event) -> bytes:
 
 def packed(lines: list[bytes]) -> bytes:
     """Lines as a block."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(b"\n".join(lines))
+    return _compressor().compress(b"\n".join(lines))
 
 
 def unpacked(block: bytes) -> list[bytes]:
@@ -45,6 +45,11 @@ def unpacked(block: bytes) -> list[bytes]:
 def events_of(block: bytes) -> list[Event]:
     """The events of a block."""
     return [decode(line) for line in unpacked(block)]
+
+
+@cache
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=_LEVEL)
 
 
 @cache

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
+from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.run_draft import RunDraft
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
@@ -12,6 +12,14 @@ from stenograph.model.payload import ToolPayload
 _CALL = {"agent_emitted": 1, "router": 2}
 _RESULT = {"agent_emitted": 4, "router": 8}
 _COLUMNS = "id, run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error"
+_NEW = """
+    INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_CHANGED = """
+    UPDATE calls SET name = ?, call = ?, result = ?, witnesses = ?, started_ms = ?, duration_ms = ?, error = ?
+    WHERE id = ?
+"""
 
 
 @dataclass(slots=True)
@@ -39,8 +47,8 @@ class CallRow:
 class CallRows:
     """The pairs that one batch touches."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
         self._rows: dict[tuple[int, str], list[CallRow]] = {}
         self._order: list[CallRow] = []
 
@@ -77,23 +85,11 @@ class CallRows:
             rows = self._rows[key] = []
             if not run.is_new and call_id:
                 query = f"SELECT {_COLUMNS} FROM calls WHERE run = ? AND call_id = ? ORDER BY id"
-                rows += [CallRow(*row) for row in self._connection.execute(query, key)]
+                rows += [CallRow(*row) for row in self._index.written(query, key)]
                 self._order += rows
         return rows
 
     def write(self) -> None:
         """Write all of them, in the order in which they were met."""
-        self._connection.executemany(
-            """
-            INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [row.values() for row in self._order if row.id is None],
-        )
-        self._connection.executemany(
-            """
-            UPDATE calls SET name = ?, call = ?, result = ?, witnesses = ?, started_ms = ?, duration_ms = ?, error = ?
-            WHERE id = ?
-            """,
-            [row.values() for row in self._order if row.id is not None],
-        )
+        self._index.add(_NEW, *(row.values() for row in self._order if row.id is None))
+        self._index.add(_CHANGED, *(row.values() for row in self._order if row.id is not None))

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from stenograph.archive.discovery import Newcomer
+from stenograph.archive.discovery import Newcomer, note_stranger
 from stenograph.archive.file_reading import digest, lines_in
 from stenograph.archive.kept_file import KeptFile
+from stenograph.archive.opened_file import OpenedFile
 from stenograph.archive.pack import FRAME_BYTES, About
-from stenograph.archive.store import Opened, Store
+from stenograph.archive.store import Store
 from stenograph.archive.summary import Summary
 from stenograph.archive.walk import path_text
 from stenograph.formats.base import run_id_of
 from stenograph.model.event import Event
-from stenograph.sources.layout import StoredSession
+from stenograph.sources.layout import State, StoredSession
 from stenograph.sources.layouts import layout_of
 
 
@@ -26,24 +27,27 @@ def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
     with stored as sessions:
         for _, group in groupby(sessions, key=lambda each: each.identity.native_id):
             _keep_run(store, newcomer, list(group), summary)
+    note_stranger(store, newcomer.seen, "a database, kept session by session")
 
 
 def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
     store.begin_batch()
-    plans: list[tuple[Opened, list[bytes]]] = []
+    plans: list[tuple[OpenedFile, list[bytes]]] = []
     main: KeptFile | None = None
     for session in sessions:
-        about = _about(newcomer, session, main)
-        file = store.files.get(about.path)
-        lines = list(session.lines())
-        if file is not None:
-            kept = lines_in(store.kept.sound_chunks(file.id, file.version))
-            lines = [line for line in lines if digest(line[:-1]) not in kept]
-        if lines:
-            file = file or _added(store, about, summary)
-            live = layout_of(about.format).side_file(newcomer.seen.path, about.native_id)
-            plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
-            summary.bytes_read += sum(map(len, lines))
+        path = _path_of(newcomer, session)
+        file = store.files.get(path)
+        if file is None or not file.is_present or _state_of(file) != session.state or session.state is None:
+            lines = _news(store, file, session, summary)
+            if lines and file is None:
+                file = _added(store, _about(newcomer, session, main), summary)
+            if file is not None:
+                file.size, file.mtime_ns = session.state or (None, None)
+                file.is_present = True
+                store.write_file(file)
+            if lines and file is not None:
+                live = layout_of(file.about.format).side_file(newcomer.seen.path, file.about.native_id)
+                plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
         if session.identity.source == "main":
             main = file
     plans.sort(key=lambda plan: plan[0].file.id)
@@ -52,12 +56,32 @@ def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], s
         store.index_batch([opened for opened, _ in plans], [_kept(store, *plan) for plan in plans])
 
 
+def _state_of(file: KeptFile) -> State | None:
+    """The state that a session had when it was last read: a session of a database has no size and no time."""
+    return None if file.size is None or file.mtime_ns is None else (file.size, file.mtime_ns)
+
+
+def _news(store: Store, file: KeptFile | None, session: StoredSession, summary: Summary) -> list[bytes]:
+    """The lines of rows that are new or different: by what the database noted, else by comparing all of them."""
+    state = None if file is None or session.state is None else _state_of(file)
+    lines = None if state is None else session.lines_since(state)
+    if lines is not None:
+        summary.bytes_read += sum(map(len, lines))
+        return lines
+    lines = list(session.lines())
+    summary.bytes_read += sum(map(len, lines))
+    if file is None:
+        return lines
+    kept = lines_in(store.kept.sound_chunks(file.id, file.version))
+    return [line for line in lines if digest(line[:-1]) not in kept]
+
+
 def _added(store: Store, about: About, summary: Summary) -> KeptFile:
     summary.new += 1
     return store.add_file(about)
 
 
-def _kept(store: Store, opened: Opened, lines: list[bytes]) -> Iterator[Event]:
+def _kept(store: Store, opened: OpenedFile, lines: list[bytes]) -> Iterator[Event]:
     """Keep the lines, a frame at a time, and give their events."""
     waiting: list[bytes] = []
     size = 0
@@ -72,15 +96,22 @@ def _kept(store: Store, opened: Opened, lines: list[bytes]) -> Iterator[Event]:
     yield from opened.reading.settle()
 
 
+def _path_of(newcomer: Newcomer, session: StoredSession) -> str:
+    """What a session of a database is called."""
+    identity = session.identity
+    inside = identity.native_id if identity.source == "main" else f"{identity.native_id}/{identity.source}"
+    return path_text(f"{newcomer.seen.path}#{inside}")
+
+
 def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
     seen, found, identity = newcomer.seen, newcomer.found, session.identity
     assert found.spec is not None
     name = found.spec.name
-    inside = identity.native_id if identity.source == "main" else f"{identity.native_id}/{identity.source}"
     parent = identity.parent_native_id
+    source, call_id = session.parent()
     return About(
         root=path_text(seen.root.path),
-        path=path_text(f"{seen.path}#{inside}"),
+        path=_path_of(newcomer, session),
         format=name,
         main=None if main is None else main.id,
         native_id=identity.native_id,
@@ -88,7 +119,7 @@ def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) ->
         parent_run_id=None if parent is None else run_id_of(name, parent),
         source=identity.source,
         session_id=identity.session_id,
-        parent_source=session.parent_source,
-        parent_call_id=session.parent_call_id,
+        parent_source=source,
+        parent_call_id=call_id,
         at=found.at,
     )

@@ -6,7 +6,7 @@ Unchanged files are told by their status alone. Only new ones are looked into, t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from stenograph.archive.kept_file import KeptFile, tail_of
 from stenograph.archive.pack import About
 from stenograph.archive.source_bytes import SourceBytes
 from stenograph.archive.store import Store
-from stenograph.archive.walk import JOURNALS, Root, Seen, path_text, walk
-from stenograph.errors import SourceError
+from stenograph.archive.walk import JOURNALS, Refused, Root, Seen, look_at, path_text, walk
+from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Identity, run_id_of
 from stenograph.formats.registry import formats, head_records
 from stenograph.sources.detection import Detection
@@ -27,7 +27,6 @@ from stenograph.sources.layouts import layout_of
 
 _NOT_YET = "no whole line yet"
 _UNKNOWN = "no format knows it"
-_DATABASE = "a database, kept session by session"
 _PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
 _VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
@@ -76,19 +75,24 @@ class Discovery:
         }
         self._newcomers: dict[Path, Newcomer] = {}
 
-    def look(self, roots: Iterable[Root]) -> list[Work]:
-        """The sessions with something to do, the longest unchanged first."""
+    def look(self, roots: Iterable[Root], only: Collection[str] | None = None) -> list[Work]:
+        """The sessions with something to do, the longest unchanged first; with `only`, as far as these files tell."""
         changed: list[tuple[KeptFile, Seen]] = []
         new: list[Seen] = []
         met: set[str] = set()
+        refused: Refused = {}
         roots = list(roots)
-        for root in roots:
-            for seen in walk(root):
-                key = path_text(seen.path)
-                if key not in met:
-                    met.add(key)
-                    self._sort(key, seen, changed, new)
-        changed += self._find_moved(new, met, {path_text(root.path) for root in roots})
+        everything = (seen for root in roots for seen in walk(root, refused))
+        for seen in everything if only is None else look_at(only, roots, refused):
+            key = path_text(seen.path)
+            if key not in met:
+                met.add(key)
+                self._sort(key, seen, changed, new)
+        places = {path_text(root.path) for root in roots}
+        expected = self._store.files.keys() if only is None else {path_text(path) for path in only}
+        missing = [file for file in self._missing(expected, met, places) if not _is_below(file.about.path, refused)]
+        changed += self._find_moved(new, missing)
+        self.problems += [unreadable(path, error) for path, error in refused.items()]
         self._meet(new)
         return sorted(self._sessions(changed), key=lambda work: work.at)
 
@@ -104,22 +108,29 @@ class Discovery:
 
     # Moved and gone.
 
-    def _find_moved(self, new: list[Seen], met: set[str], roots: set[str]) -> list[tuple[KeptFile, Seen]]:
+    def _missing(self, expected: Iterable[str], met: set[str], roots: set[str]) -> list[KeptFile]:
+        """Those of some files that were kept below the roots, and were not met."""
+        return [
+            file
+            for key in expected
+            if (file := self._store.files.get(key)) is not None
+            and file.is_present
+            and file.about.root in roots
+            and not {key, key.rpartition("#")[0]} & met
+        ]
+
+    def _find_moved(self, new: list[Seen], missing: list[KeptFile]) -> list[tuple[KeptFile, Seen]]:
         """Files that have another name now; those that are nowhere are gone, which costs us nothing."""
-        missing = {
-            file.inode: file
-            for key, file in self._store.files.items()
-            if file.is_present and file.about.root in roots and not {key, key.rpartition("#")[0]} & met
-        }
+        by_inode = {file.inode: file for file in missing if file.inode is not None}
         moved = []
-        for seen in list(new) if missing else ():
-            file = missing.get(seen.inode)
-            if file is not None and file.inode is not None and self._is_same(file, seen):
-                del missing[seen.inode]
+        for seen in list(new) if by_inode else ():
+            file = by_inode.get(seen.inode)
+            if file is not None and self._is_same(file, seen):
+                del by_inode[seen.inode]
                 new.remove(seen)
                 moved.append((file, seen))
         self.moved = {file.id for file, _ in moved}
-        self.gone = list(missing.values())
+        self.gone = [file for file in missing if file.id not in self.moved]
         return moved
 
     def _is_same(self, file: KeptFile, seen: Seen) -> bool:
@@ -135,26 +146,21 @@ class Discovery:
     # New files.
 
     def _meet(self, new: list[Seen]) -> None:
-        mains = {root: set(layout_of(root.format).sessions(root.path)) for root in {s.root for s in new} if root.format}
         for seen in new:
-            forced = seen.root.format if seen.path in mains.get(seen.root, ()) or seen.root.format == JOURNALS else None
+            name = seen.root.format
+            is_told = name is not None and (name == JOURNALS or layout_of(name).is_session(seen.root.path, seen.path))
             try:
-                found, head = self._source.detect(seen.path, formats()[forced] if forced else None)
+                found, head = self._source.detect(seen.path, formats()[name] if name and is_told else None)
             except SourceError as error:
                 self.problems.append(error)
                 continue
             newcomer = Newcomer(seen, found, head)
-            if found.spec is not None and layout_of(found.spec.name).stored(seen.path) is not None:
+            if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
-                self._skip(seen, _DATABASE)
             elif found.spec is None or not (newcomer.records or found.is_document):
-                self._skip(seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
+                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
-
-    def _skip(self, seen: Seen, reason: str) -> None:
-        row = (path_text(seen.path), seen.size, seen.mtime_ns, seen.inode, reason)
-        self._store.connection.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
 
     # Sessions.
 
@@ -185,12 +191,26 @@ class Discovery:
         for run_id, members in families.items():
             main = mains.get(run_id) or self._kept_main(run_id)
             if main is None or main.spec is None:
+                for each in members:
+                    each.member = self._alone(each)
                 continue
-            told = {member.path: member for member in layout_of(main.spec.name).members(main, self._detect)}
+            layout = layout_of(main.spec.name)
+            paths = {each.seen.path for each in members}
+            told = {each.path: each for each in layout.members(main, self._detect, self._source.open, paths)}
             for each in members:
                 if each.found.spec is main.spec:
                     each.main = Path(main.path)
                     each.member = told.get(each.seen.path) or Member(path=each.seen.path)
+            unlinked = [each.seen.path for each in members if each.member and each.member.parent_call_id is None]
+            for path in layout.being_linked(unlinked):
+                del self._newcomers[path]  # the next look finds it with its parent
+
+    def _alone(self, newcomer: Newcomer) -> Member:
+        """A subagent whose session is not there."""
+        assert newcomer.found.spec is not None
+        path = newcomer.seen.path
+        source, call_id = layout_of(newcomer.found.spec.name).parent_of(path, self._source.open)
+        return Member(path=path, parent_source=source, parent_call_id=call_id)
 
     def _kept_main(self, run_id: str) -> Detection | None:
         query = "SELECT id FROM files WHERE run_id = ? AND source = 'main' AND main IS NULL ORDER BY id"
@@ -206,6 +226,17 @@ class Discovery:
         return detection_of(file)
 
 
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    """Whether a file is one of these, or below one."""
+    return any(path == path_text(folder) or path.startswith(f"{path_text(folder)}/") for folder in folders)
+
+
+def note_stranger(store: Store, seen: Seen, reason: str) -> None:
+    """A file that is not kept as it stands: while it stays as it is, it is not looked at again."""
+    row = (path_text(seen.path), seen.size, seen.mtime_ns, seen.inode, reason)
+    store.connection.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
+
+
 def detection_of(file: KeptFile) -> Detection:
     """What a kept file is, without looking at it."""
     about = file.about
@@ -218,12 +249,7 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
     found, seen = newcomer.found, newcomer.seen
     assert found.spec is not None
     identity, name = found.identity, found.spec.name
-    layout = layout_of(name)
-    if newcomer.member is not None:
-        source, call_id = newcomer.member.parent_source, newcomer.member.parent_call_id
-    else:
-        source, call_id = layout.parent_of(seen.path)
-    parent = identity.parent_native_id
+    member, parent = newcomer.member, identity.parent_native_id
     return About(
         root=path_text(seen.root.path),
         path=path_text(seen.path),
@@ -236,8 +262,8 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         source=identity.source,
         file=None if newcomer.main is None else path_text(os.path.relpath(seen.path, newcomer.main.parent)),
         session_id=identity.session_id,
-        parent_source=source,
-        parent_call_id=call_id,
+        parent_source=None if member is None else member.parent_source,
+        parent_call_id=None if member is None else member.parent_call_id,
         at=found.at,
         cwd=_first(newcomer.records, _PLACES),
         agent_version=_first(newcomer.records, _VERSIONS),

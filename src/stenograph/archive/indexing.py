@@ -6,32 +6,27 @@ equal to one that is made again. So nothing here reads a clock, a file or anythi
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec.structs import force_setattr
 
 from stenograph.archive.block import BLOCK_BYTES, bare, packed
 from stenograph.archive.call_rows import CallRows
+from stenograph.archive.event_ids import MS_PER_ID, EventIds
+from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
-from stenograph.archive.run_draft import RunDraft, load_run
+from stenograph.archive.run_draft import RunDraft, Runs
 from stenograph.archive.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.words import event_text, searchable
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload, UsagePayload
 
-MS_PER_ID = 4
-"""An event's id is its time in milliseconds over this, or the next that is free."""
-_LAST_ID = 1 << 40
-_PAGE = 1 << 20
-_PAGES = 8
 _LAST_SEQ = 1 << 53
-_WAITING_ROWS = 4000
-_WAITING_TEXT = 1 << 22
 _ROLES = {"tool.call": "assistant", "tool.result": "tool"}
 _AGENTS = {"exchange": "stenograph"}
+_EVENT = f"INSERT INTO events VALUES ({', '.join('?' * 15)})"
+_BLOCK = "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)"
 
 
 def agent_of(format: str) -> str:
@@ -40,22 +35,19 @@ def agent_of(format: str) -> str:
 
 
 class Indexer:
-    """Writes events through a connection whose transactions are somebody else's."""
+    """Adds events to the index."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.events = _fact(connection, "events")
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
+        self.events: int = index.written("SELECT coalesce(max(value), 0) FROM facts WHERE name = 'events'")[0][0]
         """Events indexed, ever."""
-        found = connection.execute("SELECT coalesce(max(id), 0) FROM blocks").fetchone()
-        self._blocks: int = found[0]
-        self._event_rows: list[tuple[Any, ...]] = []
-        self._word_rows: list[tuple[int, str]] = []
-        self._ids = _Ids(connection)
-        self._waiting_text = 0
+        self._blocks: int = index.written("SELECT coalesce(max(id), 0) FROM blocks")[0][0]
+        self._ids = EventIds(index)
+        self._runs = Runs(index)
 
     def index(self, events: Iterable[Event], abouts: Iterable[About]) -> int:
         """Index the merged events of one batch, all in one format; how many were left to the run's other witness."""
-        batch = _Batch(self._connection)
+        batch = _Batch(self._index, self._runs)
         left = 0
         files = {about.run_id: about for about in abouts if about.main is None}
         name = next((about.format for about in abouts), "")
@@ -67,9 +59,8 @@ class Indexer:
                 left += 1
         for run in batch.runs.values():
             self._close_block(run)
-        self._flush()
         batch.write()
-        self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('events', ?)", (self.events,))
+        self._index.note("events", self.events)
         return left
 
     def _add(self, batch: _Batch, run: RunDraft, event: Event) -> None:
@@ -77,7 +68,8 @@ class Indexer:
             force_setattr(event, "seq", run.last_seq + 1)
         event, line = bare(event)
         ms = batch.ms_of(event.timestamp)
-        event_id = self._id(run, ms)
+        self.events += 1
+        event_id = run.last_id = self._ids.take(ms, run.last_id)
         payload = event.payload
         role, name, call_id, message_id, subtype, error = _ROLES.get(event.type, "system"), None, None, None, None, 0
         if isinstance(payload, MessagePayload):
@@ -95,21 +87,13 @@ class Indexer:
         block, number = self._in_block(run, event.seq, line)
         told = (event_id, run.id, event.seq, event.source, event.type, role, event.timestamp)
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)
-        self._event_rows.append(row)
-        run.add(event, ms)
+        self._index.add(_EVENT, row)
         if text := event_text(event):
-            self._word_rows.append((event_id, searchable(text)))
-            self._waiting_text += len(text)
-        if len(self._event_rows) >= _WAITING_ROWS or self._waiting_text >= _WAITING_TEXT:
-            self._flush()
-
-    def _id(self, run: RunDraft, ms: int | None) -> int:
-        """The first free id from the event's time on that is higher than that of the run's event before."""
-        self.events += 1
-        wanted = min(max((ms or 0) // MS_PER_ID, 0), _LAST_ID)
-        found = self._ids.take(max(wanted, run.last_id + 1))
-        run.last_id = found
-        return found
+            self._index.add_words(event_id, searchable(text))
+        run.add(event, ms)
+        if self._index.is_full:
+            self._index.flush()
+            self._ids.forget()
 
     def _in_block(self, run: RunDraft, seq: int, line: bytes) -> tuple[int, int]:
         """Put a line into the run's block; the block's id, and the line's number in it."""
@@ -124,70 +108,26 @@ class Indexer:
 
     def _close_block(self, run: RunDraft) -> None:
         if run.lines:
-            row = (run.block, run.id, run.block_first, run.last_seq, packed(run.lines))
-            self._connection.execute("INSERT INTO blocks VALUES (?, ?, ?, ?, ?)", row)
+            self._index.add(_BLOCK, (run.block, run.id, run.block_first, run.last_seq, packed(run.lines)))
             run.lines, run.size = [], 0
-
-    def _flush(self) -> None:
-        marks = ", ".join("?" * 15)
-        self._connection.executemany(f"INSERT INTO events VALUES ({marks})", self._event_rows)
-        self._connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", self._word_rows)
-        self._event_rows, self._word_rows, self._waiting_text = [], [], 0
-        self._ids.forget()
-
-
-class _Ids:
-    """Which ids are taken, looked up a page at a time."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._pages: dict[int, dict[int, int]] = {}
-
-    def take(self, wanted: int) -> int:
-        """The first free id from `wanted` on; it is taken then."""
-        passed = []
-        while True:
-            after = self._page(wanted).get(wanted)
-            if after is None:
-                break
-            passed.append(wanted)
-            wanted = after
-        for each in passed:  # the next one who comes this way need not ask at every door
-            self._page(each)[each] = wanted + 1
-        self._page(wanted)[wanted] = wanted + 1
-        return wanted
-
-    def forget(self) -> None:
-        """Let go of pages that may not be needed again; everything that was taken must be in the table by now."""
-        if len(self._pages) > _PAGES:
-            self._pages.clear()
-
-    def _page(self, number: int) -> dict[int, int]:
-        """The taken ids around one, each with where to go on looking."""
-        first = number - number % _PAGE
-        page = self._pages.get(first)
-        if page is None:
-            query = "SELECT id FROM events WHERE id >= ? AND id < ?"
-            page = {taken: taken + 1 for (taken,) in self._connection.execute(query, (first, first + _PAGE))}
-            self._pages[first] = page
-        return page
 
 
 class _Batch:
     """What one batch gathers beside its events."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, index: IndexWriter, runs: Runs) -> None:
+        self._index = index
+        self._runs = runs
         self.runs: dict[str, RunDraft] = {}
-        self.calls = CallRows(connection)
-        self.usage = UsageRows(connection)
+        self.calls = CallRows(index)
+        self.usage = UsageRows(index)
         self._text = ""
         self._ms: int | None = None
 
     def run(self, run_id: str, format: str, files: dict[str, About]) -> RunDraft:
         run = self.runs.get(run_id)
         if run is None:
-            run = self.runs[run_id] = load_run(self._connection, run_id, format, agent_of(format))
+            run = self.runs[run_id] = self._runs.load(run_id, format, agent_of(format))
             if run_id in files and run.format == format:
                 run.know(files[run_id])
         return run
@@ -203,11 +143,6 @@ class _Batch:
         self.calls.write()
         self.usage.write()
         for run in self.runs.values():
-            run.write(self._connection)
+            run.write(self._index)
             if run.has_usage:
-                sum_tokens(self._connection, run)
-
-
-def _fact(connection: sqlite3.Connection, name: str) -> int:
-    row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-    return 0 if row is None else int(row[0])
+                sum_tokens(self._index, run)

@@ -9,14 +9,47 @@ from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 
-from stenograph.archive.file_reading import WINDOW, FileReading
+from stenograph.archive.file_reading import WINDOW
+from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About, Place, payload_of
 from stenograph.errors import SourceError
+from stenograph.formats.base import Report
 
-_COLUMNS = "id, about, version, kept, tail, size, mtime_ns, inode, is_present"
+_STATE = (
+    "version",
+    "kept",
+    "tail",
+    "size",
+    "mtime_ns",
+    "inode",
+    "is_present",
+    "lines",
+    "events",
+    "malformed",
+    "failed",
+    "unknown",
+    "unknown_types",
+    "wanted_files",
+)
+_TOLD = ("root", "path", "format", "run_id", "source", "main", "cwd", "agent_version")
+_COLUMNS = ("id", "about", *_STATE, *_TOLD)
+_WRITE = f"""
+    INSERT INTO files ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
+    ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])}
+"""
+_encode = msgspec.json.Encoder().encode
+
+
+class Asked(Protocol):
+    """What answers a query: a connection, or an index that is being written."""
+
+    def execute(self, query: str, values: tuple[Any, ...], /) -> sqlite3.Cursor:
+        """The rows that a query gives."""
+        ...
 
 
 @dataclass(slots=True)
@@ -34,6 +67,13 @@ class KeptFile:
     mtime_ns: int | None = None
     inode: int | None = None
     is_present: bool = True
+    lines: int = 0
+    events: int = 0
+    malformed: int = 0
+    failed: int = 0
+    unknown: int = 0
+    unknown_types: str = "{}"
+    wanted_files: int = 0
 
     @property
     def window(self) -> int:
@@ -44,51 +84,26 @@ class KeptFile:
         """Whether the file on disk looks as it did when it was last read."""
         return self.size == size and self.mtime_ns == mtime_ns and self.inode == inode
 
-    def write(self, connection: sqlite3.Connection, reading: FileReading | None) -> None:
-        """Write the row; with `reading`, the counts of its parser, too."""
-        about = self.about
-        row = {
-            "id": self.id,
-            "root": about.root,
-            "path": about.path,
-            "format": about.format,
-            "run_id": about.run_id,
-            "source": about.source,
-            "main": about.main,
-            "version": self.version,
-            "kept": self.kept,
-            "about": msgspec.json.encode(about).decode(),
-            "cwd": about.cwd,
-            "agent_version": about.agent_version,
-            "tail": self.tail,
-            "size": self.size,
-            "mtime_ns": self.mtime_ns,
-            "inode": self.inode,
-            "is_present": self.is_present,
-        }
-        if reading is not None:
-            report = reading.parser.report
-            row |= {
-                "lines": report.lines,
-                "events": report.events,
-                "malformed": report.malformed,
-                "failed": report.failed,
-                "unknown": sum(report.unknown_types.values()),
-                "unknown_types": msgspec.json.encode(dict(report.unknown_types)).decode(),
-                "wanted_files": len(report.wanted_files),
-            }
-        names = ", ".join(row)
-        marks = ", ".join("?" * len(row))
-        news = ", ".join(f"{name} = excluded.{name}" for name in row if name != "id")
-        query = f"INSERT INTO files ({names}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {news}"
-        connection.execute(query, tuple(row.values()))
+    def count(self, report: Report) -> None:
+        """Take over what its parser says of its lines."""
+        self.lines, self.events = report.lines, report.events
+        self.malformed, self.failed = report.malformed, report.failed
+        self.unknown = sum(report.unknown_types.values())
+        self.unknown_types = _encode(dict(report.unknown_types)).decode()
+        self.wanted_files = len(report.wanted_files)
+
+    def write(self, index: IndexWriter) -> None:
+        """Write the row."""
+        state = [getattr(self, name) for name in _STATE]
+        told = [getattr(self.about, name) for name in _TOLD]
+        index.add(_WRITE, (self.id, _encode(self.about).decode(), *state, *told))
 
 
 def load_files(connection: sqlite3.Connection) -> Iterator[KeptFile]:
     """Every file in the index."""
     decode = msgspec.json.Decoder(About).decode
-    for number, about, *rest in connection.execute(f"SELECT {_COLUMNS} FROM files"):
-        yield KeptFile(number, decode(about), *rest)
+    for number, about, *state in connection.execute(f"SELECT id, about, {', '.join(_STATE)} FROM files"):
+        yield KeptFile(number, decode(about), *state)
 
 
 def tail_of(window: bytes) -> bytes:
@@ -99,8 +114,8 @@ def tail_of(window: bytes) -> bytes:
 class KeptBytes:
     """Reads back what the packs hold, by the frames in the index."""
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
-        self._connection = connection
+    def __init__(self, index: Asked, folder: Path) -> None:
+        self._index = index
         self._folder = folder
 
     def chunks(self, file: int, version: int) -> Iterator[bytes]:
@@ -121,7 +136,7 @@ class KeptBytes:
             SELECT batch, length, pack, at, size FROM frames
             WHERE file = ? AND version = ? AND kind = 'bytes' AND (? IS NULL OR batch < ?) ORDER BY start
         """
-        rows = self._connection.execute(query, (file, version, before, before)).fetchall()
+        rows = self._index.execute(query, (file, version, before, before)).fetchall()
         for batch, group in groupby(rows, key=itemgetter(0)):
             yield batch, self._payloads(list(group), is_tolerant)
 
@@ -139,10 +154,10 @@ class KeptBytes:
             SELECT length, pack, at, size FROM frames
             WHERE file = ? AND kind = 'side' AND name = ? ORDER BY id DESC LIMIT 1
         """
-        row = self._connection.execute(query, (file, name)).fetchone()
+        row = self._index.execute(query, (file, name)).fetchone()
         return None if row is None else payload_of(self._folder, Place(*row[1:]), row[0])
 
     def side_names(self, file: int) -> list[str]:
         """The side files that are kept with a file."""
         query = "SELECT DISTINCT name FROM frames WHERE file = ? AND kind = 'side' ORDER BY name"
-        return [name for (name,) in self._connection.execute(query, (file,))]
+        return [name for (name,) in self._index.execute(query, (file,))]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from stenograph.archive.evidence import Evidence
+from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
@@ -41,6 +41,16 @@ _COLUMNS = [
     "last_id",
     "evidence",
 ]
+_RUN = f"""
+    INSERT INTO runs (id, run_id, {", ".join(_COLUMNS)}) VALUES ({", ".join("?" * (len(_COLUMNS) + 2))})
+    ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)}
+"""
+_SOURCE = """
+    INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET events = events + excluded.events, last_seq = excluded.last_seq,
+      parent_source = coalesce(parent_source, excluded.parent_source),
+      parent_call_id = coalesce(parent_call_id, excluded.parent_call_id)
+"""
 
 
 @dataclass(slots=True)
@@ -149,35 +159,36 @@ class RunDraft:
                 texts.pop()
             self.first_prompt = "\n".join(texts)[:PROMPT_LENGTH] or None
 
-    def write(self, connection: sqlite3.Connection) -> None:
+    def write(self, index: IndexWriter) -> None:
         """Write the row and those of the speakers."""
         self.status = self.proof.status
         self.evidence = msgspec.json.encode(self.proof).decode()
-        columns = ", ".join(f"{name} = ?" for name in _COLUMNS)
         values: list[Any] = [getattr(self, name) for name in _COLUMNS]
-        connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", (*values, self.id))
-        connection.executemany(
-            """
-            INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET events = events + excluded.events, last_seq = excluded.last_seq,
-              parent_source = coalesce(parent_source, excluded.parent_source),
-              parent_call_id = coalesce(parent_call_id, excluded.parent_call_id)
-            """,
-            [
-                (self.id, name, each.parent_source, each.parent_call_id, each.events, each.first_seq, each.last_seq)
-                for name, each in self.speakers.items()
-            ],
-        )
+        index.add(_RUN, (self.id, self.run_id, *values))
+        for name, each in self.speakers.items():
+            told = (each.parent_source, each.parent_call_id, each.events, each.first_seq, each.last_seq)
+            index.add(_SOURCE, (self.id, name, *told))
 
 
-def load_run(connection: sqlite3.Connection, run_id: str, format: str, agent: str) -> RunDraft:
-    """The run of that id as it stands in the index; a new one of that format where there is none."""
-    row = connection.execute(f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        query = "INSERT INTO runs (run_id, format, agent) VALUES (?, ?, ?)"
-        number = connection.execute(query, (run_id, format, agent)).lastrowid
-        assert number is not None
-        return RunDraft(number, run_id, format, agent)
-    values = dict(zip(_COLUMNS, row[1:], strict=True))
-    proof = msgspec.json.decode(values["evidence"], type=Evidence)
-    return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, **values)
+class Runs:
+    """The runs of the index."""
+
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
+        self._known: set[str] | None = None
+        self._last = 0
+
+    def load(self, run_id: str, format: str, agent: str) -> RunDraft:
+        """The run of that id as it stands in the index; a new one of that format where there is none."""
+        if self._known is None:
+            self._known = {known for (known,) in self._index.written("SELECT run_id FROM runs")}
+            self._last = self._index.written("SELECT coalesce(max(id), 0) FROM runs")[0][0]
+        if run_id not in self._known:
+            self._known.add(run_id)
+            self._last += 1
+            return RunDraft(self._last, run_id, format, agent)
+        query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
+        row = self._index.execute(query, (run_id,)).fetchone()
+        values = dict(zip(_COLUMNS, row[1:], strict=True))
+        proof = msgspec.json.decode(values["evidence"], type=Evidence)
+        return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, **values)

@@ -189,6 +189,7 @@ CREATE INDEX usage_run ON usage (run);
 CREATE VIRTUAL TABLE words USING fts5(
   text, content='', tokenize='unicode61 remove_diacritics 2'
 );
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432), ('automerge', 8);
 
 CREATE VIEW counted AS
   SELECT usage.* FROM usage JOIN runs ON runs.id = usage.run

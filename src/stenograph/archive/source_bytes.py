@@ -1,27 +1,28 @@
 """The one place where an archive reads the agents' files, so that what it costs can be counted.
 
-Links are never followed: what is read lies in the folders that were given. (A layout that must look for a subagent's
-parent in a session, and a database, are read by `sources`.)
+Links are never followed, and pipes never waited for: what is read are files in the folders that were given. (A database
+is read by SQLite; of that, the rows are counted.)
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from stenograph.archive.pack import FRAME_BYTES
-from stenograph.errors import SourceError, unreadable
+from stenograph.archive.walk import status_of
+from stenograph.errors import unreadable
 from stenograph.formats.base import FormatSpec
-from stenograph.formats.registry import HEAD_BYTES
-from stenograph.sources.database import MAGIC
-from stenograph.sources.detection import LONGEST_FIRST_LINE, Detection, detect_file, detect_head
-from stenograph.sources.document import may_be_document
+from stenograph.sources.detection import Detection, look_at
+from stenograph.sources.files import regular_fd
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 class OpenSource:
@@ -31,7 +32,7 @@ class OpenSource:
         self._fd = fd
         self._path = path
         self._counter = counter
-        self.status = os.fstat(fd)
+        self.status = status_of(os.fstat(fd))
 
     def read(self, start: int, length: int) -> bytes:
         """So many bytes from an offset on, or what there is of them."""
@@ -61,26 +62,41 @@ class SourceBytes:
     def opened(self, path: Path) -> Iterator[OpenSource]:
         """The open file. Raises `SourceError` for what is no regular file, or cannot be read."""
         try:
-            fd = os.open(path, _FLAGS)
+            fd = regular_fd(path, os.O_NOFOLLOW)
         except OSError as error:
             raise unreadable(path, error) from error
         try:
-            source = OpenSource(fd, path, self)
-            if not stat.S_ISREG(source.status.st_mode):
-                raise SourceError(f"{path} is not a regular file; it is not kept", str(path))
-            yield source
+            yield OpenSource(fd, path, self)
         finally:
             os.close(fd)
 
     def detect(self, path: Path, spec: FormatSpec | None = None) -> tuple[Detection, bytes]:
-        """What a file is, and its beginning."""
-        with self.opened(path) as source:
-            head = source.read(0, HEAD_BYTES)
-            while (
-                b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := source.read(len(head), FRAME_BYTES))
-            ):
-                head += more
-            at = datetime.fromtimestamp(source.status.st_mtime, UTC)
-        if head.startswith(MAGIC) or may_be_document(head):
-            return detect_file(path, spec), head
-        return detect_head(head, str(path), at, spec), head
+        """What a file is, and its beginning. Raises `SourceError` for what cannot be read."""
+        return look_at(path, spec, self._open)
+
+    def open(self, path: Path) -> BinaryIO:
+        """A file that was not found by looking through folders: none of the folders above it may be a link, either."""
+        if os.path.realpath(path.parent) != str(path.parent):
+            raise OSError(errno.ELOOP, "behind a symbolic link", str(path))
+        return self._open(path)
+
+    def _open(self, path: Path) -> BinaryIO:
+        return io.BufferedReader(_CountedFile(regular_fd(path, os.O_NOFOLLOW), self))
+
+
+class _CountedFile(io.FileIO):
+    """Counts what every single call to the system gave."""
+
+    def __init__(self, fd: int, counter: SourceBytes) -> None:
+        super().__init__(fd, "rb")
+        self._counter = counter
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        length = super().readinto(buffer)
+        self._counter.bytes += length or 0
+        return length
+
+    def readall(self) -> bytes:
+        data = super().readall() or b""
+        self._counter.bytes += len(data)
+        return data

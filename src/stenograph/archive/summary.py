@@ -22,7 +22,7 @@ class Summary(Struct, kw_only=True):
     events: int = 0
     """New events in the index."""
     bytes_read: int = 0
-    """Of the agents' files."""
+    """Of the agents' files, as often as they were read; of a database, its rows."""
     bytes_written: int = 0
     """To the packs."""
     damaged: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import ParamSpec
@@ -11,23 +11,30 @@ from typing import ParamSpec
 from stenograph.archive.database import keep_database
 from stenograph.archive.discovery import Discovery, Newcomer, Work, about_of, moved_about
 from stenograph.archive.kept_file import KeptFile, tail_of
+from stenograph.archive.opened_file import OpenedFile
 from stenograph.archive.source_bytes import OpenSource, SourceBytes
-from stenograph.archive.store import Opened, Store
+from stenograph.archive.store import Store
 from stenograph.archive.summary import Summary
 from stenograph.archive.walk import Root, Seen, path_text
 from stenograph.errors import SourceError
 from stenograph.model.event import Event
+from stenograph.sources.layout import SideFile
 from stenograph.sources.layouts import layout_of
 
 P = ParamSpec("P")
-_Plan = tuple[Opened, OpenSource]
+_Plan = tuple[OpenedFile, OpenSource]
 Progress = Callable[[int, int], None]
 """Told how many sessions are done, and of how many."""
 
 
-def sync(store: Store, roots: Iterable[Root], progress: Progress | None = None) -> Summary:
-    """Keep and index everything that is new below the roots. Raises `StoreError` when the archive cannot be written."""
-    return _Sync(store).run(list(roots), progress or (lambda done, of: None))
+def sync(
+    store: Store, roots: Iterable[Root], progress: Progress | None = None, only: Collection[str] | None = None
+) -> Summary:
+    """Keep and index everything that is new below the roots; with `only`, no more than these files are looked at.
+
+    Raises `StoreError` when the archive cannot be written.
+    """
+    return _Sync(store).run(list(roots), progress or (lambda done, of: None), only)
 
 
 class _Sync:
@@ -36,11 +43,11 @@ class _Sync:
         self._source = SourceBytes()
         self.summary = Summary(rebuilt=store.is_rebuilt)
 
-    def run(self, roots: list[Root], progress: Progress) -> Summary:
+    def run(self, roots: list[Root], progress: Progress, only: Collection[str] | None) -> Summary:
         store, summary = self._store, self.summary
         events, written, left = store.events, store.packs.written, store.left_to_others
         discovery = Discovery(store, self._source)
-        works = discovery.look(roots)
+        works = discovery.look(roots, only)
         for number, work in enumerate(works):
             progress(number, len(works))
             self._session(work, discovery)
@@ -70,7 +77,7 @@ class _Sync:
     def _note_absence(self, discovery: Discovery) -> None:
         for file in discovery.gone:
             file.is_present = False
-            file.write(self._store.connection, None)
+            self._store.write_file(file)
             self.summary.gone += 1
 
     # One session.
@@ -120,7 +127,7 @@ class _Sync:
         is_same = size >= file.kept and self._has_kept(file, source, whole=is_replaced)
         self._note_status(file, seen, source)
         if is_same and size == file.kept:
-            file.write(self._store.connection, None)
+            self._store.write_file(file)
             self.summary.unchanged += 1
             return None
         live = self._side_file(file)
@@ -128,6 +135,7 @@ class _Sync:
             opened = self._store.open(file, is_begun=False, live=live)
             if opened.reading.is_continued_by(source.read(file.kept, 2)):
                 self.summary.grown += 1
+                self._keep_sidecar(file, seen.path)
                 return opened, source
         self.summary.rewritten += 1
         file.version += 1
@@ -152,9 +160,9 @@ class _Sync:
         file.size, file.mtime_ns, file.inode = status.st_size, status.st_mtime_ns, status.st_ino
         file.is_present = True
 
-    def _side_file(self, file: KeptFile) -> Callable[[str], str | None] | None:
+    def _side_file(self, file: KeptFile) -> SideFile:
         main = file if file.about.main is None else self._store.by_id[file.about.main]
-        return layout_of(file.about.format).side_file(Path(main.about.path), file.about.native_id)
+        return layout_of(file.about.format).side_file(Path(main.about.path), file.about.native_id, self._source.open)
 
     def _keep_sidecar(self, file: KeptFile, path: Path) -> None:
         """A subagent's sidecar belongs to what its agent wrote."""
@@ -163,11 +171,13 @@ class _Sync:
             return
         try:
             with self._source.opened(sidecar) as source:
-                self._store.keep_side(file, sidecar.name, b"".join(source.chunks(0)))
+                data = b"".join(source.chunks(0))
+            if not file.kept or data != self._store.kept.side(file.id, sidecar.name):
+                self._store.keep_side(file, sidecar.name, data)
         except SourceError as error:
             self._failed(error)
 
-    def _kept(self, opened: Opened, source: OpenSource) -> Iterator[Event]:
+    def _kept(self, opened: OpenedFile, source: OpenSource) -> Iterator[Event]:
         """Keep what is new in a file, a frame at a time, and give its events."""
         try:
             if source.status.st_size == 0:  # the packs must tell that the version began

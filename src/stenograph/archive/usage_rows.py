@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-
+from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.run_draft import RunDraft
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
@@ -14,11 +13,26 @@ _MOST = 1 << 40
 """More tokens than any call takes; sums of garbage stay within what SQLite can add."""
 
 
+_NAMES = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(TOKEN_COUNTS)}"
+_REPORT = f"""
+    INSERT INTO usage ({_NAMES}) VALUES ({", ".join("?" * (8 + len(TOKEN_COUNTS)))})
+    ON CONFLICT (key) DO UPDATE SET model = coalesce(excluded.model, model),
+      {", ".join(f"{name} = excluded.{name}" for name in TOKEN_COUNTS)}
+    WHERE excluded.scope = 'total'
+       OR excluded.input_tokens + excluded.output_tokens >= input_tokens + output_tokens
+"""
+_SUM = f"""
+    UPDATE runs SET ({", ".join(TOKEN_COUNTS)}) =
+      (SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)} FROM counted WHERE run = ?1)
+    WHERE id = ?1
+"""
+
+
 class UsageRows:
     """The reports of one batch."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
         self._rows: list[tuple[object, ...]] = []
 
     def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int) -> None:
@@ -35,25 +49,12 @@ class UsageRows:
 
         A call belongs to the run that told of it first: a fork repeats the calls of another run.
         """
-        names = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(TOKEN_COUNTS)}"
-        news = ", ".join(f"{name} = excluded.{name}" for name in TOKEN_COUNTS)
-        self._connection.executemany(
-            f"""
-            INSERT INTO usage ({names}) VALUES ({", ".join("?" * (8 + len(TOKEN_COUNTS)))})
-            ON CONFLICT (key) DO UPDATE SET model = coalesce(excluded.model, model), {news}
-            WHERE excluded.scope = 'total'
-               OR excluded.input_tokens + excluded.output_tokens >= input_tokens + output_tokens
-            """,
-            self._rows,
-        )
+        self._index.add(_REPORT, *self._rows)
 
 
-def sum_tokens(connection: sqlite3.Connection, run: RunDraft) -> None:
+def sum_tokens(index: IndexWriter, run: RunDraft) -> None:
     """Put the run's own tokens into its row."""
-    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)
-    found = connection.execute(f"SELECT {sums} FROM counted WHERE run = ?", (run.id,)).fetchone()
-    sets = ", ".join(f"{name} = ?" for name in TOKEN_COUNTS)
-    connection.execute(f"UPDATE runs SET {sets} WHERE id = ?", (*found, run.id))
+    index.add(_SUM, (run.id,))
 
 
 def _key(run: RunDraft, event: Event, payload: UsagePayload) -> str:

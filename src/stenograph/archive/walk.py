@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +15,10 @@ from stenograph.sources.conversion import SUFFIXES
 from stenograph.sources.layouts import LAYOUTS
 
 JOURNALS = "exchange"
-_SIDECAR = ".meta.json"
+SIDECAR = ".meta.json"
+"""What the name of a file ends with that tells of a subagent's."""
+_LOG = "-wal"
+_HALF = 1 << 63
 
 
 class Root(Struct, frozen=True):
@@ -23,6 +27,23 @@ class Root(Struct, frozen=True):
     path: Path
     format: str | None
     """Of the agent whose folder it is; None for a folder that a person named."""
+
+
+class Status(Struct, frozen=True):
+    """What tells that a file is as it was."""
+
+    st_size: int
+    st_mtime_ns: int
+    st_ino: int
+
+
+def status_of(status: os.stat_result) -> Status:
+    """The same of any file: in 64 bits with a sign, which is what the index has for numbers."""
+    return Status(status.st_size, _signed(status.st_mtime_ns), _signed(status.st_ino))
+
+
+def _signed(number: int) -> int:
+    return (number + _HALF) % (2 * _HALF) - _HALF
 
 
 class Seen(Struct, frozen=True):
@@ -63,39 +84,68 @@ def _journals(environment: Mapping[str, str], archive: Path) -> list[Path]:
     return [archive / "transcripts", *([Path(storage) / "transcripts"] if storage else [])]
 
 
-def walk(root: Root) -> Iterator[Seen]:
-    """Every file below a folder that may be a transcript. Links are not followed; what may not be read is passed."""
+Refused = dict[str, OSError]
+"""Files and folders that we may not look at, and why."""
+
+
+def walk(root: Root, refused: Refused) -> Iterator[Seen]:
+    """Every file below a folder that may be a transcript. Links are not followed."""
     folders = [str(root.path)]
     while folders:
+        folder = folders.pop()
         try:
-            entries = sorted(os.scandir(folders.pop()), key=lambda entry: entry.name)
-        except OSError:  # gone, or not ours to read
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except FileNotFoundError:  # just deleted
+            continue
+        except OSError as error:
+            refused[folder] = error
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif _may_be_transcript(entry) and (seen := _seen(entry, root)) is not None:
+            elif _may_be_transcript(entry.name) and (seen := _seen(entry.path, root, refused)) is not None:
                 yield seen
 
 
-def _may_be_transcript(entry: os.DirEntry[str]) -> bool:
-    name = entry.name
-    return name.endswith(SUFFIXES) and not name.endswith(_SIDECAR) and entry.is_file(follow_symlinks=False)
+def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> Iterator[Seen]:
+    """Those of some files below the roots that may be transcripts, as `walk` would find them."""
+    for path in paths:
+        root = next((root for root in roots if Path(path).is_relative_to(root.path)), None)
+        if root is not None and (seen := _seen(path, root, refused)) is not None:
+            yield seen
 
 
-def _seen(entry: os.DirEntry[str], root: Root) -> Seen | None:
+def transcript_of(path: str) -> str | None:
+    """The file that may be a transcript and has changed when this one has; None when nothing of ours has."""
+    if path.endswith(SIDECAR):
+        return path.removesuffix(SIDECAR) + ".jsonl"
+    path = path.removesuffix(_LOG)
+    return path if _may_be_transcript(path) else None
+
+
+def _may_be_transcript(name: str) -> bool:
+    return name.endswith(SUFFIXES) and not name.endswith(SIDECAR)
+
+
+def _seen(path: str, root: Root, refused: Refused) -> Seen | None:
     try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:  # just deleted
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):  # just deleted
         return None
-    size, mtime_ns = status.st_size, status.st_mtime_ns
-    if entry.name.endswith(".db"):
+    except OSError as error:
+        refused[path] = error
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    found = status_of(status)
+    size, mtime_ns = found.st_size, found.st_mtime_ns
+    if path.endswith(".db"):
         try:  # what is only in the write-ahead log yet has changed the database, too
-            log = os.stat(entry.path + "-wal")  # noqa: PTH116  # text, as the entry has it
-            size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
+            log = os.stat(path + _LOG)  # noqa: PTH116  # text, as the folder has it
+            size, mtime_ns = size + log.st_size, max(mtime_ns, status_of(log).st_mtime_ns)
         except OSError:
             pass
-    return Seen(Path(entry.path), root, size, mtime_ns, status.st_ino)
+    return Seen(Path(path), root, size, mtime_ns, found.st_ino)
 
 
 def path_text(path: str | os.PathLike[str]) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from itertools import filterfalse
 from typing import Any
 
 from stenograph.model.block import AttachmentBlock, Block, CommandBlock, TextBlock, ThinkingBlock, ToolResultBlock
@@ -40,9 +38,10 @@ _LONE = re.compile(
     "]"
 )
 # Possessive, and from the beginning of a word only: texts of one endless word must not take for ever.
-_HUMP = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z])[A-Za-z0-9]*+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_HUMP = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z])[A-Za-z0-9]*+")
+_PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _LONGEST_NAME = 80
+_MOST_PIECES = 1 << 15
 
 
 def spaced(text: str) -> str:
@@ -50,23 +49,34 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _LONE.sub(r" \g<0> ", text)
 
 
-def camel_parts(text: str) -> list[str]:
-    """The parts of the CamelCase names in a text, each name once."""
-    humped = " ".join(filterfalse(str.islower, set(text.split())))
-    names = {name for name in _HUMP.findall(humped) if len(name) <= _LONGEST_NAME}
-    return [part for name in sorted(names) for part in _parts(name)]
+def camel_parts(text: bytes) -> list[bytes]:
+    """The CamelCase names in a text, taken apart, each once."""
+    found = set(map(_humped.__getitem__, text.split()))
+    found.discard(b"")
+    return sorted(found)
 
 
-@lru_cache(1 << 14)
-def _parts(name: str) -> list[str]:
-    return _PART.findall(name)
+class _Humped(dict[bytes, bytes]):
+    """The parts of the names in a piece of text without space, which mostly has none; remembered for a while."""
+
+    def __missing__(self, piece: bytes) -> bytes:
+        names = (name for name in _HUMP.findall(piece) if len(name) <= _LONGEST_NAME)
+        parts = b" ".join(part for name in names for part in _PART.findall(name))
+        if len(piece) <= _LONGEST_NAME:
+            if len(self) >= _MOST_PIECES:
+                self.clear()
+            self[piece] = parts
+        return parts
 
 
-def searchable(text: str) -> str:
-    """The text as it is given to the index: spaced, with the parts of its CamelCase names at the end."""
-    parts = camel_parts(text)
-    text = spaced(text)
-    return f"{text}\n{' '.join(parts)}" if parts else text
+_humped = _Humped()
+
+
+def searchable(text: str) -> bytes:
+    """The text as it is given to the index, in UTF-8: spaced, with the parts of its CamelCase names at the end."""
+    data = spaced(text).encode()
+    parts = camel_parts(data)
+    return b"%b\n%b" % (data, b" ".join(parts)) if parts else data
 
 
 def event_text(event: Event) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from stenograph.fold.calls import CallPair, pair_calls
 from stenograph.fold.usage import UsageCounter
 from stenograph.model import ErrorPayload, Event, LifecyclePayload, ToolPayload
 from stenograph.model.moment import moment_of
-from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.record import EntryRecord
 from stenograph.transcript.summary import Tally
 
 
@@ -59,9 +60,9 @@ class Account:
         self.child_events += 1
         self._count(event)
 
-    def add_entry(self, entry: TranscriptEntry) -> None:
+    def add_entry(self, entry: EntryRecord, moment: datetime) -> None:
         """Take an entry of the run."""
-        self._entries.add(entry)
+        self._entries.count(entry.entry_type, entry.source, moment, entry.adapter, entry.prompt_name)
 
     @property
     def entries(self) -> int:
@@ -110,10 +111,11 @@ class Account:
         self._types[event.type] += 1
         if event.child_run_id is not None:
             self.called[event.child_run_id] = None
-        self._usage.add(event)
         payload = event.payload
         if isinstance(payload, ToolPayload):
             self._tools.append(_slim(event, payload))
+        elif event.type == "token.usage":
+            self._usage.add(event)
 
 
 def _slim(event: Event, payload: ToolPayload) -> Event:

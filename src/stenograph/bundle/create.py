@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.bundle.writing import BundleOptions, Extras, Writing
@@ -43,7 +44,8 @@ def write_bundle(
     is_named = target.suffix.lower() == ".zip"
     spool = Spool(target.parent if is_named else target)
     try:
-        writing = Writing(spool, RunSource(events, is_masked=options.redact, path=source), options, extras)
+        mask = BundleMask(options.secrets) if options.redact or options.secrets else None
+        writing = Writing(spool, RunSource(events, mask=mask, path=source), options, extras, mask)
         manifest = writing.write()
         path = target if is_named else target / bundle_name(manifest)
         spool.publish(path, f"bundle-{manifest.bundle_id}", writing.at)

@@ -32,7 +32,9 @@ def git_diff(cwd: Path) -> bytes | None:
     """What differs from the last commit, at most 8 MiB of it; None outside of a repository or without a commit."""
     diff = _git(cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
     if diff is not None and len(diff) > _LONGEST_DIFF:
-        return diff[:_LONGEST_DIFF] + b"\n[cut: the diff has %d bytes]\n" % len(diff)
+        # Between two lines: half of a secret is no secret that anybody would find and mask.
+        whole = diff.rfind(b"\n", 0, _LONGEST_DIFF) + 1
+        return diff[:whole] + b"[cut: the diff has %d bytes]\n" % len(diff)
     return diff
 
 

@@ -1,14 +1,35 @@
-"""Masking what goes into a bundle beside events: records, documents and text."""
+"""Masking what goes into a bundle: events, and beside them records, documents and text."""
 
 from __future__ import annotations
 
-from stenograph.redact import mask_text
-from stenograph.redact.hint import may_hold_secret
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from stenograph.bundle.secrets import known_secrets
+from stenograph.model import Event
+from stenograph.redact import sharing_mask
+from stenograph.redact.stream import mask_events
+
+T = TypeVar("T")
 
 
-def masked_text(data: bytes) -> bytes:
-    """A text, or one JSON document, with its secrets masked."""
-    text = data.decode("utf-8", "surrogateescape")
-    if not may_hold_secret(text):
-        return data
-    return mask_text(text).encode("utf-8", "surrogateescape")
+class BundleMask:
+    """Masks every secret that is known by its shape, by its name, or as one of this machine or of `secrets`."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._mask = sharing_mask({*known_secrets(), *secrets})
+
+    def events(self, events: Iterable[tuple[Event, T]]) -> Iterator[tuple[Event, T]]:
+        """The events masked in every field, each with what was given with it."""
+        return mask_events(events, self._mask)
+
+    def text(self, text: str) -> str:
+        """A text masked."""
+        return self._mask.texts.text(text)
+
+    def data(self, data: bytes) -> bytes:
+        """A text, or one JSON document, with its secrets masked."""
+        text = data.decode("utf-8", "surrogateescape")
+        if not self._mask.texts.may_hold_secret(text):
+            return data
+        return self.text(text).encode("utf-8", "surrogateescape")

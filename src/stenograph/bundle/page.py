@@ -11,7 +11,7 @@ from stenograph.render.html import html_page
 PAGE = "transcript.html"
 LONGEST = 32 << 20
 """Bytes of events of which a page is made unasked. The page is about as long, and browsers take their time with it."""
-_TOO_LONG = f"the run has more than {LONGEST >> 20} MB; steno show events.jsonl --as html makes it"
+_TOO_LONG = f"more than {LONGEST >> 20} MiB of events; steno show events.jsonl --as html makes it"
 
 
 class PagePaper:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.page import PAGE
 
 _TEXT = """\
 Debug bundle of {what}
@@ -52,6 +53,6 @@ def readme(manifest: Manifest) -> bytes:
         agent=manifest.agent or "stenograph",
         created_at=manifest.created_at,
         program=manifest.program,
-        page=" (left out: too long for one)" if "transcript.html" in manifest.left_out else "",
+        page=f" (left out: {manifest.left_out[PAGE]})" if PAGE in manifest.left_out else "",
         logs=_LOGS[manifest.logs],
     ).encode("utf-8", "replace")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from stenograph.bundle.mask import masked_text
+from stenograph.bundle.mask import BundleMask
 from stenograph.journal.reader import JournalReader
-from stenograph.model import Event, decode, encode, mend
-from stenograph.redact.event import mask_event
+from stenograph.model import Event, encode, mend
 from stenograph.sources.conversion import Conversion
 
 
@@ -21,10 +20,10 @@ class RunSource:
     numbered here.
     """
 
-    def __init__(self, events: Iterable[Event], *, is_masked: bool = False, path: str = "") -> None:
+    def __init__(self, events: Iterable[Event], *, mask: BundleMask | None = None, path: str = "") -> None:
         self.path = str(events.path) if isinstance(events, JournalReader) else path
         self._events = events
-        self._is_masked = is_masked
+        self._mask = mask
         self._replaced = 0
         self._numbers: dict[str, int] = {}
 
@@ -36,7 +35,8 @@ class RunSource:
     @property
     def stem(self) -> str:
         """The name of the file, without its ending; lines of a journal that name no run belong to it."""
-        return Path(self.path).stem
+        stem = Path(self.path).stem
+        return stem if self._mask is None else self._mask.text(stem)
 
     @property
     def size(self) -> int:
@@ -65,33 +65,31 @@ class RunSource:
         return self._replaced
 
     def __iter__(self) -> Iterator[tuple[Event, bytes]]:
-        if isinstance(self._events, JournalReader):
-            yield from self._journal(self._events)
+        reader = self._events
+        if isinstance(reader, JournalReader) and self._mask is None:
+            yield from ((event, blank + reader.line) for event, blank in self._journal(reader))
             return
-        for event in self._events:
-            numbered = self._numbered(event)
-            yield self._masked(numbered) if self._is_masked else self._written(numbered)
+        events = self._journal(reader) if isinstance(reader, JournalReader) else self._made()
+        for event, blank in events if self._mask is None else self._mask.events(events):
+            event, line = self._written(event)
+            yield event, blank + line
 
     def _journal(self, reader: JournalReader) -> Iterator[tuple[Event, bytes]]:
-        """The lines of a journal; blank ones stay before the next, so that each has the number that it had."""
+        """The events of a journal, each with the blank lines before it, so that each has the number that it had."""
         before = 0
         for event in reader:
             blank = b"\n" * (reader.lines - before - 1)
             before = reader.lines
-            event, line = self._masked(event) if self._is_masked else (event, reader.line)
-            yield event, blank + line
+            yield event, blank
+
+    def _made(self) -> Iterator[tuple[Event, bytes]]:
+        return ((self._numbered(event), b"") for event in self._events)
 
     def _numbered(self, event: Event) -> Event:
         if event.seq != 0:
             return event
         number = self._numbers[event.run_id] = self._numbers.get(event.run_id, 0) + 1
         return replace(event, seq=number)
-
-    def _masked(self, event: Event) -> tuple[Event, bytes]:
-        """Masked in every field, also in names and places, which a mask of a recorder leaves alone."""
-        event, line = self._written(mask_event(event))
-        masked = masked_text(line)
-        return (event, line) if masked == line else (decode(masked), masked)
 
     def _written(self, event: Event) -> tuple[Event, bytes]:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from msgspec import Struct
 from stenograph.bundle.account import Account
 from stenograph.bundle.environment import environment_files
 from stenograph.bundle.manifest import NAME, BundleFile, Counts, Manifest, write_manifest
-from stenograph.bundle.mask import masked_text
+from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.member import Member
 from stenograph.bundle.page import PagePaper
 from stenograph.bundle.readme import readme
@@ -35,6 +36,7 @@ from stenograph.model.ids import check_run_id
 from stenograph.transcript.project import Projector
 
 EVENTS = "events.jsonl"
+_TOGETHER, _TOGETHER_BYTES = 64, 1 << 18
 
 
 class BundleOptions(Struct, frozen=True, kw_only=True):
@@ -42,6 +44,8 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
 
     redact: bool = False
     """Mask every secret that we know, in every file."""
+    secrets: tuple[str, ...] = ()
+    """Texts that are masked, too, wherever they stand; with any, everything is masked."""
     environment: bool = True
     """Add system, Python, packages, variables and git."""
     page: bool | None = None
@@ -67,13 +71,16 @@ class Extras(Struct, frozen=True, kw_only=True):
 class Writing:
     """One bundle being written into its spool."""
 
-    def __init__(self, spool: Spool, source: RunSource, options: BundleOptions, extras: Extras) -> None:
+    def __init__(
+        self, spool: Spool, source: RunSource, options: BundleOptions, extras: Extras, mask: BundleMask | None
+    ) -> None:
         self.at = datetime.now(UTC)
         self._spool = spool
         self._source = source
         self._options = options
         self._extras = extras
-        self._mask: Callable[[bytes], bytes] | None = masked_text if options.redact else None
+        self._event_mask = mask
+        self._mask: Callable[[bytes], bytes] | None = None if mask is None else mask.data
         self._account = Account()
         self._problems = list(extras.problems)
         self._missing: list[str] = []
@@ -114,28 +121,39 @@ class Writing:
         """The events of the run, as they are and as entries; what a conversion tells of other runs goes beside."""
         main = self._spool.open(EVENTS)
         is_logged = self._records.entries > 0
-        projectors: dict[str, Projector] = {}
-        for event, line in self._source:
-            if self._is_of_another(event):
-                self._write_child(event, line)
-                continue
-            line += b"\n"
-            main.write(line)
-            self._page.add(line)
-            self._account.add(event)
-            projector = projectors.get(event.run_id)
-            if projector is None:
-                projector = projectors[event.run_id] = Projector()
-            for entry in projector.feed(event):
-                self._account.add_entry(entry)
+        projectors: dict[str, Projector] = defaultdict(Projector)
+        for batch in _batches(self._source):
+            told = []
+            for event in self._write_lines(main, batch):
+                projector = projectors[event.run_id]
+                told += [(entry, event.run_id, projector.moment) for entry in projector.records(event)]
+            for entry, run_id, moment in told:
+                self._account.add_entry(entry, moment)
                 if not is_logged:
-                    self._records.add(entry)
+                    entry.identify(run_id)
+                    self._records.add(entry, moment)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
 
+    def _write_lines(self, main: Member, batch: list[tuple[Event, bytes]]) -> list[Event]:
+        """The events as they are; gives those of the run itself."""
+        is_journal = self._source.is_journal
+        own: list[Event] = []
+        for event, line in batch:
+            if not is_journal and self._is_of_another(event):
+                self._write_child(event, line)
+                continue
+            line += b"\n"
+            main.write(line)
+            if not self._page.left_out:
+                self._page.add(line)
+            self._account.add(event)
+            own.append(event)
+        return own
+
     def _is_of_another(self, event: Event) -> bool:
-        if self._source.is_journal or not self._account.events or event.run_id == self._account.run_id:
+        if not self._account.events or event.run_id == self._account.run_id:
             return False
         with suppress(InvalidRunId):
             return bool(check_run_id(event.run_id))
@@ -167,7 +185,7 @@ class Writing:
             self._missing.append(run_id)
             return
         with self._spool.writing(_child_file(run_id)) as member:
-            for event, line in RunSource(journal, is_masked=self._options.redact):
+            for event, line in RunSource(journal, mask=self._event_mask):
                 member.write(line + b"\n")
                 self._account.add_child(event)
         self._children[run_id] = member
@@ -219,7 +237,7 @@ class Writing:
             source=source.path,
             stem=source.stem,
             logs=self._logs_kind,
-            redacted=self._options.redact,
+            redacted=self._mask is not None,
             counts=Counts(
                 events=account.events,
                 child_events=account.child_events,
@@ -245,6 +263,19 @@ def _run_id_in(stem: str) -> str:
     with suppress(InvalidRunId):
         return check_run_id(stem)
     return ""
+
+
+def _batches(source: RunSource) -> Iterator[list[tuple[Event, bytes]]]:
+    """The events in order, some together: many short steps, one after the other for each event, are slower."""
+    batch: list[tuple[Event, bytes]] = []
+    size = 0
+    for event, line in source:
+        batch.append((event, line))
+        size += len(line)
+        if len(batch) == _TOGETHER or size > _TOGETHER_BYTES:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def _child_file(run_id: str) -> str:

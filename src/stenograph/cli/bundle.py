@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -14,6 +14,7 @@ from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.verify import BundleReport, verify_bundle
 from stenograph.bundle.writing import BundleOptions
+from stenograph.cli.archive import damage_told
 from stenograph.cli.convert import tell_of_flaws
 from stenograph.cli.options import json_option, print_json, root_option, tell_of_journal_flaws, write_text
 from stenograph.cli.table import print_rows
@@ -45,7 +46,11 @@ def command() -> None:
 @click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
 @click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of, in every file.")
 @click.option("--environment/--no-environment", default=True, help="Add system, Python, packages, variables and git.")
-@click.option("--page/--no-page", default=None, help="Add transcript.html.  [default: unless it would be too long]")
+@click.option(
+    "--page/--no-page",
+    default=None,
+    help="Add transcript.html.  [default: unless the run has more than 32 MiB of events]",
+)
 @root_option
 @json_option
 def create(
@@ -75,9 +80,26 @@ def create(
 def _events_of(target: str, root: str) -> tuple[Iterable[Event], str]:
     found = find_run(target, root)
     if isinstance(found, Archived):
-        return found.archive.events(found.run), ""
+        return _family(found), str(found.archive.home.path)
     path, format_name = found
     return (read_events(path) if format_name == "exchange" else convert(path)), str(path)
+
+
+def _family(found: Archived) -> Iterator[Event]:
+    """The events of a run of the archive, then those of the runs that it called, and of those that these called."""
+    waiting, seen = [found.run], {found.run}
+    with damage_told():
+        while waiting:
+            run = waiting.pop(0)
+            yield from found.archive.events(run)
+            query = """
+                SELECT child.id FROM runs AS child JOIN runs AS parent ON child.parent_run_id = parent.run_id
+                WHERE parent.id = ? ORDER BY child.id
+            """
+            for (child,) in found.archive.index.execute(query, (run,)).fetchall():
+                if child not in seen:  # a run that somebody made its own ancestor would never end
+                    seen.add(child)
+                    waiting.append(child)
 
 
 @command.command("show", epilog="Example: steno bundle show bug.zip")

@@ -13,11 +13,14 @@ import click
 
 from stenograph.adapters.collection import SessionCollection, await_session, follow
 from stenograph.cli.options import write_text
+from stenograph.cli.text_root import text_root_option
 from stenograph.cli.wake import FOLDER, note
-from stenograph.errors import StoreError, StoreLocked
+from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
+from stenograph.journal.reader import read_events
 from stenograph.sources.detection import format_named
+from stenograph.threads import ThreadTranscripts
 
 ENDING = b"SessionEnd\n"
 QUIET = 1.0
@@ -45,19 +48,23 @@ RETRY = 2.0
     metavar="SECONDS",
     help="End when nothing has happened for so long.  [default: 600]",
 )
+@text_root_option
 @click.option("--lock", type=click.IntRange(min=3), metavar="FD", help="The session's lock, from `steno hook`.")
-def command(path: Path, root: str | None, format_name: str | None, idle: float, lock: int | None) -> None:
+def command(
+    path: Path, root: str | None, format_name: str | None, idle: float, text_root: str | None, lock: int | None
+) -> None:
     """Follow a session by its main file, which need not exist yet, and record it until nothing happens any more.
 
     What the session's journal holds already is not recorded again. Prints the path of the journal. A session whose
     agent calls `steno hook` ends with the agent.
     """
+    texts = ThreadTranscripts(Path(text_root).absolute()) if text_root else None
     if lock is not None:
         _stand_alone(lock)
     spec = None if format_name is None else format_named(format_name)
     place = recording_root(root)
     try:
-        _Collecting(path.absolute(), spec, place, idle, None if lock is None else _Calls(lock)).run()
+        _Collecting(path.absolute(), spec, place, idle, None if lock is None else _Calls(lock), texts).run()
     except Exception as error:
         note(place, f"{path} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
         raise
@@ -107,12 +114,21 @@ class _Calls:
 class _Collecting:
     """One session from the first line to the last."""
 
-    def __init__(self, path: Path, spec: FormatSpec | None, root: Path, idle: float, calls: _Calls | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: FormatSpec | None,
+        root: Path,
+        idle: float,
+        calls: _Calls | None,
+        texts: ThreadTranscripts | None,
+    ) -> None:
         self._path = path
         self._spec = spec
         self._root = root
         self._idle = idle
         self._calls = calls
+        self._texts = texts
         self._moved = time.monotonic()
         self._told = ""
 
@@ -150,6 +166,14 @@ class _Collecting:
                     return
         finally:
             collection.close()
+            self._write_texts(collection.recorder.path)
+
+    def _write_texts(self, journal: Path) -> None:
+        if self._texts is not None:
+            try:
+                self._texts.write(read_events(journal))
+            except StenographError as error:
+                self._tell(f"the text transcripts are not written: {error}")
 
     def _goes_on(self) -> bool:
         """Whether something may still come."""

@@ -9,7 +9,7 @@ import click
 from stenograph.archive.originals import give_back
 from stenograph.cli.archive import open_archive
 from stenograph.cli.options import json_option, print_json, write_text
-from stenograph.render.terminal import visible
+from stenograph.render.terminal import on_one_line
 
 
 @click.command(
@@ -32,4 +32,4 @@ def command(run: str, folder: str, version: int | None, as_json: bool) -> None:
     if as_json:
         print_json({"run_id": run_id, "files": [str(path) for path in written]})
     else:
-        write_text("".join(f"{visible(str(path))}\n" for path in written))
+        write_text("".join(f"{on_one_line(str(path))}\n" for path in written))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from stenograph.query.passage import Passage, Selection, read_passage
 from stenograph.sources.conversion import Conversion, convert
 from stenograph.transcript import TranscriptEntry
 from stenograph.transcript.project import Projector
+
+if TYPE_CHECKING:
+    from stenograph.cli.redaction import Redaction
 
 _OPTIONS = (
     click.option("--source", metavar="NAME", help="Only what main or one subagent said."),
@@ -52,11 +55,11 @@ class Reading:
         self._run = find_run(target, root, archive_first=passage.first > 0 or passage.last is not None)
         self._passage = passage
         self._keep_raw = keep_raw
-        self._redacted: Callable[[Event], Event] | None = None
+        self._redaction: Redaction | None = None
         if redact:
-            from stenograph.cli.redaction import redacting  # many patterns, which take their time to load
+            from stenograph.cli.redaction import Redaction  # many patterns, which take their time to load
 
-            self._redacted = redacting()
+            self._redaction = Redaction()
         self._last: JournalReader | Conversion | None = None
 
     def events(self) -> Iterable[Event]:
@@ -65,13 +68,13 @@ class Reading:
             events: Iterable[Event] = _undamaged(read_passage(self._run.archive, self._run.run, self._passage))
         else:
             events = self._whole() if self._passage.is_all else self._selected()
-        return events if self._redacted is None else map(self._redacted, events)
+        return events if self._redaction is None else self._redaction.events(events)
 
     def entries(self) -> Iterator[TranscriptEntry]:
         """The entries of the passage; they have the numbers that they have in the whole run."""
         selection, projector = Selection(self._passage), Projector()
         for event in self._whole():
-            entries = projector.feed(event if self._redacted is None else self._redacted(event))
+            entries = projector.feed(event if self._redaction is None else self._redaction.event(event))
             if selection.has(event):
                 yield from entries
         selection.check()

@@ -1,35 +1,25 @@
-"""`--redact`: every text of an event masked, those that identify it included."""
+"""`--redact`: every text of every event masked, those that identify it included."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from msgspec.structs import fields, replace
-
-from stenograph.model import Event, Origin
-from stenograph.redact import default_masker, mask_text
-
-_KEPT = {"payload", "origin", "raw", "raw_b64", "extra"}
-_ENVELOPE = [field.name for field in fields(Event) if field.name not in _KEPT]
-_ORIGIN = [field.name for field in fields(Origin) if field.name != "extra"]
+from stenograph.bundle.secrets import known_secrets
+from stenograph.model import Event
+from stenograph.redact import sharing_mask
+from stenograph.redact.stream import mask_events
 
 
-def redacting() -> Callable[[Event], Event]:
-    """A function that masks an event for a reader, not for a journal: paths, names and ids may change, too."""
-    mask = default_masker()
+class Redaction:
+    """Masks events for a reader, not for a journal: paths, names and ids may change, too."""
 
-    def redacted(event: Event) -> Event:
-        masked = mask(event)
-        changes = _changes(masked, _ENVELOPE)
-        if masked.origin is not None and (inside := _changes(masked.origin, _ORIGIN)):
-            changes["origin"] = replace(masked.origin, **inside)
-        return replace(masked, **changes) if changes else masked
+    def __init__(self) -> None:
+        self._mask = sharing_mask(known_secrets())
 
-    return redacted
+    def event(self, event: Event) -> Event:
+        """One event, looked at by itself."""
+        return self._mask.event(event)
 
-
-def _changes(value: Any, names: Iterable[str]) -> dict[str, Any]:
-    told = ((name, getattr(value, name)) for name in names)
-    texts = ((name, each, mask_text(each)) for name, each in told if isinstance(each, str))
-    return {name: masked for name, before, masked in texts if masked != before}
+    def events(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events of a run, chunks of a stream looked at together."""
+        return (event for event, _ in mask_events(((event, None) for event in events), self._mask))

@@ -11,6 +11,7 @@ import click
 
 from stenograph.adapters.output import Output
 from stenograph.adapters.passage import Passage
+from stenograph.cli.text_root import text_root_option
 
 if TYPE_CHECKING:
     from stenograph.adapters.command_recording import CommandRecording
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
     metavar="FD",
     help="Write the path of each journal to this open descriptor, a line each.",
 )
+@text_root_option
 @click.pass_context
-def command(ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None) -> None:
+def command(
+    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, text_root: str | None
+) -> None:
     """Run a command with its input, output, errors, signals and exit code untouched, and record it.
 
     An agent is recorded from its own session files, or from what it prints where it keeps none; any other command with
@@ -57,7 +61,7 @@ def command(ctx: click.Context, words: tuple[str, ...], root: str | None, path_f
         ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
     problems: list[str] = []
     try:
-        recording = _begun(words, root, output, passage.is_copied, began, path_fd, problems)
+        recording = _begun(words, root, output, passage.is_copied, began, path_fd, text_root, problems)
         code = passage.wait()
         if recording is not None:
             recording.finish(code)
@@ -84,6 +88,7 @@ def _begun(
     is_copied: bool,
     began: datetime,
     path_fd: int | None,
+    text_root: str | None,
     problems: list[str],
 ) -> CommandRecording | None:
     """The recording of the command, which runs already: loading what that takes is not the command's time."""
@@ -95,8 +100,17 @@ def _begun(
     try:
         from stenograph.adapters.command_recording import CommandRecording
         from stenograph.journal.place import recording_root
+        from stenograph.threads import ThreadTranscripts
 
-        recording = CommandRecording(words, recording_root(root), output, is_copied=is_copied, began=began, known=known)
+        recording = CommandRecording(
+            words,
+            recording_root(root),
+            output,
+            is_copied=is_copied,
+            began=began,
+            known=known,
+            text_transcripts=ThreadTranscripts(Path(text_root).absolute()) if text_root else None,
+        )
         recording.start()
     except Exception as error:  # noqa: BLE001  # whatever it is, it is ours and not the command's
         problems.append(f"the command is not recorded: {error}")

@@ -17,7 +17,7 @@ from stenograph.archive.walk import Root, roots_of
 from stenograph.cli.archive import damage_told
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError
-from stenograph.render.terminal import visible
+from stenograph.render.terminal import on_one_line, visible
 
 _LINE = 79
 _PATIENCE = 30.0  # a watch holds the archive for moments only
@@ -54,7 +54,7 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], r
     else:
         write_text(summary_text(summary, archive))
     for problem in summary.problems:
-        click.echo(f"steno: {visible(problem)}", err=True)
+        click.echo(f"steno: {on_one_line(problem)}", err=True)
     if summary.failed:
         raise click.exceptions.Exit(1)
 

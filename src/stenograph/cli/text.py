@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.convert import tell_of_flaws
-from stenograph.cli.options import json_option, print_json, tell_of_journal_flaws, write_text
-from stenograph.cli.target import find_target
-from stenograph.journal.reader import JournalReader, read_events
+from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.cli.reading import Reading
+from stenograph.query.passage import Passage
 from stenograph.render.terminal import visible
-from stenograph.sources.conversion import convert
 from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
 
 
@@ -29,22 +27,19 @@ from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
     metavar="DIR",
     help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]",
 )
+@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
 @json_option
 def command(
-    target: str, root: str, thread: str | None, chat: str | None, mode: str, storage: str, as_json: bool
+    target: str, root: str, thread: str | None, chat: str | None, mode: str, storage: str, redact: bool, as_json: bool
 ) -> None:
     """Write a run as plain-text files, one for each user message with everything up to the next one.
 
     They go to DIR/threads/ID/.meta/transcripts; the 50 newest of a thread are kept. Prints their paths.
     """
-    path, format_name = find_target(target, storage)
-    events = read_events(path) if format_name == "exchange" else convert(path)
-    written = ThreadTranscripts(root, thread_id=thread, chat_id=chat, mode=mode).write(events)
+    reading = Reading(target, storage, Passage(), redact=redact, keep_raw=False)
+    written = ThreadTranscripts(root, thread_id=thread, chat_id=chat, mode=mode).write(reading.events())
     if as_json:
         print_json({"files": [str(each) for each in written]})
     else:
         write_text("".join(f"{visible(str(each))}\n" for each in written))
-    if isinstance(events, JournalReader):
-        tell_of_journal_flaws(events, "left out")
-    else:
-        tell_of_flaws(events.files)
+    reading.tell_of_flaws()

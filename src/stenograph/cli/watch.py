@@ -13,7 +13,7 @@ from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
 from stenograph.cli.options import json_option, write_bytes, write_text
 from stenograph.cli.sync import summary_text, wanted_roots
-from stenograph.render.terminal import visible
+from stenograph.render.terminal import on_one_line, visible
 
 
 @click.command(
@@ -44,7 +44,7 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], a
         elif summary.events or summary.failed or summary.new or summary.rebuilt:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive)}")
         for problem in summary.problems:
-            click.echo(f"steno: {visible(problem)}", err=True)
+            click.echo(f"steno: {on_one_line(problem)}", err=True)
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)

@@ -9,7 +9,6 @@ joins the pair that lacks it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from msgspec import Struct
 
@@ -36,29 +35,30 @@ class CallPair(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return payload.error if isinstance(payload, ToolPayload) else None
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     first: Event
     call_id: str
-    calls: dict[str, Event] = field(default_factory=dict)
+    calls: dict[str, Event] = {}
     """By fidelity."""
-    results: dict[str, Event] = field(default_factory=dict)
+    results: dict[str, Event] = {}
 
     def pair(self) -> CallPair:
         call, result = _trusted(self.calls), _trusted(self.results)
-        told = [event.payload.name for event in (call, result) if event is not None]
+        name = "" if call is None else call.payload.name
         return CallPair(
             run_id=self.first.run_id,
             source=self.first.source,
             call_id=self.call_id,
-            name=next((name for name in told if name), ""),
+            name=name or ("" if result is None else result.payload.name),
             call=call,
             result=result,
         )
 
 
 def _trusted(told: dict[str, Event]) -> Event | None:
-    return told.get("router") or next(iter(told.values()), None)
+    if not told:
+        return None
+    return told.get("router") or next(iter(told.values()))
 
 
 def pair_calls(events: Iterable[Event]) -> list[CallPair]:
@@ -82,7 +82,7 @@ def pair_calls(events: Iterable[Event]) -> list[CallPair]:
 
 def _home(drafts: list[_Draft], payload: ToolPayload, *, is_call: bool) -> _Draft | None:
     """The pair that an event belongs to; None when it begins one. An empty id names nothing, so it joins nothing."""
-    if not payload.call_id:
+    if not payload.call_id or not drafts:
         return None
     if is_call:
         return next((draft for draft in drafts if payload.fidelity not in draft.calls), None)

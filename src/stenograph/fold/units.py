@@ -33,21 +33,36 @@ class _Draft:
         return Unit(run_id=self.run_id, number=self.number, prompt=self.prompt, events=tuple(self.events))
 
 
-def units(events: Iterable[Event]) -> Iterator[Unit]:
-    """The units of one or several runs, each as soon as the next one of its run begins.
+class UnitSplitter:
+    """The units of runs whose events come one by one.
 
     Only what is said to `main` begins a unit: a subagent's prompt is part of the unit that spawned it. Runs may be
     interleaved; each has its own units.
     """
-    drafts: dict[str, _Draft] = {}
-    for event in events:
-        draft = drafts.get(event.run_id)
+
+    def __init__(self) -> None:
+        self._drafts: dict[str, _Draft] = {}
+
+    def add(self, event: Event) -> Unit | None:
+        """Take the next event; the unit that it ends, if it ends one."""
+        ended = None
+        draft = self._drafts.get(event.run_id)
         if draft is None:
-            draft = drafts[event.run_id] = _Draft(event.run_id)
+            draft = self._drafts[event.run_id] = _Draft(event.run_id)
         if event.type == "message.user" and event.source == "main":
             if draft.events:
-                yield draft.unit()
-            draft = drafts[event.run_id] = _Draft(event.run_id, draft.number + 1, event)
+                ended = draft.unit()
+            draft = self._drafts[event.run_id] = _Draft(event.run_id, draft.number + 1, event)
         draft.events.append(event)
-    for draft in drafts.values():
-        yield draft.unit()
+        return ended
+
+    def rest(self) -> Iterator[Unit]:
+        """The last unit of every run, when no more events come."""
+        return (draft.unit() for draft in self._drafts.values())
+
+
+def units(events: Iterable[Event]) -> Iterator[Unit]:
+    """The units of one or several runs, each as soon as the next one of its run begins."""
+    splitter = UnitSplitter()
+    yield from (unit for event in events if (unit := splitter.add(event)) is not None)
+    yield from splitter.rest()

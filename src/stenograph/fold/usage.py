@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stenograph.model.event import Event
 from stenograph.model.payload import UsagePayload
@@ -43,12 +42,11 @@ class UsageTotals(Struct, frozen=True, kw_only=True):
     """The empty name holds what no model was named for."""
 
 
-@dataclass(slots=True)
-class _Reports:
+class _Reports(Struct):
     """The usage reports of one scope in one run that have no id, or the last of each that has."""
 
-    keyed: dict[str, UsagePayload] = field(default_factory=dict)
-    alone: list[UsagePayload] = field(default_factory=list)
+    keyed: dict[str, UsagePayload] = {}
+    alone: list[UsagePayload] = []
     is_used: bool = False
 
     def add(self, payload: UsagePayload) -> None:
@@ -59,8 +57,7 @@ class _Reports:
             self.alone.append(payload)
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     has_calls: bool = False
     turns: _Reports = field(default_factory=_Reports)
     total: UsagePayload | None = None
@@ -82,7 +79,9 @@ class UsageCounter:
         payload = event.payload
         if event.type != "token.usage" or not isinstance(payload, UsagePayload):
             return
-        run = self._runs.setdefault(event.run_id, _Run())
+        run = self._runs.get(event.run_id)
+        if run is None:
+            run = self._runs[event.run_id] = _Run()
         match payload.scope:
             case "call":
                 run.has_calls = True

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any
 
 from stenograph.formats.base import FormatSpec
@@ -21,6 +20,8 @@ HEAD_RECORDS = 20
 @cache
 def formats() -> dict[str, FormatSpec]:
     """Every installed format by its name, in alphabetical order."""
+    from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
+
     specs = (point.load() for point in entry_points(group=GROUP))
     return {spec.name: spec for spec in sorted(specs, key=lambda spec: str(spec.name))}
 

@@ -49,8 +49,11 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     beyond a double (kept as strings). Raises ValueError or RecursionError for the rest.
     """
     text = line.decode("utf-8", "surrogateescape")
+    value = json.loads(text, strict=False, parse_constant=str, parse_float=_number)
+    if "\\ud" not in text and "\\uD" not in text and (text.isascii() or not _LONE.search(text)):
+        return value, 0
     # The parser has joined what was a pair; a bad byte that follows a lone escape is no second half.
-    return _scrubbed(json.loads(text, strict=False, parse_constant=str, parse_float=_number), _LONE.subn)
+    return _scrubbed(value, _LONE.subn)
 
 
 def _number(text: str) -> float | str:

@@ -1,10 +1,10 @@
 """Events with their secrets masked: opt in with `Recorder(mask=default_masker())`.
 
 Knows the shapes of common secrets and the names under which people keep them; promises nothing beyond. Each secret
-becomes `[masked:<kind>]`, all else stays as it stood: types, keys, lengths of lists, JSON that parses.
+becomes `[masked:<kind>]`, all else stays as it stood: types, lengths of lists and objects, JSON that parses.
 """
 
-from stenograph.redact.event import default_masker
+from stenograph.redact.event import EventMask, default_masker, sharing_mask
 from stenograph.redact.text import mask_text
 
-__all__ = ["default_masker", "mask_text"]
+__all__ = ["EventMask", "default_masker", "mask_text", "sharing_mask"]

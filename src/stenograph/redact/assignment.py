@@ -42,12 +42,12 @@ def assignments(text: str, small: str) -> Iterator[Span]:
     for (start, place), following in zip(found, [*found[1:], None], strict=False):
         # A name inside a value that is masked as a whole says nothing more.
         if place.start >= done:
-            for span in _parts(text, start, _stop(text, start, following), place):
+            for span in value_parts(text, start, _stop(text, start, following), place):
                 done = span.end
                 yield span
     if "--" in text:
         for match in _FLAG.finditer(text):
-            yield from _parts(text, match.end(), len(text), Place(match["name"], match.start(), " ", "--", False))
+            yield from value_parts(text, match.end(), len(text), Place(match["name"], match.start(), " ", "--", False))
 
 
 def _names(small: str) -> list[re.Match[str]]:
@@ -80,7 +80,7 @@ def _place(text: str, match: re.Match[str]) -> Place:
     return Place(name.lstrip("-"), start, match["sign"], before + flag, bool(match["quote"]))
 
 
-def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
+def value_parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
     """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret.
 
     A value without quotes is judged by what stands before `stop`.
@@ -99,7 +99,7 @@ def _parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
         return []
     is_pattern = "r" in (opening["letters"] or "").lower()
     is_command = opening["quote"] == "`" and " " in text[start:end]
-    if is_pattern or is_command or not _believes(text[start:end], place.name, secret):
+    if is_pattern or is_command or not believes(text[start:end], place.name, secret):
         return []
     return parts_of(secret.kind, text, start, end)
 
@@ -118,7 +118,7 @@ def _closing(text: str, opening: re.Match[str]) -> int | None:
     return len(text)
 
 
-def _believes(value: str, name: str, secret: Secret) -> bool:
+def believes(value: str, name: str, secret: Secret) -> bool:
     """Whether a quoted value is a secret: labels, messages and names of fields are not."""
     if secret.kind == "authorization":
         value = value[scheme_end(value, 0, len(value)) :]

@@ -1,127 +1,160 @@
-"""Masking events: every text that an event carries, and none of what identifies it."""
+"""Masking events: every text that an event carries and, for who shares it, what identifies it."""
 
 from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from stenograph.model import AttachmentBlock, Event, Value
-from stenograph.redact.hint import may_hold_secret
-from stenograph.redact.text import mask_text, mask_value
+from stenograph.redact.known import Known
+from stenograph.redact.packed import unpacked
+from stenograph.redact.pair import labels_in
+from stenograph.redact.text import TextMask
 
 _encode = msgspec.json.Encoder().encode
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 """What the encoder raises for values that no journal can hold."""
-
-
-def default_masker() -> Callable[[Event], Event]:
-    """A mask for `Recorder`: gives the same event back when it holds no secret that we know, and never raises."""
-    return mask_event
-
-
-def mask_event(event: Event) -> Event:
-    """The event with its secrets masked."""
-    if not _may_hold_secret(event):
-        return event
-    changes: dict[str, Any] = {}
-    for name, mask in _FIELDS.items():
-        before = getattr(event, name)
-        after = mask(before)
-        if after is not before:
-            changes[name] = after
-    return replace(event, **changes) if changes else event
-
-
-def _may_hold_secret(event: Event) -> bool:
-    """Whether anything in the event, looked at as the line that it will be, hints at a secret."""
-    if event.raw_b64 is not None:
-        return True
-    try:
-        # Latin-1 takes any bytes and keeps one byte per character, which is all that the hints need.
-        return may_hold_secret(_encode(event).decode("latin-1"))
-    except _UNWRITABLE:
-        return True
-
-
-def _mask_tree(node: Any, name: str | None = None) -> Any:
-    """A payload or field with its texts masked; the same object when there was nothing to mask."""
-    try:
-        return _mask(name, node)
-    except RecursionError:
-        return _mask_as_json(node)
-
-
-def _mask_as_json(node: Any) -> Any:
-    """What is nested too deeply to walk, masked as the text that it will be."""
-    try:
-        text = _encode(node).decode()
-        masked = mask_text(text)
-        return node if masked == text else msgspec.json.decode(masked)
-    except _UNWRITABLE:
-        return node  # nobody can write it, so nobody will read it
-
-
-def _mask(name: str | None, node: Any) -> Any:
-    """What stands under a name, masked; the items of a list stand under the name of the list."""
-    if isinstance(node, str):
-        masked = mask_value(name, node)
-        return node if masked == node else masked
-    if isinstance(node, Value):
-        return _mask_fields(node)
-    if isinstance(node, dict):
-        return _mask_items(node, {key: _mask(key if isinstance(key, str) else None, node[key]) for key in node})
-    if isinstance(node, list):
-        return _mask_items(node, dict(enumerate(_mask(name, item) for item in node)))
-    if isinstance(node, tuple):
-        items = tuple(_mask(name, item) for item in node)
-        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
-    return node
-
-
-def _mask_fields(value: Value) -> Value:
-    """A value with its fields masked; of an attachment, whose content is no text, only what it has no name for."""
-    names = ("extra",) if isinstance(value, AttachmentBlock) else value.__struct_fields__
-    changes: dict[str, Any] = {}
-    for name in names:
-        before = getattr(value, name)
-        after = _mask_tree(before, name)
-        if after is not before:
-            changes[name] = after
-    return replace(value, **changes) if changes else value
-
-
-def _mask_items(container: Any, items: dict[Any, Any]) -> Any:
-    """A dict or list of the same class with these items; itself when none of them is new."""
-    changed = {key: item for key, item in items.items() if item is not container[key]}
-    if not changed:
-        return container
-    masked = copy.copy(container)
-    for key, item in changed.items():
-        masked[key] = item
-    return masked
-
-
-def _mask_base64(encoded: Any) -> Any:
-    """A source line that is not UTF-8, masked where it is text."""
-    if not isinstance(encoded, str):
-        return encoded
-    try:
-        text = base64.b64decode(encoded, validate=True).decode("utf-8", "surrogateescape")
-    except ValueError:
-        return encoded
-    masked = mask_text(text)
-    return encoded if masked == text else base64.b64encode(masked.encode("utf-8", "surrogateescape")).decode()
-
-
-_FIELDS: dict[str, Callable[[Any], Any]] = {
-    "payload": _mask_tree,
-    "raw": _mask_tree,
-    "raw_b64": _mask_base64,
-    "extra": _mask_tree,
-}
+_BASE64 = "raw_b64"
+_CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
+
+
+def default_masker(secrets: Iterable[str] = ()) -> Callable[[Event], Event]:
+    """A mask for `Recorder`: gives the same event back when it holds no secret that we know, and never raises.
+
+    `secrets` are texts to be masked wherever they stand, beside what is found by its shape or name.
+    """
+    return EventMask(TextMask(Known(secrets)), _CARRY_TEXT).event
+
+
+def sharing_mask(secrets: Iterable[str] = ()) -> EventMask:
+    """A mask for who reads, not for a journal: names, places and ids may change, too."""
+    return EventMask(TextMask(Known(secrets), keeps_ids=False), Event.__struct_fields__)
+
+
+class EventMask:
+    """Masks the given fields of events."""
+
+    def __init__(self, texts: TextMask, fields: Iterable[str]) -> None:
+        self.texts = texts
+        self._fields = tuple(fields)
+
+    def event(self, event: Event) -> Event:
+        """The event with its secrets masked; itself when there are none."""
+        if not self._may_hold_secret(event):
+            return event
+        changes: dict[str, Any] = {}
+        for name in self._fields:
+            before = getattr(event, name)
+            after = self._mask_base64(before) if name == _BASE64 else self._mask_tree(before)
+            if after is not before:
+                changes[name] = after
+        return replace(event, **changes) if changes else event
+
+    def _may_hold_secret(self, event: Event) -> bool:
+        """Whether anything in the event, looked at as the line that it will be, hints at a secret."""
+        if event.raw_b64 is not None:
+            return True
+        try:
+            return self.texts.may_hold_secret(_encode(event).decode())
+        except _UNWRITABLE:
+            return True
+
+    def _mask_tree(self, node: Any, name: str | None = None) -> Any:
+        """A payload or field with its texts masked; the same object when there was nothing to mask."""
+        try:
+            return self._mask(name, node)
+        except RecursionError:
+            return self._mask_as_json(node)
+
+    def _mask_as_json(self, node: Any) -> Any:
+        """What is nested too deeply to walk, masked as the text that it will be."""
+        try:
+            text = _encode(node).decode()
+            masked = self.texts.text(text)
+            return node if masked == text else msgspec.json.decode(masked)
+        except _UNWRITABLE:
+            return node  # nobody can write it, so nobody will read it
+
+    def _mask(self, name: str | None, node: Any, label: str | None = None) -> Any:
+        """What stands under a name, masked; the items of a list stand under the name of the list."""
+        if isinstance(node, str):
+            masked = self.texts.value(name, node, label)
+            return node if masked == node else masked
+        if isinstance(node, AttachmentBlock):
+            return self._mask_attachment(node)
+        if isinstance(node, Value):
+            return self._mask_fields(node, node.__struct_fields__)
+        if isinstance(node, dict):
+            return self._mask_dict(node)
+        if isinstance(node, list):
+            items = [self._mask(name, item) for item in node]
+            return _with_items(node, items) if _are_new(items, node) else node
+        if isinstance(node, tuple):
+            masked_items = tuple(self._mask(name, item) for item in node)
+            return masked_items if _are_new(masked_items, node) else node
+        return node
+
+    def _mask_fields(self, value: Value, names: Iterable[str]) -> Value:
+        changes: dict[str, Any] = {}
+        for name in names:
+            before = getattr(value, name)
+            after = self._mask_tree(before, name)
+            if after is not before:
+                changes[name] = after
+        return replace(value, **changes) if changes else value
+
+    def _mask_attachment(self, block: AttachmentBlock) -> Value:
+        """The content is left out when it holds a secret; nothing can stand in its place."""
+        data = block.data
+        if data is not None and any(self.texts.find(None, content) for content in (data, unpacked(data))):
+            block = replace(block, data=None)
+        return self._mask_fields(block, ("media_type", "sha256", "extra"))
+
+    def _mask_dict(self, node: dict[Any, Any]) -> dict[Any, Any]:
+        """An object of the same class with keys and values masked; itself when none of them is new."""
+        labels = labels_in(node)
+        items = {key: self._mask(key if isinstance(key, str) else None, node[key], labels.get(key)) for key in node}
+        keys = {key: self.texts.text(key) for key in node if isinstance(key, str)}
+        if not _are_new(items.values(), node.values()) and all(key == masked for key, masked in keys.items()):
+            return node
+        masked = copy.copy(node)
+        masked.clear()
+        for key, item in items.items():
+            masked[_free(keys.get(key, key), masked)] = item
+        return masked
+
+    def _mask_base64(self, encoded: Any) -> Any:
+        """A source line that is not UTF-8, masked where it is text."""
+        if not isinstance(encoded, str):
+            return encoded
+        try:
+            text = base64.b64decode(encoded, validate=True).decode("utf-8", "surrogateescape")
+        except ValueError:
+            return encoded
+        masked = self.texts.text(text)
+        return encoded if masked == text else base64.b64encode(masked.encode("utf-8", "surrogateescape")).decode()
+
+
+def _free(key: Any, taken: dict[Any, Any]) -> Any:
+    """The key, numbered when another key is masked as it is."""
+    number, free = 1, key
+    while free in taken:
+        number += 1
+        free = f"{key}-{number}"
+    return free
+
+
+def _are_new(items: Iterable[Any], before: Iterable[Any]) -> bool:
+    return any(new is not old for new, old in zip(items, before, strict=True))
+
+
+def _with_items(container: list[Any], items: list[Any]) -> list[Any]:
+    masked = copy.copy(container)
+    masked[:] = items
+    return masked

@@ -33,6 +33,13 @@ _NAMES = tuple(
     (word, re.compile(pattern + _SIGN + ("" if word in _MAYBE_NUMBERS else _NO_NUMBER), re.ASCII))
     for word, pattern in KEYWORDS.items()
 )
+_LABEL = re.compile(
+    rf"(?:name|key)[\s\\\"'`]{{0,20}}+(?:=>|[:=])[\s\\\"'`]{{0,20}}+[\w.-]{{0,60}}?(?:{'|'.join(KEYWORDS.values())})",
+    re.ASCII,
+)
+"""A field that holds the name of a secret, whose value is in another."""
+_ESCAPED = re.compile(r"\\u00[2-7]")
+"""A letter that nobody needs to escape: what it is part of shows only when it is read."""
 _FLAG = re.compile(rf"--[\w-]{{0,60}}?(?:{'|'.join(KEYWORDS.values())})[\w-]{{0,60}}+ ", re.ASCII)
 _BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)", re.ASCII)
 
@@ -52,5 +59,9 @@ def may_hold_secret(text: str) -> bool:
             if pattern.search(small):
                 return True
     if has_word and "--" in small and _FLAG.search(small):
+        return True
+    if has_word and "value" in small and _LABEL.search(small):
+        return True
+    if "\\u00" in text and _ESCAPED.search(text):
         return True
     return "bearer" in small and _BEARER.search(small) is not None

@@ -8,20 +8,25 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
+from stenograph.redact.pair import labels_in
 from stenograph.redact.span import Span
 
 _TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|[\[\]{},]', re.DOTALL)
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_OF_PAIR = re.compile(r"(?:name|key|value)\Z", re.IGNORECASE)
+_SPELLED_LETTER = re.compile(r"\\+u00(?:0[9aAdD]|[2-7][0-9a-fA-F])|.", re.DOTALL)
 _LETTER = re.compile(rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\.|.", re.DOTALL)
 
 
 class Literal(NamedTuple):
-    """A string that is a value in JSON text."""
+    """A string in JSON text."""
 
     start: int
     end: int
-    name: str | None
-    """The key whose value it is, or whose list it stands in."""
+    name: str | None = None
+    """The key whose value it is, or whose list it stands in; None for a key."""
+    label: str | None = None
+    """The name that the object gives this value in another field."""
 
 
 def is_json(text: str) -> bool:
@@ -38,20 +43,32 @@ def is_json(text: str) -> bool:
 
 
 def literals(text: str) -> Iterator[Literal]:
-    """The strings of JSON text that are values; keys are left alone."""
+    """The strings of JSON text, keys included; the value of a pair once more, with its label, where its object ends."""
     name: str | None = None
     outer: list[str | None] = [None]
+    objects: list[dict[str, tuple[int, int]]] = [{}]
     for match in _TOKEN.finditer(text):
         if match[1] is None:
             if match[0] in "[{":
                 outer.append(name if match[0] == "[" else None)
+                objects.append({})
             elif match[0] != "," and len(outer) > 1:
                 outer.pop()
+                yield from _labelled(text, objects.pop())
             name = outer[-1]
         elif match[2]:
             name = decoded(match[1])
+            yield Literal(*match.span(1))
         else:
+            if name is not None and _OF_PAIR.search(name):
+                objects[-1][name] = match.span(1)
             yield Literal(*match.span(1), name)
+
+
+def _labelled(text: str, fields: dict[str, tuple[int, int]]) -> Iterator[Literal]:
+    if len(fields) > 1:
+        labels = labels_in({name: decoded(text[slice(*span)]) for name, span in fields.items()})
+        yield from (Literal(*fields[name], name, label) for name, label in labels.items())
 
 
 def decoded(inner: str) -> str:
@@ -59,10 +76,24 @@ def decoded(inner: str) -> str:
     return str(json.loads(f'"{inner}"', strict=False)) if "\\" in inner else inner
 
 
-def to_source(inner: str, start: int, spans: list[Span]) -> Iterator[Span]:
-    """Spans of what a string says as spans of the text in which it begins at `start`, escapes kept whole."""
+def spelled_out(text: str) -> list[str]:
+    """The letters of a text, each as it is written: a plain letter may be written as `\\u0041`."""
+    return _SPELLED_LETTER.findall(text)
+
+
+def letter_of(written: str) -> str:
+    """What a letter of a text is, however it is written."""
+    return chr(int(written[-4:], 16)) if len(written) > 1 else written
+
+
+def in_source(inner: str, start: int, spans: list[Span]) -> Iterator[Span]:
+    """Spans of what a JSON string says as spans of the text in which it begins at `start`, escapes kept whole."""
     if "\\" not in inner:
-        yield from (Span(start + span.start, start + span.end, span.kind) for span in spans)
-        return
-    at = list(accumulate((len(letter) for letter in _LETTER.findall(inner)), initial=start))
-    yield from (Span(at[span.start], at[span.end], span.kind) for span in spans)
+        return iter([Span(start + span.start, start + span.end, span.kind) for span in spans])
+    return to_source(_LETTER.findall(inner), start, spans)
+
+
+def to_source(letters: list[str], start: int, spans: list[Span]) -> Iterator[Span]:
+    """Spans of what letters say as spans of the text in which they are written from `start` on."""
+    at = list(accumulate(map(len, letters), initial=start))
+    return (Span(at[span.start], at[span.end], span.kind) for span in spans)

@@ -9,8 +9,11 @@ from stenograph.redact.assignment import assignments
 from stenograph.redact.curl import curl_passwords
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
-from stenograph.redact.literal import decoded, is_json, literals, to_source
+from stenograph.redact.known import Known
+from stenograph.redact.literal import decoded, in_source, is_json, letter_of, literals, spelled_out, to_source
 from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
+from stenograph.redact.packed import holds_packed, packed_secrets
+from stenograph.redact.pair import labelled, pairs
 from stenograph.redact.pem import private_keys
 from stenograph.redact.provider import provider_tokens
 from stenograph.redact.span import Span, cut, merge
@@ -23,31 +26,77 @@ _LONGEST_NAME = 100
 """Longer keys are no names of fields, and judgments about names are remembered."""
 
 
+class TextMask:
+    """Masks texts: secrets by their shape and name, and those that are `known`."""
+
+    def __init__(self, known: Known | None = None, *, keeps_ids: bool = True) -> None:
+        """`keeps_ids` leaves alone what joins records to one another, whatever stands there."""
+        self._known = known or Known()
+        self._keeps_ids = keeps_ids
+
+    def text(self, text: str) -> str:
+        """The text with `[masked:<kind>]` in place of every secret found; masking it again changes nothing."""
+        return self.value(None, text)
+
+    def value(self, name: str | None, text: str, label: str | None = None) -> str:
+        """The text with its secrets masked, given the key under which it stands, and what a pair calls it."""
+        for _ in range(_PASSES):
+            spans = self.find(name, text)
+            if label is not None:
+                spans = merge((*spans, *labelled(label, text)))
+            if not spans:
+                break
+            text = cut(text, spans)
+        return text
+
+    def may_hold_secret(self, text: str) -> bool:
+        """Whether it is worth looking for secrets in a text."""
+        return may_hold_secret(text) or self._known.are_in(text) or holds_packed(text, self.may_hold_secret)
+
+    def find(self, name: str | None, text: str) -> list[Span]:
+        """The secrets in a text, in order and disjoint."""
+        if self._keeps_ids and name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
+            return []
+        secret = _promise(name)
+        named = _named(secret, text) if secret else []
+        if not self.may_hold_secret(text):
+            return named
+        spans = self._in_json(text) if is_json(text) else self._in_text(text)
+        return merge((*spans, *named))
+
+    def _in_text(self, text: str) -> Iterator[Span]:
+        yield from self._spans(text)
+        yield from packed_secrets(text, lambda content: self.find(None, content))
+        if "\\u00" in text:
+            letters = spelled_out(text)
+            if len(letters) < len(text):
+                yield from to_source(letters, 0, merge(self._spans("".join(map(letter_of, letters)))))
+
+    def _spans(self, text: str) -> Iterator[Span]:
+        yield from in_text(text)
+        yield from self._known.spans(text)
+
+    def _in_json(self, text: str) -> Iterator[Span]:
+        """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
+        for start, end, name, label in literals(text):
+            inner = text[start:end]
+            if label is not None:
+                yield from in_source(inner, start, list(labelled(label, decoded(inner))))
+            elif _promise(name) or self.may_hold_secret(inner):
+                yield from in_source(inner, start, self.find(name, decoded(inner)))
+
+
+_PLAIN = TextMask()
+
+
 def mask_text(text: str) -> str:
     """The text with `[masked:<kind>]` in place of every secret found; masking it again changes nothing."""
-    return mask_value(None, text)
+    return _PLAIN.text(text)
 
 
 def mask_value(name: str | None, text: str) -> str:
     """The text with its secrets masked, given the key under which it stands."""
-    for _ in range(_PASSES):
-        spans = find(name, text)
-        if not spans:
-            break
-        text = cut(text, spans)
-    return text
-
-
-def find(name: str | None, text: str) -> list[Span]:
-    """The secrets in a text, in order and disjoint."""
-    if name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
-        return []
-    secret = _promise(name)
-    named = _named(secret, text) if secret else []
-    if not may_hold_secret(text):
-        return named
-    spans = _in_json(text) if is_json(text) else in_text(text)
-    return merge((*spans, *named))
+    return _PLAIN.value(name, text)
 
 
 def _promise(name: str | None) -> Secret | None:
@@ -80,6 +129,7 @@ def in_text(text: str) -> Iterator[Span]:
     yield from url_passwords(text)
     yield from curl_passwords(text)
     yield from assignments(text, small)
+    yield from pairs(text, small)
     yield from bearer_tokens(text, small)
 
 
@@ -87,11 +137,3 @@ def _small_letters(text: str) -> str:
     """The text in small letters, each where it stood; İ alone would become two."""
     small = text.lower()
     return small if len(small) == len(text) else text.replace("İ", "I").lower()
-
-
-def _in_json(text: str) -> Iterator[Span]:
-    """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
-    for start, end, name in literals(text):
-        inner = text[start:end]
-        if _promise(name) or may_hold_secret(inner):
-            yield from to_source(inner, start, find(name, decoded(inner)))

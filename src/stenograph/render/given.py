@@ -18,6 +18,8 @@ _CONTENTS = ("content", "contents", "file_text")
 _PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename")
 _TELLING = (*COMMANDS, "pattern", *_PATHS, "query", "url", "description", "prompt", "skill", "name", "subject")
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
+_PATCH_SIGNS = ("@@ -", "+++ ", "diff --git ", "*** Begin Patch")
+"""A patch has one of these."""
 _PATCH_BEGINS = 2_000
 
 
@@ -62,7 +64,8 @@ def change_of(given: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
 
 def is_patch(value: str) -> bool:
     """Whether a text begins as patches do."""
-    return _PATCH.search(value, 0, _PATCH_BEGINS) is not None
+    head = value[:_PATCH_BEGINS]
+    return any(map(head.__contains__, _PATCH_SIGNS)) and _PATCH.search(head) is not None
 
 
 def is_worth_seeing(given: Any) -> bool:

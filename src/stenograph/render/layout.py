@@ -10,7 +10,8 @@ closed, and what comes late for it is told where it happens. So memory is bounde
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from stenograph.model.block import StreamBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
@@ -28,17 +29,15 @@ DEEPEST = 12
 _LOUD = {"error", "run.started", "run.completed"}
 
 
-@dataclass(slots=True)
-class _Flow:
+class _Flow(Struct):
     """What one source does, in its order."""
 
     slot: Slot
     depth: int
-    asides: list[tuple[str, str]] = field(default_factory=list)
+    asides: list[tuple[str, str]] = []
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """A call that waits for its result, or for its subagents."""
 
     key: Key
@@ -79,6 +78,8 @@ class Layout:
         """The page's body, piece by piece."""
         for self._ordinal, event in enumerate(events):
             self._add(event)
+            if not self._root.slot.parts:
+                continue
             for text in self._root.slot.drain():
                 self._held -= len(text)
                 yield text
@@ -94,22 +95,25 @@ class Layout:
         if self._ordinal == 0 or begins_unit(event):
             self._begin_unit()
         anchor = self._anchors.of(event)
-        payload = event.payload
-        if isinstance(payload, ToolPayload) and event.type == "tool.result":
+        kind, payload = event.type, event.payload
+        if kind == "tool.result" and isinstance(payload, ToolPayload):
             self._result(event, payload, anchor)
-        elif isinstance(payload, ToolPayload) and event.type == "tool.call":
+        elif kind == "tool.call" and isinstance(payload, ToolPayload):
             self._call(event, payload, anchor)
         elif isinstance(payload, MessagePayload) and not _is_stream(payload):
             text = self._skin.message(event, payload, anchor, self._untold_of(payload))
             self._say(self._flow_of(event), text)
-        elif event.type in _LOUD or event.type.startswith("step.") or _is_compaction(event):
+        elif kind in _LOUD or kind.startswith("step.") or _is_compaction(payload):
             self._say(self._flow_of(event), self._skin.loud(event, anchor))
         else:
             self._whisper(self._flow_of(event), event, anchor)
-        for ended in self._ends.pop(self._ordinal, ()):
-            self._end(ended)
+        if self._ordinal in self._ends:
+            for ended in self._ends.pop(self._ordinal):
+                self._end(ended)
 
     def _untold_of(self, payload: MessagePayload) -> frozenset[str]:
+        if not self._outline.untold:
+            return frozenset()
         ids = (block.tool_id for block in payload.blocks if isinstance(block, ToolUseBlock | ToolResultBlock))
         return frozenset(each for each in ids if (self._ordinal, each) in self._outline.untold)
 
@@ -253,5 +257,5 @@ def _is_stream(payload: MessagePayload) -> bool:
     return bool(payload.blocks) and all(isinstance(block, StreamBlock) for block in payload.blocks)
 
 
-def _is_compaction(event: Event) -> bool:
-    return isinstance(event.payload, SystemPayload) and event.payload.subtype == "compaction"
+def _is_compaction(payload: object) -> bool:
+    return isinstance(payload, SystemPayload) and payload.subtype == "compaction"

@@ -12,11 +12,12 @@ import re
 
 from stenograph.render.terminal import visible
 
-_MARKUP = re.compile(r"[\\`*_\[\]#|~!$<>&]|^(?:[-+=]|\d+(?=[.)](?:\s|$)))", re.MULTILINE)
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;"}
+_MARKS = "\\*_[]#|~!$"
+_LEAD = re.compile(r"[-+=]|\d+(?=[.)](?:\s|$))")
+"""What makes a line an item or a heading by beginning it."""
 _FENCE = re.compile(r" {0,12}(`{3,}|~{3,})([^`]*)$")
 _SPAN = re.compile(r"(?<![`\\])(`{1,3})(?!`)([^`\n|\\]+)(?<!`)\1(?!`)")
-_LIVE = re.compile(r"[&<`]|!(?=\[)|\](?=:)|\](?=\()(?!\(https?://)")
+_LINK = re.compile(r"\]\((?!https?://)")
 _HEADING = re.compile(r"([\s>*+\-0-9.)]*?)(#{1,6})(?:\s+(.*))?$")
 _UNDERLINE = re.compile(r"[\s>]*(=+|-+)\s*$")
 _LONGEST_LEAD = 200
@@ -24,14 +25,25 @@ _LONGEST_LEAD = 200
 
 def escaped(words: str) -> str:
     """Text that Markdown shows as it is."""
-    return _MARKUP.sub(_backslashed, visible(words))
+    return "\n".join(map(_without_lead, _without_marks(visible(words)).split("\n")))
 
 
-def _backslashed(found: re.Match[str]) -> str:
-    mark = found[0]
-    if mark.isdigit():
-        return mark[:-1] + f"&#{ord(mark[-1])};"  # a backslash would have to stand behind it
-    return _ENTITIES.get(mark, f"\\{mark}")
+def _without_marks(words: str) -> str:
+    words = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    for mark in _MARKS:
+        if mark in words:
+            words = words.replace(mark, f"\\{mark}")
+    return words.replace("`", "&#96;")
+
+
+def _without_lead(line: str) -> str:
+    found = _LEAD.match(line)
+    if found is None:
+        return line
+    lead = found[0]
+    if lead.isdigit():  # a backslash would have to stand behind it
+        return f"{lead[:-1]}&#{ord(lead[-1])};{line[found.end() :]}"
+    return f"\\{line}"
 
 
 def html_text(words: str) -> str:
@@ -42,7 +54,7 @@ def html_text(words: str) -> str:
 def fenced(words: str, language: str = "") -> str:
     """Text in a fence that it cannot end."""
     shown = visible(words)
-    longest = max((len(run) for run in re.findall("`{3,}", shown)), default=2)
+    longest = max(map(len, re.findall("`{3,}", shown))) if "```" in shown else 2
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{shown}\n{fence}\n\n"
 
@@ -60,9 +72,9 @@ def paragraph(words: str) -> str:
 def _kept_lines(words: str) -> list[str]:
     """Lines that stay lines, with the spaces that they begin with."""
     lines = []
-    for each in visible(words).replace("\t", "    ").strip("\n").split("\n"):
+    for each in _without_marks(visible(words)).replace("\t", "    ").strip("\n").split("\n"):
         bare = each.lstrip(" ")
-        lines.append("&nbsp;" * (len(each) - len(bare)) + escaped(bare) + "\\" if bare.strip() else "&nbsp;\\")
+        lines.append("&nbsp;" * (len(each) - len(bare)) + _without_lead(bare) + "\\" if bare.strip() else "&nbsp;\\")
     lines[-1] = lines[-1].removesuffix("\\")
     return lines
 
@@ -110,13 +122,17 @@ def _tamed(each: str) -> str:
 
 
 def _inline(each: str) -> str:
+    if "`" not in each:
+        return _inert(each)
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(each):
-        parts += [_LIVE.sub(_inert, each[end : span.start()]), span[0]]
+        parts += [_inert(each[end : span.start()]), span[0]]
         end = span.end()
-    return "".join([*parts, _LIVE.sub(_inert, each[end:])])
+    return "".join([*parts, _inert(each[end:])])
 
 
-def _inert(found: re.Match[str]) -> str:
-    return _ENTITIES.get(found[0], f"{found[0]}\\")
+def _inert(words: str) -> str:
+    words = words.replace("&", "&amp;").replace("<", "&lt;").replace("`", "&#96;")
+    words = words.replace("![", "!\\[").replace("]:", "]\\:")
+    return _LINK.sub(r"]\\(", words) if "](" in words else words

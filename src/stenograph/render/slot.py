@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from stenograph.model.event import Event
 
 
@@ -44,12 +46,19 @@ class Anchors:
     """The permalink of each event: `seq-41`; in further runs of the same page `run-2-seq-41`."""
 
     def __init__(self) -> None:
-        self._last: dict[str, tuple[int, int]] = {}
+        self._runs: dict[str, _Run] = {}
 
     def of(self, event: Event) -> str:
         """The anchor; empty for an event that has no number of its own."""
-        number, last = self._last.get(event.run_id, (len(self._last) + 1, 0))
-        if event.seq <= last:
+        run = self._runs.get(event.run_id)
+        if run is None:
+            run = self._runs[event.run_id] = _Run(f"run-{len(self._runs) + 1}-" if self._runs else "")
+        if event.seq <= run.last:
             return ""
-        self._last[event.run_id] = (number, event.seq)
-        return f"seq-{event.seq}" if number == 1 else f"run-{number}-seq-{event.seq}"
+        run.last = event.seq
+        return f"{run.prefix}seq-{event.seq}"
+
+
+class _Run(Struct):
+    prefix: str
+    last: int = 0

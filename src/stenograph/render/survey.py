@@ -9,7 +9,8 @@ a `seq` may be missing or come twice.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
@@ -35,8 +36,7 @@ def begins_unit(event: Event) -> bool:
     return event.type == "message.user" and event.source == "main"
 
 
-@dataclass(slots=True)
-class _Unit:
+class _Unit(Struct):
     number: int
     title: str = ""
     first: str = ""
@@ -56,8 +56,7 @@ class _Unit:
         )
 
 
-@dataclass(slots=True)
-class _Source:
+class _Source(Struct):
     first: str
     last: str = ""
     calls: int = 0
@@ -66,8 +65,7 @@ class _Source:
     parent_call: Key | None = None
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     ordinal: int
     source: str
     fidelities: set[str]

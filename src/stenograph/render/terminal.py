@@ -23,6 +23,7 @@ _CODES = {
     "cyan": "36",
 }
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_ASCII_CONTROLS = bytes([*range(9), *range(11, 32), 127])
 _MARKS = {
     "user_message": ("👤", "blue"),
     "assistant_message": ("🤖", "green"),
@@ -40,11 +41,17 @@ DEEPEST_INDENT = 20
 
 def visible(text: str) -> str:
     """The text with every character shown that a terminal would obey."""
+    if text.isascii():
+        data = text.encode()
+        if len(data.translate(None, _ASCII_CONTROLS)) == len(data):
+            return text
     return _CONTROLS.sub(_shown, text.replace("\r\n", "\n"))
 
 
 def on_one_line(text: str) -> str:
     """The same for a name or an id: line breaks are shown, too."""
+    if text.isascii() and text.isprintable():
+        return text
     return visible(text).replace("\n", "␊")
 
 

@@ -21,7 +21,7 @@ FILE_BYTES = 20_480
 FALLBACK = "task"
 
 _CUT = "… [truncated]"
-_FILE_CUT = "\n… [transcript truncated]\n"
+FILE_CUT = "\n… [transcript truncated]\n"
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
@@ -88,10 +88,10 @@ def _within(size: int, text: str) -> str:
     data = text.encode("utf-8", "replace")
     if len(data) <= size:
         return data.decode()
-    fitting = data[: size - len(_FILE_CUT.encode())].decode("utf-8", "ignore")
+    fitting = data[: size - len(FILE_CUT.encode())].decode("utf-8", "ignore")
     start = max(0, len(fitting) - 32)
     whole = next((at for at in range(len(fitting), start, -1) if not _is_inside(text, at)), len(fitting))
-    return fitting[:whole] + _FILE_CUT
+    return fitting[:whole] + FILE_CUT
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[str]:

@@ -20,6 +20,10 @@ class CodexLayout(Layout):
         """Every thread, the oldest day first."""
         yield from sorted(root.rglob("rollout-*.jsonl"))
 
+    def is_session(self, root: Path, path: Path) -> bool:
+        """By its name, on whatever day."""
+        return path.name.startswith("rollout-") and path.suffix == ".jsonl"
+
     def find(self, root: Path, session_id: str) -> Path | None:
         """The newest file of a thread: a resumed one may have several."""
         found = [path for path in root.rglob("rollout-*.jsonl") if path.stem.endswith(f"-{session_id}")]

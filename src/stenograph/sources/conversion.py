@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -18,7 +18,7 @@ from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_
 from stenograph.model.event import Event
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.document import document_records
-from stenograph.sources.layout import Member, StoredSession
+from stenograph.sources.layout import Member, SideFile, StoredSession
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
 from stenograph.sources.stored import address_of, chosen
@@ -163,7 +163,8 @@ class _Reading:
                 series = []
                 for each in group:
                     inside = replace(found, identity=each.identity)
-                    parent = Member(path=path, parent_source=each.parent_source, parent_call_id=each.parent_call_id)
+                    source, call_id = each.parent()
+                    parent = Member(path=path, parent_source=source, parent_call_id=call_id)
                     series.append(self.opened(inside, _joined(each.lines()), member=parent))
                 yield from series[0] if len(series) == 1 else merged(series)
 
@@ -212,7 +213,7 @@ def context_of(
                     f"{path} holds many sessions and cannot be followed; steno convert reads it", str(path)
                 )
             source, call_id = layout.parent_of(path)
-        side_file = layout.side_file(main or path, identity.native_id)
+        side_file = _text_of(layout.side_file(main or path, identity.native_id))
     return Context(
         run_id=found.run_id,
         parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
@@ -225,6 +226,16 @@ def context_of(
         keep_raw=keep_raw,
         side_file=side_file,
     )
+
+
+def _text_of(read: SideFile) -> Callable[[str], str | None]:
+    """What a parser takes for a side file: its text."""
+
+    def text(name: str) -> str | None:
+        data = read(name)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    return text
 
 
 def _unknown_format(name: str) -> SourceError:

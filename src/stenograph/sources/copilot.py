@@ -19,6 +19,10 @@ class CopilotLayout(Layout):
         """Every session; a folder without a transcript is none yet."""
         yield from sorted(root.glob("*/events.jsonl"))
 
+    def is_session(self, root: Path, path: Path) -> bool:
+        """By its name, in a session's folder."""
+        return path.parent.parent == root and path.name == "events.jsonl"
+
     def find(self, root: Path, session_id: str) -> Path | None:
         """The session's file, once it is there."""
         return next((path for path in self.sessions(root) if path.parent.name == session_id), None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stenograph.errors import SourceError
+from stenograph.sources.files import Open
 
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 5.0
@@ -41,10 +42,10 @@ def _refused(path: Path, error: sqlite3.Error) -> SourceError:
     return SourceError(f"cannot read the database {path}: {error}; {advice}", str(path))
 
 
-def is_database(path: Path) -> bool:
+def is_database(path: Path, open: Open) -> bool:
     """Whether a file is an SQLite database, by its first bytes."""
     try:
-        with path.open("rb") as file:
+        with open(path) as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False

@@ -15,7 +15,8 @@ from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 from stenograph.sources.database import MAGIC, head_of_database
-from stenograph.sources.document import document_records, knows_document, may_be_document
+from stenograph.sources.document import LARGEST, knows_document, may_be_document, records_of
+from stenograph.sources.files import Open, open_file
 
 LONGEST_FIRST_LINE = 1 << 26
 
@@ -49,28 +50,45 @@ def format_named(name: str) -> FormatSpec:
 
 def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
     """The format and the run of a file; with `spec` the format is taken as given."""
+    return look_at(path, spec, open_file)[0]
+
+
+def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection, bytes]:
+    """The same, and the beginning of the file; nothing is read twice."""
+    document: list[Any] = []
     try:
-        with path.open("rb") as file:
+        with open(path) as file:
             head = read_head(file)
-            at = os.fstat(file.fileno()).st_mtime
+            status = os.fstat(file.fileno())
+            if may_be_document(head) and status.st_size <= LARGEST:
+                document = records_of(head + file.read())
     except OSError as error:
         raise unreadable(path, error) from error
-    moment = datetime.fromtimestamp(at, UTC)
+    moment = _moment(status.st_mtime)
     if head.startswith(MAGIC):
-        return _detected(head_of_database(path), str(path), moment, spec)
-    document = document_records(path) if may_be_document(head) else []
+        return _detected(head_of_database(path), str(path), moment, spec), head
     if not document:
-        return _detected(head_records(head), str(path), moment, spec)
+        return _detected(head_records(head), str(path), moment, spec), head
     found = _detected(document, str(path), moment, spec)
     if spec is None and found.spec is not None and not knows_document(found.spec, document):
         found = replace(found, spec=None, identity=Identity())
-    return replace(found, is_document=True)
+    return replace(found, is_document=True), head
+
+
+def _moment(seconds: float) -> datetime:
+    """A file's time; the earliest there is in place of one that no calendar has."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
 
 
 def read_head(stream: BinaryIO) -> bytes:
     """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
     head = read(HEAD_BYTES)
+    if head.startswith(MAGIC):
+        return head
     while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
         head += more
     return head

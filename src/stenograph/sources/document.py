@@ -30,11 +30,13 @@ def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:
 def document_records(path: Path) -> list[dict[str, Any]]:
     """The records of such a file; none when it is no document after all, or larger than one is."""
     try:
-        if path.stat().st_size > LARGEST:
-            return []
-        data = path.read_bytes()
+        return [] if path.stat().st_size > LARGEST else records_of(path.read_bytes())
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def records_of(data: bytes) -> list[dict[str, Any]]:
+    """The same for the bytes of such a file."""
     try:
         document, _ = mend.parse_json(data.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):

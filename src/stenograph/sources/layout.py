@@ -5,8 +5,7 @@ Each agent's layout is a module of its own; this one has what they share. The de
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -14,9 +13,16 @@ from msgspec import Struct
 
 from stenograph.formats.base import Identity
 from stenograph.sources.detection import Detection
+from stenograph.sources.files import Open, open_regular
 
 Detect = Callable[[Path], Detection]
-SideFile = Callable[[str], str | None]
+SideFile = Callable[[str], bytes | None]
+"""Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
+
+
+def is_name(text: str) -> bool:
+    """Whether a text, which a transcript may have made up, is the name of a file or folder and leads nowhere else."""
+    return text not in ("", ".", "..") and not any(letter in text for letter in "/\\\0")
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -28,15 +34,21 @@ class Member(Struct, frozen=True, kw_only=True):
     """The call that spawned it, where that is known."""
 
 
+State = tuple[int, int]
+
+
 class StoredSession(Struct, frozen=True, kw_only=True):
     """One session of a file that holds many."""
 
     identity: Identity
-    parent_source: str | None = None
-    parent_call_id: str | None = None
-    """The call that spawned it, where that is known."""
+    state: State | None = None
+    """Another one as soon as something in it changed; None where nothing tells."""
+    parent: Callable[[], tuple[str | None, str | None]]
+    """The source and the call that spawned it, where they are known."""
     lines: Callable[[], Iterator[bytes]]
     """Reads it: lines of JSON, each with its newline."""
+    lines_since: Callable[[State], list[bytes] | None]
+    """Reads what changed after an earlier state; None where nothing tells what that is."""
 
 
 class Layout:
@@ -50,40 +62,53 @@ class Layout:
         """The main file of every session below such a folder."""
         return iter(())
 
+    def is_session(self, root: Path, path: Path) -> bool:
+        """Whether a file is one of these by its place alone; where only its content tells, it is not."""
+        return False
+
     def find(self, root: Path, session_id: str) -> Path | None:
         """The main file of one session below such a folder, as soon as there is one."""
         return None
 
-    def members(self, session: Detection, detect: Detect) -> list[Member]:
-        """The files of the session's subagents in a stable order; none for a file that is no session's main one."""
+    def members(
+        self, session: Detection, detect: Detect, open: Open = open_regular, only: Collection[Path] | None = None
+    ) -> list[Member]:
+        """The files of the session's subagents in a stable order; none for a file that is no session's main one.
+
+        With `only`, those of them that are among these: nothing is read for the others.
+        """
         return []
 
-    def parent_of(self, path: Path) -> tuple[str | None, str | None]:
+    def parent_of(self, path: Path, open: Open = open_regular) -> tuple[str | None, str | None]:
         """The source and the call that spawned the file's subagent, as far as it can be told from the file alone."""
         return None, None
 
-    def is_being_linked(self, path: Path) -> bool:
-        """Whether the agent is writing, this very moment, which call spawned the file's subagent."""
-        return False
+    def being_linked(self, paths: Iterable[Path]) -> set[Path]:
+        """Those files of subagents of which the agent is writing, this very moment, which call spawned them."""
+        return set()
 
-    def side_file(self, session: Path, session_id: str) -> SideFile | None:
-        """Reads outputs that the agent parked in files of their own; None where it never does."""
+    def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
+        """Where an output is that the agent parked in a file of its own, by the name in the transcript.
+
+        None for a name that is none: a transcript may not make us read any file it likes.
+        """
         return None
 
-    def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:
+    def side_file(self, session: Path, session_id: str, open: Open = open_regular) -> SideFile:
+        """Reads the parked outputs of a session."""
+
+        def read(name: str) -> bytes | None:
+            path = self.side_path(session, session_id, name)
+            try:
+                if path is None:
+                    return None
+                with open(path) as file:
+                    return file.read()
+            except (OSError, ValueError):  # ValueError: no system has such a name
+                return None
+
+        return read
+
+    def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         return None
-
-
-def side_files_in(folder: Path) -> SideFile:
-    """Reads the texts of a folder by their names, wherever the agent says that they are."""
-
-    def read(name: str) -> str | None:
-        # Only inside that folder: a transcript may not make us read any file it likes.
-        path = folder / os.path.basename(name)  # noqa: PTH119  # the name is the agent's text, not a path of ours
-        try:
-            return path.read_text("utf-8", "replace")
-        except OSError:
-            return None
-
-    return read

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ from stenograph.errors import SourceError
 from stenograph.formats.opencode.detection import detect, session_identity
 from stenograph.model.codec import REFUSALS
 from stenograph.sources.database import head_of_database, is_database, reading
-from stenograph.sources.layout import Layout, SideFile, StoredSession, side_files_in
-from stenograph.sources.opencode_rows import plain, session_lines
+from stenograph.sources.files import Open, open_regular
+from stenograph.sources.layout import Layout, State, StoredSession, is_name
+from stenograph.sources.opencode_changes import changed_rows, last_changes, lines_of_rows
+from stenograph.sources.opencode_rows import plain, row_line, session_lines
 
 
 class OpenCodeLayout(Layout):
@@ -29,7 +33,7 @@ class OpenCodeLayout(Layout):
 
     def sessions(self, root: Path) -> Iterator[Path]:
         """The databases: one for each channel from which OpenCode was installed."""
-        yield from (path for path in sorted(root.glob("*.db")) if is_database(path) and _is_ours(path))
+        yield from (path for path in sorted(root.glob("*.db")) if is_database(path, open_regular) and _is_ours(path))
 
     def find(self, root: Path, session_id: str) -> Path | None:
         """The database that has the session."""
@@ -39,13 +43,14 @@ class OpenCodeLayout(Layout):
                     return path
         return None
 
-    def side_file(self, session: Path, session_id: str) -> SideFile:
-        """Outputs too long for the database, which are parked beside it."""
-        return side_files_in(session.parent / "tool-output")
+    def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
+        """Beside the database."""
+        base = os.path.basename(name)  # noqa: PTH119  # the agent's text
+        return session.parent / "tool-output" / base if is_name(base) else None
 
-    def stored(self, path: Path) -> AbstractContextManager[list[StoredSession]] | None:
+    def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
         """Every session of the database, the oldest run first, each with its subagents'."""
-        return _stored(path) if is_database(path) else None
+        return _stored(path) if is_database(path, open) else None
 
 
 def _is_ours(path: Path) -> bool:
@@ -60,10 +65,9 @@ def _is_ours(path: Path) -> bool:
 def _stored(path: Path) -> Iterator[list[StoredSession]]:
     with reading(path) as connection:
         known = _sessions(connection)
+        numbers = last_changes(connection)
         rows = [_with_root(row, known) for row in known.values()]
-        links = _links(connection) if any(row.get("root_id") for row in rows) else {}
-        sources = {str(row["id"]): session_identity(row).source for row in rows}
-        found = [_session(connection, row, links, sources) for row in rows]
+        found = [_session(connection, row, known, numbers.get(str(row["id"]))) for row in rows]
         order = {each.identity.native_id: number for number, each in reversed(list(enumerate(found)))}
         yield sorted(found, key=lambda each: order[each.identity.native_id])
 
@@ -85,18 +89,17 @@ def _with_root(row: dict[str, Any], rows: dict[str, dict[str, Any]]) -> dict[str
     return row if root == row["id"] else {**row, "root_id": root}
 
 
-def _links(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """The session and the call that began a session, by its id: the part of a call names it."""
-    links: dict[str, tuple[str, str]] = {}
-    query = "SELECT session_id, data FROM part WHERE data LIKE '%\"sessionId\"%' ORDER BY id"
-    for session_id, data in connection.execute(query):
+def _spawning_call(connection: sqlite3.Connection, parent_id: Any, session_id: str) -> str | None:
+    """The call that began a session: a part of its parent names it."""
+    query = "SELECT data FROM part WHERE session_id = ? AND data LIKE '%\"sessionId\"%' ORDER BY id"
+    for (data,) in connection.execute(query, (parent_id,)):
         try:
             part = msgspec.json.decode(data, type=_Spawning)
         except REFUSALS:
             continue  # no call that began a session
-        if part.state.metadata.session_id:
-            links.setdefault(part.state.metadata.session_id, (str(plain(session_id)), part.call_id))
-    return links
+        if part.state.metadata.session_id == session_id:
+            return part.call_id
+    return None
 
 
 class _Metadata(msgspec.Struct, frozen=True):
@@ -115,18 +118,35 @@ class _Spawning(msgspec.Struct, frozen=True):
 
 
 def _session(
-    connection: sqlite3.Connection,
-    row: dict[str, Any],
-    links: dict[str, tuple[str, str]],
-    sources: dict[str, str],
+    connection: sqlite3.Connection, row: dict[str, Any], rows: dict[str, dict[str, Any]], number: int | None
 ) -> StoredSession:
-    parent, call_id = links.get(str(row["id"]), (str(row.get("parent_id")), None))
-    if call_id is not None:
-        row = {**row, "parent_call_id": call_id}
+    session_id, parent_id, changed = str(row["id"]), row.get("parent_id"), row.get("time_updated")
     identity = session_identity(row)
+
+    @cache
+    def call_id() -> str | None:
+        return None if identity.source == "main" else _spawning_call(connection, parent_id, session_id)
+
+    def told() -> dict[str, Any]:
+        return row if (call := call_id()) is None else {**row, "parent_call_id": call}
+
+    def parent() -> tuple[str | None, str | None]:
+        its_row = rows.get(str(parent_id))
+        if identity.source == "main" or its_row is None:
+            return None, call_id()
+        return session_identity(_with_root(its_row, rows)).source, call_id()
+
+    def lines_since(state: State) -> list[bytes] | None:
+        ids = None if number is None else changed_rows(connection, session_id, state[0], number)
+        if ids is None:
+            return None
+        is_changed = session_id in ids or changed != state[1]
+        return [*([row_line(told())] if is_changed else []), *lines_of_rows(connection, ids)]
+
     return StoredSession(
         identity=identity,
-        parent_source=None if identity.source == "main" else sources.get(parent),
-        parent_call_id=call_id,
-        lines=lambda: session_lines(connection, row),
+        state=None if number is None or not isinstance(changed, int) else (number, changed),
+        parent=parent,
+        lines=lambda: session_lines(connection, told()),
+        lines_since=lines_since,
     )

@@ -22,18 +22,18 @@ from stenograph.sources.database import reading
 def session_lines(connection: sqlite3.Connection, session: dict[str, Any]) -> Iterator[bytes]:
     """The rows of one session, a line each; those of a message one after the other."""
     key = (session["id"],)
-    yield _line(session)
+    yield row_line(session)
     parts = groupby(connection.execute(_PARTS, key), key=itemgetter(1))
     message_id, its_parts = next(parts, _NO_PARTS)
     for message in connection.execute(_MESSAGES, key):
         if message[0] == message_id:
-            hints = _hints(message[-1])
+            hints = hints_of(message[-1])
             for part in its_parts:
-                yield _line(_part(part, hints))
+                yield part_line(part, hints)
             message_id, its_parts = next(parts, _NO_PARTS)
-        yield _line(_message(message))
+        yield message_line(message)
     for part in connection.execute(_ORPHANS, key):
-        yield _line(_part(part, {}))
+        yield part_line(part, {})
 
 
 _NO_PARTS: tuple[Any, Iterator[tuple[Any, ...]]] = (None, iter(()))
@@ -52,9 +52,10 @@ WHERE session_id = ? AND message_id NOT IN (SELECT id FROM message) ORDER BY id
 """
 
 
-def _part(row: tuple[Any, ...], hints: dict[str, Any]) -> dict[str, Any]:
+def part_line(row: tuple[Any, ...], hints: dict[str, Any]) -> bytes:
+    """A part's row, with what it must know of its message."""
     part, message, session, made, changed, data = row
-    return {
+    columns = {
         "table": "part",
         "id": plain(part),
         "message_id": plain(message),
@@ -64,11 +65,13 @@ def _part(row: tuple[Any, ...], hints: dict[str, Any]) -> dict[str, Any]:
         **hints,
         "data": _json(data),
     }
+    return row_line(columns)
 
 
-def _message(row: tuple[Any, ...]) -> dict[str, Any]:
+def message_line(row: tuple[Any, ...]) -> bytes:
+    """A message's row."""
     message, session, made, changed, data = row
-    return {
+    columns = {
         "table": "message",
         "id": plain(message),
         "session_id": plain(session),
@@ -76,6 +79,7 @@ def _message(row: tuple[Any, ...]) -> dict[str, Any]:
         "time_updated": changed,
         "data": _json(data),
     }
+    return row_line(columns)
 
 
 class _Facts(msgspec.Struct):
@@ -89,7 +93,8 @@ class _Facts(msgspec.Struct):
 _decode_facts = msgspec.json.Decoder(_Facts).decode
 
 
-def _hints(data: Any) -> dict[str, Any]:
+def hints_of(data: Any) -> dict[str, Any]:
+    """What of a message's data its parts must know."""
     try:
         facts = _decode_facts(data)
     except (*REFUSALS, TypeError):  # whatever it is, the message's own line shows it
@@ -111,7 +116,8 @@ def _json(text: Any) -> Any:
     return msgspec.Raw(text if b"\n" not in text else text.replace(b"\n", b" "))
 
 
-def _line(row: dict[str, Any]) -> bytes:
+def row_line(row: dict[str, Any]) -> bytes:
+    """A row as a line."""
     return msgspec.json.encode(row) + b"\n"
 
 
@@ -144,7 +150,7 @@ class EventLog:
                     found += [_event(*row) for row in rows]
         for row in found:
             self.seen[row["aggregate_id"]] = row["seq"]
-        return [_line(row) for row in sorted(found, key=lambda row: str(row["id"]))]
+        return [row_line(row) for row in sorted(found, key=lambda row: str(row["id"]))]
 
 
 def _event(key: Any, session: Any, number: int, kind: Any, data: Any) -> dict[str, Any]:

@@ -189,7 +189,7 @@ class SessionTail:
         """The subagent with the call that spawned it; None while the agent is just saying which it was."""
         if member.parent_call_id is not None or self._is_last_look:
             return member
-        is_being_linked = self._layout.is_being_linked(member.path)
+        is_being_linked = bool(self._layout.being_linked([member.path]))
         source, call_id = self._layout.parent_of(member.path)  # asked last: by now it may be there
         since = self._unlinked.setdefault(member.path, time.monotonic())
         if call_id is not None:

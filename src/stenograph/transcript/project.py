@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from stenograph.model import mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
@@ -17,10 +17,13 @@ from stenograph.model.event import Event, Origin
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
 from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
-from stenograph.transcript.entry import Role, TranscriptEntry
+from stenograph.transcript.entry import ROLES, Role, TranscriptEntry
+from stenograph.transcript.record import EntryRecord
 from stenograph.transcript.summary import Tally
 
 EPOCH = datetime.fromtimestamp(0, UTC)
+DEFAULT_ADAPTER = "stenograph"
+"""Who took an event down that does not say."""
 _ENTRY_TYPES = {
     "message.user": "user_message",
     "message.assistant": "assistant_message",
@@ -39,18 +42,16 @@ _ENTRY_TYPES = {
 }
 
 
-@dataclass(slots=True)
-class _Record:
-    """The source record that the current events of one source come from."""
+class _Line(Struct):
+    """The source line that the current events of one source come from."""
 
     place: tuple[str | None, int] | None = None
     raw: str | None = None
     first: int = 0
-    """The number of the record's first entry; 0 until it has one."""
+    """The number of the line's first entry; 0 until it has one."""
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct, gc=False):
     """An entry before it has its place in the transcript."""
 
     entry_type: str
@@ -70,30 +71,44 @@ class Projector:
     def __init__(self, *, parses_raw: bool = True) -> None:
         self.parses_raw = parses_raw
         """Whether `detail` gets what the raw line tells (`sdk_entry`, `notification`); it costs as much as the rest."""
+        self.moment = EPOCH
+        """When the last event with an entry happened, as far as Python can read its timestamp; else the one before."""
         self._numbers: dict[str, int] = {}
-        self._records: dict[str, _Record] = {}
+        self._lines: dict[str, _Line] = {}
         self._tool_names: dict[str, str] = {}
         self._run_name = ""
-        self._clock = EPOCH
 
     def feed(self, event: Event) -> list[TranscriptEntry]:
         """The entries of the next event; none for a stream chunk."""
+        return [self._entry(record, event) for record in self.records(event)]
+
+    def records(self, event: Event) -> list[EntryRecord]:
+        """The same as JSON holds them, without their ids; an entry takes longer to make than all of that."""
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
-        record = self._record_of(event)
-        return [self._entry(event, record, draft) for draft in self._drafts(event)]
+        source = event.source
+        line = self._line_of(event, source)
+        drafts = self._drafts(event)
+        if not drafts:
+            return []
+        self.moment = moment_of(event.timestamp) or self.moment
+        return [self._record(event, source, line, draft) for draft in drafts]
 
     def pass_over(self, event: Event, tally: Tally) -> int:
         """Count the entries of the next event, which nobody reads; the numbers go on as ever. How many there are."""
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
-        record = self._record_of(event)
         source = event.source
+        line = self._line_of(event, source)
         kinds = self._kinds(event)
+        if kinds:
+            self.moment = moment_of(event.timestamp) or self.moment
         for kind in kinds:
             number = self._numbers[source] = self._numbers.get(source, 0) + 1
-            record.first = record.first or number
-            tally.count(kind, source, self._time_of(event.timestamp), *self._names(event.origin or _NOWHERE))
+            line.first = line.first or number
+            origin = event.origin or _NOWHERE
+            name = self._run_name if origin.prompt_name is None else origin.prompt_name
+            tally.count(kind, source, self.moment, origin.adapter or DEFAULT_ADAPTER, name)
         return len(kinds)
 
     def _kinds(self, event: Event) -> list[str]:
@@ -109,63 +124,71 @@ class Projector:
             self._tool_names[payload.call_id] = payload.name
         return [kind]
 
-    def _names(self, origin: Origin) -> tuple[str, str]:
-        """Who took it down, and the name of the prompt."""
-        prompt_name = origin.prompt_name if origin.prompt_name is not None else self._run_name
-        return origin.adapter or "stenograph", prompt_name
-
-    def _record_of(self, event: Event) -> _Record:
+    def _line_of(self, event: Event, source: str) -> _Line:
         origin = event.origin
         place = None if origin is None or origin.line is None else (origin.file, origin.line)
-        record = self._records.get(event.source)
+        line = self._lines.get(source)
         # Only the first event of a line has its raw, so another raw is another line, also at the same place.
         begins = event.raw is not None or event.raw_b64 is not None
-        if record is None or place is None or begins or record.place != place:
-            record = self._records[event.source] = _Record(place, event.raw)
-        return record
+        if line is None or place is None or begins or line.place != place:
+            line = self._lines[source] = _Line(place, event.raw)
+        return line
 
-    def _entry(self, event: Event, record: _Record, draft: _Draft) -> TranscriptEntry:
+    def _record(self, event: Event, source: str, line: _Line, draft: _Draft) -> EntryRecord:
         origin = event.origin or _NOWHERE
-        source = event.source
         number = self._numbers[source] = self._numbers.get(source, 0) + 1
-        is_first = record.first == 0
-        raw = record.raw if is_first else None
+        is_first = line.first == 0
+        raw = line.raw if is_first else None
         detail: dict[str, Any] = {} if draft.subtype is None else {"subtype": draft.subtype}
         metadata: dict[str, Any] = {}
         if draft.error is not None:
             metadata["error"] = draft.error
         if draft.duration_ms is not None:
             metadata["duration_ms"] = draft.duration_ms
-        _add_provider_fields(origin, raw if self.parses_raw else None, detail, metadata)
+        if origin.adapter:
+            _add_provider_fields(origin, raw if self.parses_raw else None, detail, metadata)
         if is_first:
-            record.first = number
-        elif record.place is not None:
-            detail["of"] = record.first
-        adapter, prompt_name = self._names(origin)
-        return TranscriptEntry(
-            prompt_name=prompt_name,
-            adapter=adapter,
+            line.first = number
+        elif line.place is not None:
+            detail["of"] = line.first
+        return EntryRecord(
+            prompt_name=self._run_name if origin.prompt_name is None else origin.prompt_name,
+            adapter=origin.adapter or DEFAULT_ADAPTER,
             entry_type=draft.entry_type,
             sequence_number=number,
             source=source,
-            timestamp=self._time_of(event.timestamp),
+            timestamp=event.timestamp,
             session_id=origin.session_id,
-            detail=detail,
+            detail=detail or None,
             raw=raw,
-            role=draft.role,  # type: ignore[arg-type]  # None means: by entry type
+            role=draft.role or ROLES[draft.entry_type],
             content=draft.content,
             tool_name=draft.tool_name,
             tool_call_id=draft.tool_call_id,
             tool_input=draft.tool_input,
             metadata=metadata or None,
-            timestamp_text=event.timestamp,
-            run_id=event.run_id,
         )
 
-    def _time_of(self, text: str) -> datetime:
-        """The time in a timestamp; the one before when it has none that Python can read."""
-        self._clock = moment_of(text) or self._clock
-        return self._clock
+    def _entry(self, record: EntryRecord, event: Event) -> TranscriptEntry:
+        return TranscriptEntry(
+            prompt_name=record.prompt_name,
+            adapter=record.adapter,
+            entry_type=record.entry_type,
+            sequence_number=record.sequence_number,
+            source=record.source,
+            timestamp=self.moment,
+            session_id=record.session_id,
+            detail=record.detail or {},
+            raw=record.raw,
+            role=record.role,
+            content=record.content,
+            tool_name=record.tool_name,
+            tool_call_id=record.tool_call_id,
+            tool_input=record.tool_input,
+            metadata=record.metadata,
+            timestamp_text=record.timestamp,
+            run_id=event.run_id,
+        )
 
     def _drafts(self, event: Event) -> list[_Draft]:
         payload = event.payload

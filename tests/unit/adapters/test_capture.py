@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from conftest import Python
 from stenograph import Event, Recorder, TranscriptEntry, entries, read_events, start_run, summarize
 from stenograph.adapters.capture import Capture
 from stenograph.model import MessagePayload, Origin, TextBlock
 from stenograph.session import PromptRendered, Session
+from stenograph.threads import ThreadTranscripts
 from strategies import BRIEF, runs
 
 CHILD = "11111111-2222-4333-8444-555555555555"
@@ -249,3 +251,51 @@ def test_entries_that_nobody_reads_are_counted_all_the_same(run: list[Event], da
         context in [entry.as_dict() | {"entry_id": str(entry.entry_id)} for entry in expected] for context in logged
     )
     assert capture.summary == summarize(expected)
+
+
+NEVER_STOPPED = """
+    import os, sys
+    from stenograph.adapters.capture import Capture
+    from stenograph.model import Event, MessagePayload, TextBlock
+    from stenograph.threads import ThreadTranscripts
+
+    capture = Capture(prompt_name="p", adapter="a", text_transcripts=ThreadTranscripts(sys.argv[1], thread_id="t"))
+    payload = MessagePayload(role="user", blocks=(TextBlock(fidelity="router", text="hello"),))
+    place = {"seq": 0, "run_id": capture.run_id, "path": "", "iteration": 0, "timestamp": "2026-01-01T00:00:00Z"}
+    capture.events([Event(**place, type="message.user", payload=payload)])
+    child = os.fork()
+    if child == 0:
+        del capture
+        sys.exit()  # as a child that runs to its end, finalizers included
+    os.waitpid(child, 0)
+    assert not list(ThreadTranscripts(sys.argv[1]).root.rglob("*.txt"))
+"""
+
+
+def test_a_capture_that_nobody_stops_is_written_as_text_when_the_program_ends(tmp_path: Path, python: Python) -> None:
+    """By the process that made it, and not by a forked child."""
+    python(NEVER_STOPPED, tmp_path)
+    (file,) = tmp_path.rglob("*.txt")
+    assert "<user_query>\nhello\n</user_query>" in file.read_text()
+
+
+def test_every_unit_is_written_as_text_when_it_has_ended(root: Path, tmp_path: Path) -> None:
+    """Masked as the journal is, the child runs' in threads of their own, and what comes after the end, too."""
+    texts = ThreadTranscripts(tmp_path / "texts", zone=UTC)
+    with Recorder(root, mask=lambda event: event) as recorder:
+        capture = Capture(prompt_name="p", adapter="a", recorder=recorder, text_transcripts=texts)
+        first, second, third = (
+            replace(event, type="message.user", payload=replace(event.payload, role="user"))
+            for event in events(capture)
+        )
+        capture.events([first])
+        assert not (tmp_path / "texts").exists()
+        capture.events([second, replace(third, run_id=CHILD, parent_run_id=capture.run_id)])
+        assert [path.name for path in texts.folder(capture.run_id).iterdir()] == ["20260101-0000-t0.txt"]
+        capture.stop()
+        assert len(list(texts.folder(capture.run_id).iterdir())) == 2
+        assert [path.name for path in texts.folder(CHILD).iterdir()] == ["20260101-0000-t2.txt"]
+        capture.events([third])
+        capture.stop()
+    assert len(list(texts.folder(capture.run_id).iterdir())) == 3
+    assert capture.lost == 0

@@ -27,6 +27,8 @@ from stenograph.errors import AgentError, AgentTimeout, InvalidTool
 from stenograph.fold import pair_calls
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.sources import convert
+from stenograph.threads import ThreadTranscripts
+from text_files import texts_below, texts_of
 
 sdk = pytest.importorskip("claude_agent_sdk", reason="an extra: pip install 'stenograph[claude]'")
 
@@ -303,3 +305,14 @@ def test_a_timeout_that_is_none_is_refused() -> None:
     """When the config is made, not when it is used."""
     with pytest.raises(AgentError, match="timeout is 0"):
         ClaudeAgentSDKClientConfig(timeout=0)
+
+
+def test_an_evaluation_is_written_as_plain_text(adapting: Adapting, root: Path, tmp_path: Path) -> None:
+    """When it has ended, as `steno text` writes the run."""
+    texts = ThreadTranscripts(tmp_path / "texts")
+    with Recorder(root) as recorder:
+        adapting(text_transcripts=texts).evaluate("Say hello.", recorder=recorder)
+    assert texts_below(tmp_path / "texts") == texts_of(recorder.path)
+    (text,) = texts_below(tmp_path / "texts").values()
+    assert f"\nChat ID: {SESSION}\n" in text
+    assert "assistant:\nHello yourself." in text

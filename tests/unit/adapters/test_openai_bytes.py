@@ -21,7 +21,7 @@ from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture
 from stenograph.adapters.prompt import Prompt
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 values = st.dictionaries(st.sampled_from(["a", "b", "ü"]), st.one_of(words, st.integers(-9, 9), st.none()), max_size=3)
 turns = st.builds(

@@ -89,6 +89,21 @@ def test_growth_costs_what_is_new(home: Path, tmp_path: Path) -> None:
     assert summary.bytes_read <= 65536
 
 
+def test_a_new_subagent_costs_itself(home: Path, tmp_path: Path) -> None:
+    """Of those that were there before not even the sidecar is read again, nor is their session."""
+    written(session_path(home), *(claude_line(n, "assistant", "x " * 5000) for n in range(10, 30)))
+    for number in range(30):
+        subagent = written(
+            subagent_path(home, f"b{number}"), claude_line(number, isSidechain=True, agentId=f"b{number}")
+        )
+        subagent.with_suffix(".meta.json").write_text(json.dumps({"toolUseId": "toolu_00000002", "x": "y" * 5000}))
+        if number == 28:
+            synced(home, tmp_path / "archive")
+    summary = synced(home, tmp_path / "archive")
+    assert (summary.new, summary.unchanged) == (1, 32)
+    assert summary.bytes_read < 20_000
+
+
 def test_rewritten_file_is_a_new_version(home: Path, tmp_path: Path) -> None:
     """A line edited in the middle adds its own events; the old version stays reachable."""
     archive = tmp_path / "archive"

@@ -69,6 +69,7 @@ def test_the_page_is_the_run(recorded: Run, tmp_path: Path) -> None:
     plain = create_bundle(tmp_path / "b.zip", read_events(recorded.path), options=BundleOptions(page=False))
     manifest = DebugBundle.load(plain).manifest
     assert manifest.left_out["transcript.html"] == "not asked for"
+    assert "(left out: not asked for)" in DebugBundle.load(plain).read("README.txt").decode()
     assert "transcript.html" not in {file.name for file in manifest.files}
 
 
@@ -76,8 +77,9 @@ def test_a_long_run_has_no_page_unless_asked(recorded: Run, tmp_path: Path, monk
     """Beyond the limit the manifest says why there is none, whether the length is known before or not."""
     monkeypatch.setattr("stenograph.bundle.page.LONGEST", 100)
     for events in (read_events(recorded.path), list(read_events(recorded.path))):
-        manifest = DebugBundle.load(create_bundle(tmp_path / "a.zip", events)).manifest
-        assert "steno show" in manifest.left_out["transcript.html"]
+        bundle = DebugBundle.load(create_bundle(tmp_path / "a.zip", events))
+        assert "steno show" in bundle.manifest.left_out["transcript.html"]
+        assert f"(left out: {bundle.manifest.left_out['transcript.html']})" in bundle.read("README.txt").decode()
     asked = create_bundle(tmp_path / "a.zip", read_events(recorded.path), options=BundleOptions(page=True))
     assert DebugBundle.load(asked).read("transcript.html")
 
@@ -210,3 +212,15 @@ def test_an_older_bundle_is_replaced_at_once(recorded: Run, tmp_path: Path, bare
     with pytest.raises(SourceError):
         create_bundle(path, read_events(recorded.path), logs=tmp_path / "missing")
     assert DebugBundle.load(path).manifest.bundle_id == ids[1]
+
+
+def test_a_long_run_is_whole_and_in_order(tmp_path: Path, bare: BundleOptions) -> None:
+    """Short events by the hundred and some of a megabyte: every line and every entry is there, in its place."""
+    with start_run("long", root=tmp_path) as run:
+        for number in range(300):
+            run.user(f"prompt {number} " + "x" * (1 << 20) * (number % 100 == 7))
+            run.assistant([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": f"answer {number}"}])
+    bundle = DebugBundle.load(create_bundle(tmp_path / "a.zip", read_events(run.path), options=bare))
+    assert bundle.read("events.jsonl") == run.path.read_bytes()
+    assert [each["context"]["content"] for each in bundle.logs] == [entry.content for entry in bundle.entries]
+    assert reconstruct_transcript(bundle.logs) == by_source(bundle.entries)

@@ -63,3 +63,19 @@ def test_git_tells_commit_changes_and_diff(tmp_path: Path) -> None:
     assert len(facts["commit"]) == 40
     assert facts["changes"] == [" M a.txt", "?? b.txt"]
     assert b"-one\n+two\n" in (git_diff(tmp_path) or b"")
+
+
+def test_a_long_diff_is_cut_between_lines(tmp_path: Path) -> None:
+    """And says so; half a line could be half a secret, which nothing would mask."""
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["commit", "-qm", "first", "--allow-empty"]):
+        subprocess.run(["git", *identity, *arguments], check=True, capture_output=True, cwd=tmp_path)
+    line = "a line of a long file"
+    (tmp_path / "long.txt").write_text(f"{line}\n" * 500_000)
+    subprocess.run(["git", "add", "-N", "."], check=True, cwd=tmp_path)
+    diff = git_diff(tmp_path)
+    assert diff is not None
+    assert (8 << 20) - 100 < len(diff) <= (8 << 20) + 100
+    *lines, last = diff.decode().splitlines()
+    assert set(lines[-1000:]) == {f"+{line}"}
+    assert last.startswith("[cut: the diff has ")

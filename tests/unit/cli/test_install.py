@@ -202,7 +202,7 @@ _settings = st.dictionaries(st.text(max_size=6), _json, max_size=3).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_settings=_settings)
 def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) -> None:
     """Whatever is in them is in them after installing, and nothing else is after removing."""

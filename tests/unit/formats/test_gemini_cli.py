@@ -356,7 +356,7 @@ _records = st.lists(_plain | st.builds(history, _plain, _plain) | st.just(HEADER
 
 
 @given(records=_records)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_telling_it_all_again_adds_nothing(records: list[dict[str, Any]]) -> None:
     """Whatever a file holds: told a second time, as a resume may do, it gives no message, call, result or usage."""
     once, _ = read(*records)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from stenograph import Event, Recorder, SourceError, follow, read_events
-from stenograph.journal import Follower
+from stenograph.journal.follow import Follower
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 NOTE = {"subtype": "note"}

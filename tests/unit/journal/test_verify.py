@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stenograph import Recorder, RunNotFound, SourceError, start_run, verify_journal
-from stenograph.journal import JournalReport
+from stenograph.journal.verify import JournalReport
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 OTHER = "650e8400-e29b-41d4-a716-446655440000"

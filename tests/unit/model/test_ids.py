@@ -5,9 +5,12 @@ from __future__ import annotations
 from uuid import UUID, uuid1, uuid3, uuid4, uuid5
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stenograph.errors import InvalidEvent, InvalidRunId
-from stenograph.model.ids import check_run_id, entry_id
+from stenograph.model.ids import check_run_id, entry_id, entry_id_text
+from strategies import wild_texts
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 
@@ -86,3 +89,11 @@ def test_an_entry_id_depends_on_scope_source_and_number() -> None:
 def test_an_entry_id_takes_any_text() -> None:
     """Ids from broken sources may hold lone surrogates and still identify."""
     assert entry_id("\ud800", "main", 1) != entry_id("\ud801", "main", 1)
+
+
+@given(wild_texts, wild_texts, st.integers())
+def test_an_entry_id_is_a_uuid_of_its_facts(scope: str, source: str, number: int) -> None:
+    """It is what any program makes of the same name, in the same namespace."""
+    name = f"{scope}\n{source}\n{number}".encode("utf-8", "backslashreplace").decode()
+    assert entry_id(scope, source, number) == uuid5(UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11"), name)
+    assert entry_id_text(scope, source, number) == str(entry_id(scope, source, number))

@@ -28,7 +28,7 @@ def index() -> sqlite3.Connection:
     connection.execute(
         "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')"
     )
-    rows = [(number, searchable(text)) for number, text in enumerate(TEXTS.values())]
+    rows = [(number, searchable(text).decode()) for number, text in enumerate(TEXTS.values())]
     connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
     return connection
 

@@ -37,7 +37,7 @@ def archive(made: tuple[Path, Path]) -> Iterator[Archive]:
 def texts(made: tuple[Path, Path]) -> list[tuple[Event, set[str]]]:
     """Every event with the words that can be searched in it."""
     return [
-        (event, {word.lower() for word in re.findall(r"[^\W_]+", searchable(event_text(event)))})
+        (event, {word.lower() for word in re.findall(r"[^\W_]+", searchable(event_text(event)).decode())})
         for event in converted(made[1])
     ]
 

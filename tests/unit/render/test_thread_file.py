@@ -198,3 +198,22 @@ def test_a_header_value_stays_on_its_line() -> None:
     text = file(thread_id="a\nTool Calls: 99", mode="x\n---").text(UTC)
     assert re.findall(r"^Tool Calls: .*$", text, re.MULTILINE) == ["Tool Calls: 0"]
     assert text.count("\n---\n") == 1
+
+
+@pytest.mark.parametrize("cluster", ["e\u0301", "👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "\r\n", "漢"])
+@pytest.mark.parametrize("shift", range(9))
+def test_a_file_is_cut_between_characters(cluster: str, shift: int) -> None:
+    """Wherever the limit falls: what people see as one character stays whole, or goes whole."""
+    text = file(entry("assistant_message", "x" * shift + cluster * FILE_BYTES)).text(UTC)
+    said, mark, rest = text.partition("\n… [transcript truncated]\n")
+    assert (mark != "", rest) == (True, "")
+    assert said.partition("assistant:\n" + "x" * shift)[2].replace(cluster, "") == ""
+    assert FILE_BYTES - 64 < len(text.encode()) <= FILE_BYTES
+
+
+def test_halves_of_characters_are_shown_as_such() -> None:
+    """A lone surrogate, which no file can hold, is replaced, in a short file and in a long one."""
+    for content in ("a\ud800b", "a\ud800b" * FILE_BYTES):
+        text = file(entry("user_message", content)).text(UTC)
+        assert "a?b" in text
+        assert len(text.encode()) <= FILE_BYTES

@@ -123,7 +123,7 @@ def test_a_parked_output_is_read_only_where_the_agent_parks_it(tmp_path: Path) -
     (tmp_path / "secret.txt").write_text("secret")
     for session in (project / "chats" / "session-x.jsonl", project / "chats" / "a" / "child.jsonl"):
         read = LAYOUT.side_file(session, "a")
-        assert read("tool-outputs/session-a/out.txt") == "all of it"
+        assert read("tool-outputs/session-a/out.txt") == b"all of it"
         assert read("tool-outputs/session-a/gone.txt") is None
         for name in (
             "tool-outputs/../../secret.txt",

@@ -245,7 +245,7 @@ def test_an_empty_database_holds_no_run(tmp_path: Path) -> None:
 
 
 @given(cuts=st.lists(st.integers(0, 50), max_size=5))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_a_follower_may_start_again_anywhere(cuts: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Read in any portions, also by a new reader that was told where the last one stopped, the log is the same."""
     path = tmp_path_factory.mktemp("log") / "opencode.db"

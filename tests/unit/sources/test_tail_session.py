@@ -15,7 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from golden_cases import CASES, files_of, input_of, name_of
-from stenograph.journal import Recorder, read_events
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Recorder
 from stenograph.model import Event, encode
 from stenograph.sources import convert
 from stenograph.sources.detection import detect_file, format_named

@@ -20,8 +20,8 @@ from stenograph.adapters.collector import TranscriptCollector
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
 from stenograph.errors import AgentError, AgentTimeout, MissingExtra
-from stenograph.journal import Recorder
 from stenograph.journal.guard import Guard
+from stenograph.journal.recorder import Recorder
 from stenograph.journal.tool_call import error_text
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.transcript import TranscriptEntry
@@ -85,6 +85,7 @@ class _Evaluation:
                 session=self._entries_to(),
                 logger=logger or logging.getLogger(f"stenograph.adapters.{ADAPTER}"),
                 adapter=ADAPTER,
+                text_transcripts=config.text_transcripts,
             )
         self._options = self._configured()
 

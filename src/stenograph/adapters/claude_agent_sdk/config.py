@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from stenograph.adapters.collector_config import TranscriptCollectorConfig
 from stenograph.errors import AgentError
+from stenograph.threads import ThreadTranscripts
 
 
 class ClaudeAgentSDKClientConfig(Struct, frozen=True, kw_only=True):
@@ -21,6 +22,8 @@ class ClaudeAgentSDKClientConfig(Struct, frozen=True, kw_only=True):
     """With those of subagents; the journal and the logs have them either way."""
     transcript_collection: TranscriptCollectorConfig | None = field(default_factory=TranscriptCollectorConfig)
     """How the session's files are followed; None takes nothing down, neither logs nor journal nor entries."""
+    text_transcripts: ThreadTranscripts | None = None
+    """Write the plain-text transcripts of every evaluation, too."""
     options: Any = None
     """A `ClaudeAgentOptions` of yours, to begin with. Your hooks stay; ours come after them."""
     model: str | None = None

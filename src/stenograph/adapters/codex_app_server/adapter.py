@@ -14,7 +14,7 @@ from stenograph.adapters.codex_app_server.client import Gone
 from stenograph.adapters.codex_app_server.config import CodexAppServerClientConfig
 from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
 from stenograph.adapters.codex_app_server.news import News
-from stenograph.adapters.codex_app_server.process import ServerProcess
+from stenograph.adapters.codex_app_server.process import LineTooLong, ServerProcess
 from stenograph.adapters.codex_app_server.turn import Turn
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
@@ -121,6 +121,7 @@ class _Evaluation:
             session=session if config.capture_transcript else None,
             log=config.transcript_emission,
             wire_log=config.wire_log,
+            text_transcripts=config.text_transcripts,
         )
         self._turn: Turn | None = None
         self._is_interrupted = False
@@ -179,7 +180,7 @@ class _Evaluation:
             code = process.end()
             why = f"codex app-server ended with code {code} before the turn did"
             raise AgentError(f"{why}{_last_words(process)}") from error
-        except AgentTimeout as error:
+        except (AgentTimeout, LineTooLong) as error:
             why = str(error)
             raise
         except AgentError:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from stenograph.errors import AgentError
+from stenograph.threads import ThreadTranscripts
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -60,6 +61,8 @@ class CodexAppServerClientConfig(Struct, frozen=True, kw_only=True):
     """With the line of the protocol that it came from."""
     capture_transcript: bool = False
     """Dispatch the entries to the session, too."""
+    text_transcripts: ThreadTranscripts | None = None
+    """Write the plain-text transcripts of every evaluation, too."""
     wire_log: str | Path | None = None
     """A file to which every line of both directions is appended; `steno convert` reads it."""
     suppress_stderr: bool = True

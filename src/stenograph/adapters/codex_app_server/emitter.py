@@ -28,6 +28,7 @@ from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import UnknownPayload
 from stenograph.session import Session
+from stenograph.threads import ThreadTranscripts
 from stenograph.transcript import TranscriptSummary
 
 ADAPTER = "codex_app_server"
@@ -52,6 +53,7 @@ class CodexTranscriptEmitter:
         log: bool = True,
         mask: Mask | None = None,
         wire_log: str | Path | None = None,
+        text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
         """`session_id` is for what belongs to no thread; the rest has its thread's id.
 
@@ -67,6 +69,7 @@ class CodexTranscriptEmitter:
             emit_raw=emit_raw,
             session_id=session_id,
             mask=mask,
+            text_transcripts=text_transcripts,
         )
         context = Context(
             run_id=self._capture.run_id, session_id=session_id, prompt_name=prompt_name, at=utc_now(), keep_raw=True

@@ -27,6 +27,12 @@ _LOOK = 0.5
 """Seconds between looks at whether the process lives: what it started may hold its stdout open."""
 _GRACE = 2.0
 """Seconds that it gets after a SIGTERM."""
+LONGEST_LINE = 64 << 20
+"""Bytes that a line may have; a server that never ends one would fill our memory."""
+
+
+class LineTooLong(AgentError):
+    """The server began a line and did not end it."""
 
 
 class ServerProcess:
@@ -49,6 +55,7 @@ class ServerProcess:
         self._passes_stderr = passes_stderr
         self._lines: deque[bytes] = deque()
         self._part: list[bytes] = []
+        self._part_size = 0
         self._unsent = bytearray()
         self._waits_for_stdin = False
         self._told = b""
@@ -87,7 +94,10 @@ class ServerProcess:
         self._write_stdin()
 
     def receive(self, timeout: float | None = None) -> bytes | None:
-        """The next line without its newline; None after the timeout, a `wake`, or when `is_over`."""
+        """The next line without its newline; None after the timeout, a `wake`, or when `is_over`.
+
+        Raises `LineTooLong` when it does not end.
+        """
         until = None if timeout is None else time.monotonic() + timeout
         while not self._lines and not self.is_over:
             left = _LOOK if until is None else min(_LOOK, until - time.monotonic())
@@ -170,9 +180,17 @@ class ServerProcess:
         if lines:
             lines[0] = b"".join(self._part) + lines[0]
             self._part.clear()
+            self._part_size = 0
             self._lines.extend(lines)
         if rest:
             self._part.append(rest)
+            self._part_size += len(rest)
+        if self._part_size > LONGEST_LINE:
+            self._part.clear()
+            self._part_size = 0
+            raise LineTooLong(
+                f"codex sent more than {LONGEST_LINE >> 20} MiB without ending the line; it was stopped, start it again"
+            )
 
     def _read_stderr(self) -> None:
         if self._stderr not in self._selector.get_map():

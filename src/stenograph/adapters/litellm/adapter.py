@@ -6,13 +6,12 @@ import logging
 from typing import Any
 
 from stenograph.adapters.capture import Target
-from stenograph.adapters.evaluation import Evaluation
 from stenograph.adapters.extra import needing
 from stenograph.adapters.litellm.config import LiteLLMModelConfig
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
-from stenograph.adapters.tool_loop import Ask, Steps, adrive, check_sync, drive, steps
+from stenograph.adapters.tool_loop import Ask, Asking, Steps, adrive, check_sync, drive
 from stenograph.session import Session
 
 
@@ -63,20 +62,10 @@ class LiteLLMAdapter:
         return await adrive(self._steps(prompt, session, recorder), ask)
 
     def _steps(self, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Steps:
-        prompt, config = prompt_of(prompt), self.model_config
-        tools = tools_of(prompt.tools)
-        wording = ChatWording(prompt, tools, config.request(self.model))
-        evaluation = Evaluation(
-            prompt,
-            adapter="litellm",
-            format_name=wording.format_name,
-            path=wording.path,
-            recorder=recorder,
-            session=session,
-            capture_transcript=config.capture_transcript,
-            logger=self._logger,
+        asking = Asking(
+            adapter="litellm", model=self.model, config=self.model_config, words=ChatWording, logger=self._logger
         )
-        return steps(evaluation, wording, tools, config.max_turns)
+        return asking.steps(prompt, session, recorder)
 
 
 def _litellm() -> Any:

@@ -16,6 +16,7 @@ from stenograph.adapters.model_wire import ModelWire
 from stenograph.formats.model_api.recent import Recent
 from stenograph.journal.guard import Guard
 from stenograph.session import Session
+from stenograph.threads import ThreadTranscripts
 
 SETTLE = 5.0
 """Seconds to wait, when a logger is left, for what LiteLLM has not delivered."""
@@ -36,10 +37,16 @@ class StenographLogger(CustomLogger):
         session: Session | None = None,
         logger: logging.Logger | None = None,
         prompt_name: str = "",
+        text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
         super().__init__()
         self._capture = Capture(
-            prompt_name=prompt_name, adapter="litellm", recorder=run, session=session, logger=logger
+            prompt_name=prompt_name,
+            adapter="litellm",
+            recorder=run,
+            session=session,
+            logger=logger,
+            text_transcripts=text_transcripts,
         )
         self._wires: Recent[str, ModelWire] = Recent()
         self._guard = Guard("calls of litellm")

@@ -6,14 +6,13 @@ import logging
 from typing import Any
 
 from stenograph.adapters.capture import Target
-from stenograph.adapters.evaluation import Evaluation
 from stenograph.adapters.extra import needing
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.openai.config import OpenAIModelConfig
 from stenograph.adapters.openai.responses import ResponsesWording
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
-from stenograph.adapters.tool_loop import Ask, Steps, Wording, adrive, check_sync, drive, steps
+from stenograph.adapters.tool_loop import Ask, Asking, Steps, adrive, check_sync, drive
 from stenograph.errors import AgentError
 from stenograph.session import Session
 
@@ -83,21 +82,10 @@ class OpenAIAdapter:
         return await adrive(self._steps(prompt, session, recorder), ask)
 
     def _steps(self, prompt: Prompt | str, session: Session | None, recorder: Target | None) -> Steps:
-        prompt, config = prompt_of(prompt), self.model_config
-        tools = tools_of(prompt.tools)
+        config = self.model_config
         words = ChatWording if config.api == "chat" else ResponsesWording
-        wording: Wording = words(prompt, tools, config.request(self.model))
-        evaluation = Evaluation(
-            prompt,
-            adapter="openai",
-            format_name=wording.format_name,
-            path=wording.path,
-            recorder=recorder,
-            session=session,
-            capture_transcript=config.capture_transcript,
-            logger=self._logger,
-        )
-        return steps(evaluation, wording, tools, config.max_turns)
+        asking = Asking(adapter="openai", model=self.model, config=config, words=words, logger=self._logger)
+        return asking.steps(prompt, session, recorder)
 
     def _create(self, client: Any) -> Any:
         return client.chat.completions.create if self.model_config.api == "chat" else client.responses.create

@@ -19,6 +19,7 @@ from stenograph.adapters.model_wire import ModelWire
 from stenograph.adapters.openai.tee import tee_class
 from stenograph.errors import AgentError
 from stenograph.session import Session
+from stenograph.threads import ThreadTranscripts
 
 C = TypeVar("C")
 
@@ -31,6 +32,7 @@ def capture_openai(
     logger: logging.Logger | None = None,
     prompt_name: str = "",
     keep_raw: bool = False,
+    text_transcripts: ThreadTranscripts | None = None,
 ) -> C:
     """A client like the given one, sync or async, whose calls to chat completions and responses are taken down.
 
@@ -43,7 +45,14 @@ def capture_openai(
     module = _module_of(http)
     if module is None or not hasattr(http, "_transport") or not callable(getattr(given, "copy", None)):
         raise AgentError(f"{type(client).__name__} is no client of the OpenAI SDK; give an OpenAI or AsyncOpenAI")
-    capture = Capture(prompt_name=prompt_name, adapter="openai", recorder=run, session=session, logger=logger)
+    capture = Capture(
+        prompt_name=prompt_name,
+        adapter="openai",
+        recorder=run,
+        session=session,
+        logger=logger,
+        text_transcripts=text_transcripts,
+    )
     wire = ModelWire(capture, "openai_chat", keep_raw=keep_raw)
     captured: C = given.copy(http_client=_twin(http, module, wire))
     capture.start()

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from stenograph.render.terminal import on_one_line, visible
 
-_CONTROLS = bytes([*range(9), *range(11, 32), 127])
-
 
 def text(value: str) -> str:
     """The text for the inside of an element or a quoted attribute; controls and bidi overrides are shown."""
-    return _entities(visible(value) if not value.isascii() or _has_controls(value) else value)
+    return _entities(visible(value))
 
 
 def line(value: str) -> str:
     """The same for a name or an id: on one line."""
-    return _entities(value if value.isascii() and value.isprintable() else on_one_line(value))
+    return _entities(on_one_line(value))
 
 
 def pre(value: str, kind: str = "") -> str:
@@ -38,8 +36,3 @@ def _entities(value: str) -> str:
     if '"' in value:
         value = value.replace('"', "&quot;")
     return value.replace("'", "&#x27;") if "'" in value else value
-
-
-def _has_controls(ascii_text: str) -> bool:
-    data = ascii_text.encode()
-    return len(data.translate(None, _CONTROLS)) != len(data)

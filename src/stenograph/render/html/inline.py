@@ -46,6 +46,8 @@ class _Inline:
 
     def html(self) -> str:
         tokens = list(_TOKEN.finditer(self._passage))
+        if not tokens:
+            return text(self._passage)
         closing = _closing_ticks(tokens)
         end = number = 0
         while number < len(tokens):

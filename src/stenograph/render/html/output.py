@@ -66,15 +66,15 @@ def folded(value: str, *, full: bool, kind: str = "") -> str:
     if is_patch(value) and "\x1b" not in value:
         html = diff.patch(value)
         return html if full else _folded_change(html, value, "", full=False)
-    ansi = Ansi()
+    shown = Ansi().html if "\x1b[" in value else text
     at = len(value) if full else _cut(value)
-    html = pre_of(ansi.html(value[:at].removesuffix("\n")), kind)
+    html = pre_of(shown(value[:at].removesuffix("\n")), kind)
     if at == len(value):
         return html
     rest = value[at:]
     lines = rest.count("\n") + (not rest.endswith("\n"))
     told = f"{lines:,} more line{'s' if lines > 1 else ''}, {_size(len(rest))}"
-    return f'{html}<details class="more"><summary>{told}</summary>{pre_of(ansi.html(rest), kind)}</details>'
+    return f'{html}<details class="more"><summary>{told}</summary>{pre_of(shown(rest), kind)}</details>'
 
 
 def _cut(value: str) -> int:

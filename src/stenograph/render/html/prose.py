@@ -16,7 +16,7 @@ DEEPEST = 6
 _FENCE = re.compile(r" {0,12}(`{3,}|~{3,})([^`]*)$")
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)$")
 _ITEM = re.compile(r"( {0,40})([-*+]|\d{1,9}[.)])(?:\s+(\S.*)?)?$")
-_RULES = ({"-"}, {"*"}, {"_"})
+_RULES = "-*_"
 
 
 def prose(markdown: str, depth: int = 0) -> str:
@@ -41,6 +41,9 @@ class _Prose:
             first = self._lines[self._at]
             if not first.strip():
                 self._at += 1
+                continue
+            if _begins_with_a_letter(first) and "|" not in first:
+                parts.append(self._passage())
                 continue
             parts.append(next((html for kind in kinds if (html := kind(first)) is not None), None) or self._passage())
         return "".join(parts)
@@ -75,8 +78,8 @@ class _Prose:
         return f'<h{level} dir="auto">{inline(found[2].rstrip(" #"))}</h{level}>'
 
     def _rule(self, first: str) -> str | None:
-        bare = first.replace(" ", "")
-        if len(bare) < 3 or set(bare) not in _RULES:
+        mark = first.lstrip(" ")[:1]
+        if mark not in _RULES or len(first.replace(" ", "")) < 3 or first.strip(f" {mark}"):
             return None
         self._at += 1
         return "<hr>"
@@ -128,7 +131,14 @@ def _closes(each: str, mark: str) -> bool:
     return len(bare) >= len(mark) and set(bare) == {mark[0]}
 
 
+def _begins_with_a_letter(each: str) -> bool:
+    """Whether a line is neither empty nor the beginning of a block, tables aside."""
+    return each.lstrip(" ")[:1].isalpha()
+
+
 def _begins_block(each: str) -> bool:
+    if _begins_with_a_letter(each):
+        return False
     return bool(_FENCE.match(each) or _HEADING.match(each) or _ITEM.match(each)) or each.lstrip().startswith(">")
 
 

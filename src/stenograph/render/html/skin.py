@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from stenograph.model.block import AttachmentBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -161,7 +159,10 @@ class HtmlSkin:
         return label, f'<div class="aside"{_id(anchor)}>{_at(event, anchor)}{name}{body}</div>'
 
     def asides(self, group: list[tuple[str, str]]) -> str:
-        names = Counter(on_a_line(label, _LABEL_LENGTH) or "event" for label, _ in group)
+        names: dict[str, int] = {}
+        for label, _ in group:
+            name = on_a_line(label, _LABEL_LENGTH) or "event"
+            names[name] = names.get(name, 0) + 1
         told = ", ".join(line(name) if number == 1 else f"{number} × {line(name)}" for name, number in names.items())
         return f'<details class="asides"><summary>{told}</summary>{"".join(body for _, body in group)}</details>\n'
 
@@ -205,7 +206,10 @@ def _who(name: str, event: Event, anchor: str) -> str:
 
 def _at(event: Event, anchor: str) -> str:
     """The time of an event, which is also the link to it."""
-    time = line(clock(event.timestamp))
+    title = line(event.timestamp)
+    time = clock(event.timestamp)
+    if title != event.timestamp:
+        time = line(time)
     if not anchor:
         return f'<span class="at">{time}</span>' if time else ""
-    return f'<a class="at" href="#{anchor}" title="{line(event.timestamp)}">{time or "#"}</a>'
+    return f'<a class="at" href="#{anchor}" title="{title}">{time or "#"}</a>'

@@ -20,7 +20,7 @@ _SHAPE = """
 *{box-sizing:border-box}
 html{scroll-behavior:smooth;scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--ink);
-font:16px/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
+font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 overflow-wrap:anywhere}
 a{color:var(--accent)}
 pre,code,.command,.at,.lang,summary b{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",
@@ -142,7 +142,7 @@ border-radius:10px;padding:.6rem;margin-bottom:1.2rem}.top{padding-top:1.2rem}.t
 .tools{margin:-1.5rem 0 1rem}.user{padding:.7rem .8rem}dl{grid-template-columns:minmax(0,1fr);gap:0}
 dd{margin-bottom:.3rem}
 .body{padding:.3rem .6rem .5rem}.body .body{padding:.2rem .4rem}}
-@media print{html{font-size:11px}body{background:#fff}.tools,.toast,.toc{display:none!important}.page{display:block;
+@media print{html{font-size:13px}body{background:#fff}.tools,.toast,.toc{display:none!important}.page{display:block;
 max-width:none;padding:0}
 .ev,.res{break-inside:auto}.user,.unit>h2,.who{break-after:avoid}pre,.user{border:1px solid #ccc}a{color:inherit}
 .tool,.agent,.error{break-inside:auto;border-color:#bbb}.unit{margin-bottom:1.2rem}}

@@ -1,0 +1,48 @@
+"""The files that an archive keeps, by path, by number, and by who speaks in them."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from stenograph.archive.index_writer import IndexWriter
+from stenograph.archive.kept_file import KeptFile, load_files
+from stenograph.archive.pack import About
+
+
+class Catalog:
+    """All of them in memory; what changes goes on to the index."""
+
+    def __init__(self, connection: sqlite3.Connection, index: IndexWriter) -> None:
+        self._index = index
+        self.by_path: dict[str, KeptFile] = {}
+        self.by_id: dict[int, KeptFile] = {}
+        self._speakers: dict[tuple[str, str, str], list[KeptFile]] = {}
+        for file in load_files(connection):
+            self._enter(file)
+
+    def _enter(self, file: KeptFile) -> None:
+        self.by_path[file.about.path] = self.by_id[file.id] = file
+        self._speakers.setdefault(_speaker(file.about), []).append(file)
+
+    def add(self, about: About, id: int | None = None) -> KeptFile:
+        """A file that was not kept before, under the next number that is free, or under its own."""
+        file = KeptFile(id or max(self.by_id, default=0) + 1, about)
+        self._enter(file)
+        file.write(self._index)
+        return file
+
+    def rename(self, file: KeptFile, about: About) -> None:
+        """Note that a file has another path now."""
+        self.by_path.pop(file.about.path, None)
+        self._speakers[_speaker(file.about)].remove(file)
+        file.about = about
+        self._enter(file)
+        file.write(self._index)
+
+    def twins(self, file: KeptFile) -> list[KeptFile]:
+        """Other files with the same speaker of the same run: copies, or pieces of one thread."""
+        return sorted((each for each in self._speakers[_speaker(file.about)] if each is not file), key=lambda e: e.id)
+
+
+def _speaker(about: About) -> tuple[str, str, str]:
+    return about.run_id, about.source, about.format

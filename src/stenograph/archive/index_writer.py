@@ -1,0 +1,128 @@
+"""The index while it is written: rows wait here until there are enough to write them at once.
+
+Theory of operation. Full text is most of the work, and SQLite does it beside Python as long as it is one statement. So
+`flush` writes the plain rows and leaves the words, and `commit` the commit after them, to a thread, while the next
+events are made ready. Everyone else comes to the database through here and waits for that thread: it never has two
+users. An error in the thread is raised at the next call and at every one after it, so that nothing is committed without
+its words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from stenograph.archive.errand import Errand
+
+_MOST_TEXT = 1 << 23
+_MOST_ROWS = 50_000
+_WORDS = """
+    INSERT INTO words (rowid, text)
+    SELECT json_extract(value, '$[0]'),
+      CAST(substr(?1, json_extract(value, '$[1]'), json_extract(value, '$[2]')) AS TEXT)
+    FROM json_each(?2)
+"""
+_FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+Row = tuple[Any, ...]
+
+
+class IndexWriter:
+    """Adds rows to the index, in a transaction that is open all the time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._errand = Errand()
+        self._rows: dict[str, list[Row]] = {}
+        self._waiting = 0
+        self._words: list[tuple[int, bytes]] = []
+        self._text = 0
+        connection.execute("BEGIN IMMEDIATE")
+
+    def add(self, statement: str, *rows: Row) -> None:
+        """Let rows wait for their statement. Statements run in the order in which they were first given."""
+        if rows:
+            self._rows.setdefault(statement, []).extend(rows)
+            self._waiting += len(rows)
+
+    def add_words(self, event: int, data: bytes) -> None:
+        """Let the words of an event wait, a text in UTF-8."""
+        if self._words and self._text + len(data) > _MOST_TEXT:
+            self.flush()
+        self._words.append((event, data))
+        self._text += len(data)
+
+    def note(self, fact: str, value: int) -> None:
+        """Let a fact wait."""
+        self.add(_FACT, (fact, value))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that it should be written."""
+        return self._waiting >= _MOST_ROWS or self._text >= _MOST_TEXT
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The database with everything in it that was added so far."""
+        self.flush()
+        self._errand.wait()
+        return self._connection
+
+    def execute(self, query: str, values: Row = ()) -> sqlite3.Cursor:
+        """What a query gives on everything that was added so far."""
+        return self.connection.execute(query, values)
+
+    def written(self, query: str, values: Row = ()) -> list[Row]:
+        """What a query gives on everything but what waits."""
+        self._errand.wait()
+        return self._connection.execute(query, values).fetchall()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        self._write_rows()
+        if self._words:
+            self._errand.start(partial(self._connection.execute, _WORDS, self._taken_words()))
+
+    def commit(self) -> None:
+        """Write what waits, and make it visible to readers; the errors of it are told later. See `settle`."""
+        self._write_rows()
+        self._errand.start(partial(self._write_words_and_commit, self._taken_words() if self._words else None))
+
+    def settle(self) -> None:
+        """Wait until what was begun is done."""
+        self._errand.wait()
+
+    def close(self) -> None:
+        """Give up what is not committed, and let go of the database."""
+        if self._errand.is_under_way:
+            self._connection.interrupt()
+            self._errand.end()
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._connection.close()
+
+    def _write_rows(self) -> None:
+        self._errand.wait()
+        for statement, rows in self._rows.items():
+            self._connection.executemany(statement, rows)
+        self._rows = {}
+        self._waiting = 0
+
+    def _taken_words(self) -> tuple[bytes, str]:
+        """All texts in one piece, and where each is; by their ids: at a lower one the index would begin a new part."""
+        self._words.sort()
+        places, at = [], 1
+        for event, data in self._words:
+            places.append((event, at, len(data)))
+            at += len(data)
+        texts = b"".join(data for _, data in self._words)
+        self._words, self._text = [], 0
+        return texts, msgspec.json.encode(places).decode()
+
+    def _write_words_and_commit(self, words: tuple[bytes, str] | None) -> None:
+        if words is not None:
+            self._connection.execute(_WORDS, words)
+        self._connection.execute("COMMIT")
+        self._connection.execute("BEGIN IMMEDIATE")
