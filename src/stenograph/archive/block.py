@@ -13,7 +13,7 @@ from stenograph.model.event import Event
 
 BLOCK_BYTES = 1 << 18
 """A block is closed when it holds this much."""
-_LEVEL = 3
+_LEVEL = 1
 
 
 def bare(event: Event) -> tuple[Event, bytes]:

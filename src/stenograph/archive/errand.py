@@ -18,6 +18,11 @@ class Errand:
         """Whether nobody has waited for the last piece yet."""
         return self._thread is not None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is something to wait for."""
+        return self._thread is not None and self._thread.is_alive()
+
     def start(self, work: Callable[[], object]) -> None:
         """Begin the next piece when the last one is done."""
         self.wait()

@@ -1,10 +1,10 @@
 """The index while it is written: rows wait here until there are enough to write them at once.
 
-Theory of operation. Full text is most of the work, and SQLite does it beside Python as long as it is one statement. So
-`flush` writes the plain rows and leaves the words, and `commit` the commit after them, to a thread, while the next
-events are made ready. Everyone else comes to the database through here and waits for that thread: it never has two
-users. An error in the thread is raised at the next call and at every one after it, so that nothing is committed without
-its words.
+Theory of operation. Full text is most of the work. Texts are made ready for it in a process of its own (`TextMill`),
+and SQLite takes them in beside Python as long as it is one statement. So `flush` writes the plain rows and leaves the
+words, and `commit` the commit after them, to a thread, while the next events are made ready. Everyone else comes to
+the database through here and waits for that thread: it never has two users. An error in the thread is raised at the
+next call and at every one after it, so that nothing is committed without its words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any
 import msgspec
 
 from stenograph.archive.errand import Errand
+from stenograph.archive.text_mill import Milled, TextMill
 
+_MUCH_TEXT = 1 << 22
 _MOST_TEXT = 1 << 23
 _MOST_ROWS = 50_000
 _WORDS = """
@@ -35,9 +37,10 @@ class IndexWriter:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._errand = Errand()
+        self._mill = TextMill()
+        self._is_given_up = False
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0
-        self._words: list[tuple[int, bytes]] = []
         self._text = 0
         connection.execute("BEGIN IMMEDIATE")
 
@@ -47,11 +50,12 @@ class IndexWriter:
             self._rows.setdefault(statement, []).extend(rows)
             self._waiting += len(rows)
 
-    def add_words(self, event: int, data: bytes) -> None:
-        """Let the words of an event wait, a text in UTF-8."""
-        if self._words and self._text + len(data) > _MOST_TEXT:
+    def add_words(self, event: int, text: str) -> None:
+        """Let the words of an event wait."""
+        data = text.encode()
+        if self._text and self._text + len(data) > _MOST_TEXT:
             self.flush()
-        self._words.append((event, data))
+        self._mill.add(event, data)
         self._text += len(data)
 
     def note(self, fact: str, value: int) -> None:
@@ -60,8 +64,9 @@ class IndexWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits that it should be written."""
-        return self._waiting >= _MOST_ROWS or self._text >= _MOST_TEXT
+        """Whether so much waits that it should be written; while the thread is busy, more may wait."""
+        enough = _MOST_TEXT if self._errand.is_busy else _MUCH_TEXT
+        return self._text >= enough or self._waiting >= _MOST_ROWS
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -82,13 +87,13 @@ class IndexWriter:
     def flush(self) -> None:
         """Write what waits."""
         self._write_rows()
-        if self._words:
-            self._errand.start(partial(self._connection.execute, _WORDS, self._taken_words()))
+        if self._text:
+            self._errand.start(partial(self._write_words, self._taken_words()))
 
     def commit(self) -> None:
         """Write what waits, and make it visible to readers; the errors of it are told later. See `settle`."""
         self._write_rows()
-        self._errand.start(partial(self._write_words_and_commit, self._taken_words() if self._words else None))
+        self._errand.start(partial(self._write_words_and_commit, self._taken_words()))
 
     def settle(self) -> None:
         """Wait until what was begun is done."""
@@ -96,9 +101,11 @@ class IndexWriter:
 
     def close(self) -> None:
         """Give up what is not committed, and let go of the database."""
+        self._is_given_up = True
         if self._errand.is_under_way:
             self._connection.interrupt()
             self._errand.end()
+        self._mill.close()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._connection.close()
@@ -110,19 +117,23 @@ class IndexWriter:
         self._rows = {}
         self._waiting = 0
 
-    def _taken_words(self) -> tuple[bytes, str]:
-        """All texts in one piece, and where each is; by their ids: at a lower one the index would begin a new part."""
-        self._words.sort()
-        places, at = [], 1
-        for event, data in self._words:
-            places.append((event, at, len(data)))
-            at += len(data)
-        texts = b"".join(data for _, data in self._words)
-        self._words, self._text = [], 0
-        return texts, msgspec.json.encode(places).decode()
+    def _taken_words(self) -> Milled:
+        self._text = 0
+        return self._mill.take()
 
-    def _write_words_and_commit(self, words: tuple[bytes, str] | None) -> None:
-        if words is not None:
-            self._connection.execute(_WORDS, words)
-        self._connection.execute("COMMIT")
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _write_words(self, milled: Milled) -> None:
+        """All texts as one piece, and where each is; by their ids: at a lower one the index would begin a new part."""
+        words = sorted(milled())
+        places, at = [], 1
+        for event, text in words:
+            places.append((event, at, len(text)))
+            at += len(text)
+        if words and not self._is_given_up:
+            texts = b"".join(text for _, text in words)
+            self._connection.execute(_WORDS, (texts, msgspec.json.encode(places).decode()))
+
+    def _write_words_and_commit(self, milled: Milled) -> None:
+        self._write_words(milled)
+        if not self._is_given_up:
+            self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")

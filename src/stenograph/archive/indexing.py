@@ -17,7 +17,7 @@ from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
 from stenograph.archive.run_draft import RunDraft, Runs
 from stenograph.archive.usage_rows import UsageRows, sum_tokens
-from stenograph.archive.words import event_text, searchable
+from stenograph.archive.words import event_text
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload, UsagePayload
@@ -89,7 +89,7 @@ class Indexer:
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)
         self._index.add(_EVENT, row)
         if text := event_text(event):
-            self._index.add_words(event_id, searchable(text))
+            self._index.add_words(event_id, text)
         run.add(event, ms)
         if self._index.is_full:
             self._index.flush()

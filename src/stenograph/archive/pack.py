@@ -27,7 +27,7 @@ FRAME_BYTES = 1 << 22
 MAGIC = b"\x93SP1"
 _PREFIX = struct.Struct("<4sIQI")
 _HEADER_BYTES = 1 << 24
-_LEVEL = 3
+_LEVEL = 1
 
 
 class About(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -28,8 +28,8 @@ def test_what_waits_is_there_for_whoever_asks_for_all(tmp_path: Path) -> None:
     """The connection has every row and word; a look at what is written has not; readers see it when it is committed."""
     index = IndexWriter(open_index(tmp_path, readonly=False))
     index.add(FACT, ("one", 1), ("two", 2))
-    index.add_words(9, "später é".encode())
-    index.add_words(7, b"sooner \0 nul")
+    index.add_words(9, "später é")
+    index.add_words(7, "sooner \0 nul")
     assert index.written("SELECT count(*) FROM facts") == [(0,)]
     assert index.execute("SELECT count(*) FROM facts").fetchone() == (2,)
     assert found(index.connection, "später") == [9]
@@ -51,7 +51,7 @@ def test_an_error_of_the_thread_is_told_until_the_index_is_given_up(tmp_path: Pa
     index = IndexWriter(connection)
     index.add(FACT, ("one", 1))
     for number in range(200):
-        index.add_words(number, b" ".join(b"w%d" % (number * 1000 + each) for each in range(1000)))
+        index.add_words(number, " ".join(f"w{number * 1000 + each}" for each in range(1000)))
     index.commit()
     for step in (index.settle, index.commit, lambda: index.connection):
         with pytest.raises(sqlite3.OperationalError, match="full"):
