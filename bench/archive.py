@@ -41,10 +41,12 @@ def rows(folder: Path) -> list[Row]:
     ours: list[Spent] = []
     theirs: list[float] = []
     with _environment(STENOGRAPH_HOME=str(archive)):
-        for _ in range(PAIRS):  # in turns, so that noise hits both
+        for _ in range(PAIRS):  # in turns, so that noise hits both; neither pays for what the other left to be written
+            os.sync()
             if not missing:
                 theirs.append(_agentsview(home, folder / "agentsview"))
             shutil.rmtree(archive, ignore_errors=True)
+            os.sync()
             ours.append(spent_by("-m", "stenograph", "sync", "--home", home))
         idle = json.loads(in_child(_IDLE, str(home), str(archive)))
         search = median_spent(lambda: spent_by("-m", "stenograph", "search", f'"{PHRASE}"'))

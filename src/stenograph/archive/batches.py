@@ -23,8 +23,8 @@ from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
 from stenograph.sources.merge import merged
 
-_COMMIT_BYTES = 1 << 25
-_COMMIT_SECONDS = 1.0
+_COMMIT_BYTES = 1 << 26
+_COMMIT_SECONDS = 2.0
 _FRAME = "INSERT INTO frames VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _PARSER = "INSERT OR REPLACE INTO parsers VALUES (?, ?, ?)"
 Found = tuple[Header, Place]

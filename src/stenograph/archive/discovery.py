@@ -20,7 +20,7 @@ from stenograph.archive.store import Store
 from stenograph.archive.walk import JOURNALS, Refused, Root, Seen, look_at, path_text, walk
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Identity, run_id_of
-from stenograph.formats.registry import formats, head_records
+from stenograph.formats.registry import formats
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
@@ -34,10 +34,11 @@ _VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 class Newcomer:
     """A file that was not kept before."""
 
-    def __init__(self, seen: Seen, found: Detection, head: bytes) -> None:
+    def __init__(self, seen: Seen, found: Detection, records: list[Any]) -> None:
+        """`records` are its first ones."""
         self.seen = seen
         self.found = found
-        self.records = head_records(head)
+        self.records = records
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
@@ -150,11 +151,11 @@ class Discovery:
             name = seen.root.format
             is_told = name is not None and (name == JOURNALS or layout_of(name).is_session(seen.root.path, seen.path))
             try:
-                found, head = self._source.detect(seen.path, formats()[name] if name and is_told else None)
+                found, (head, records) = self._source.detect(seen.path, formats()[name] if name and is_told else None)
             except SourceError as error:
                 self.problems.append(error)
                 continue
-            newcomer = Newcomer(seen, found, head)
+            newcomer = Newcomer(seen, found, records)
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or not (newcomer.records or found.is_document):

@@ -27,6 +27,10 @@ class EventIds:
     def take(self, ms: int | None, last: int) -> int:
         """The first free id from a moment on that is higher than `last`; it is taken then."""
         wanted = max(min(max((ms or 0) // MS_PER_ID, 0), _LAST_ID), last + 1)
+        page = self._page(wanted)
+        if wanted not in page:
+            page[wanted] = wanted + 1
+            return wanted
         passed = []
         while (after := self._page(wanted).get(wanted)) is not None:
             passed.append(wanted)

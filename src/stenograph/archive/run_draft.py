@@ -125,15 +125,16 @@ class RunDraft:
             if self.ended_ms is None or ms >= self.ended_ms:
                 self.ended_ms, self.ended_at = ms, event.timestamp
         self.proof.add(event)
-        match event.payload:
-            case MessagePayload() as payload:
-                self._message(event, payload)
-            case UsagePayload() as payload:
-                self.model = self.model or payload.model
-            case LifecyclePayload(name=name) if event.type == "run.started":
-                self.name = name
-            case SystemPayload(subtype="session_meta", data={"forked_from_id": str() as origin}):
-                self.forked_from = self.forked_from or origin
+        payload = event.payload
+        if isinstance(payload, MessagePayload):
+            self._message(event, payload)
+        elif isinstance(payload, UsagePayload):
+            self.model = self.model or payload.model
+        elif isinstance(payload, LifecyclePayload) and event.type == "run.started":
+            self.name = payload.name
+        elif isinstance(payload, SystemPayload) and payload.subtype == "session_meta":
+            origin = payload.data.get("forked_from_id") if isinstance(payload.data, dict) else None
+            self.forked_from = self.forked_from or (origin if isinstance(origin, str) else None)
 
     def _hear(self, event: Event) -> None:
         source = event.source

@@ -18,7 +18,7 @@ from stenograph.archive.pack import FRAME_BYTES
 from stenograph.archive.walk import status_of
 from stenograph.errors import unreadable
 from stenograph.formats.base import FormatSpec
-from stenograph.sources.detection import Detection, look_at
+from stenograph.sources.detection import Detection, Head, look_at
 from stenograph.sources.files import regular_fd
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SourceBytes:
         finally:
             os.close(fd)
 
-    def detect(self, path: Path, spec: FormatSpec | None = None) -> tuple[Detection, bytes]:
+    def detect(self, path: Path, spec: FormatSpec | None = None) -> tuple[Detection, Head]:
         """What a file is, and its beginning. Raises `SourceError` for what cannot be read."""
         return look_at(path, spec, self._open)
 

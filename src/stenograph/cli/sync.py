@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from stenograph.errors import SourceError, StoreError
 from stenograph.render.terminal import on_one_line, visible
 
 _LINE = 79
+_GARBAGE = 100_000
 _PATIENCE = 30.0  # a watch holds the archive for moments only
 
 
@@ -42,6 +44,8 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], r
     archive = home_of()
     roots = wanted_roots(archive, home, agents, paths)
     shows = sys.stderr.isatty() and not as_json
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
     with (
         damage_told(),
         Store(archive, rebuild=rebuild, patience=_PATIENCE, progress=_rebuilding() if shows else None) as store,

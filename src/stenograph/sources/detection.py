@@ -19,6 +19,8 @@ from stenograph.sources.document import LARGEST, knows_document, may_be_document
 from stenograph.sources.files import Open, open_file
 
 LONGEST_FIRST_LINE = 1 << 26
+Head = tuple[bytes, list[Any]]
+"""The first bytes of a file, and the records in them."""
 
 
 class Detection(Struct, frozen=True, kw_only=True):
@@ -53,7 +55,7 @@ def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
     return look_at(path, spec, open_file)[0]
 
 
-def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection, bytes]:
+def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection, Head]:
     """The same, and the beginning of the file; nothing is read twice."""
     document: list[Any] = []
     try:
@@ -65,14 +67,15 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     except OSError as error:
         raise unreadable(path, error) from error
     moment = _moment(status.st_mtime)
+    records = head_records(head)
     if head.startswith(MAGIC):
-        return _detected(head_of_database(path), str(path), moment, spec), head
+        return _detected(head_of_database(path), str(path), moment, spec), (head, records)
     if not document:
-        return _detected(head_records(head), str(path), moment, spec), head
+        return _detected(records, str(path), moment, spec), (head, records)
     found = _detected(document, str(path), moment, spec)
     if spec is None and found.spec is not None and not knows_document(found.spec, document):
         found = replace(found, spec=None, identity=Identity())
-    return replace(found, is_document=True), head
+    return replace(found, is_document=True), (head, records)
 
 
 def _moment(seconds: float) -> datetime:
