@@ -16,17 +16,19 @@ class Catalog:
         self._index = index
         self.by_path: dict[str, KeptFile] = {}
         self.by_id: dict[int, KeptFile] = {}
+        self._last = 0
         self._speakers: dict[tuple[str, str, str], list[KeptFile]] = {}
         for file in load_files(connection):
             self._enter(file)
 
     def _enter(self, file: KeptFile) -> None:
         self.by_path[file.about.path] = self.by_id[file.id] = file
+        self._last = max(self._last, file.id)
         self._speakers.setdefault(_speaker(file.about), []).append(file)
 
     def add(self, about: About, id: int | None = None) -> KeptFile:
         """A file that was not kept before, under the next number that is free, or under its own."""
-        file = KeptFile(id or max(self.by_id, default=0) + 1, about)
+        file = KeptFile(id or self._last + 1, about)
         self._enter(file)
         file.write(self._index)
         return file

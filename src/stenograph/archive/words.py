@@ -40,6 +40,8 @@ _LONE = re.compile(
 # Possessive, and from the beginning of a word only: texts of one endless word must not take for ever.
 _HUMP = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z])[A-Za-z0-9]*+")
 _PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[@-~]")
+"""What terminals take for a colour or a move, and nobody searches for: letters at its end would join the next word."""
 _LONGEST_NAME = 80
 _MOST_PIECES = 1 << 15
 
@@ -81,7 +83,8 @@ def searchable(text: str) -> bytes:
 
 def event_text(event: Event) -> str:
     """What a person reads of an event: what search looks at, and what snippets are cut from."""
-    return "\n".join(piece for piece in _pieces(event.payload) if piece)
+    text = "\n".join(piece for piece in _pieces(event.payload) if piece)
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def _pieces(payload: Any) -> Iterator[str]:
