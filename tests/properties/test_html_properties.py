@@ -31,7 +31,7 @@ from stenograph.render.html.prose import prose
 from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.layout import Layout
 from stenograph.render.survey import outline_of
-from stenograph.render.terminal import visible
+from stenograph.render.visible import visible
 from strategies import BRIEF, PATIENT, RUN_ID, runs, wild_json_values, wild_texts
 
 MARKUP = [

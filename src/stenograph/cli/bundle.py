@@ -22,7 +22,7 @@ from stenograph.cli.target import Archived, find_run
 from stenograph.errors import SourceError
 from stenograph.journal.reader import JournalReader, read_events
 from stenograph.model import Event
-from stenograph.render.terminal import on_one_line, visible
+from stenograph.render.visible import on_one_line, visible
 from stenograph.sources.conversion import Conversion, convert
 
 

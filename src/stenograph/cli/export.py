@@ -9,7 +9,7 @@ import click
 from stenograph.archive.originals import give_back
 from stenograph.cli.archive import open_archive
 from stenograph.cli.options import json_option, print_json, write_text
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 
 
 @click.command(

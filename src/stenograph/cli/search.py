@@ -13,7 +13,7 @@ from stenograph.query.language import parse_query
 from stenograph.query.runs import short_ids
 from stenograph.query.scope import Scope
 from stenograph.query.search import Hit, Wanted, search
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 
 ROLES = ("user", "assistant", "tool", "system")
 _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"

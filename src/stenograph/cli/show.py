@@ -14,7 +14,8 @@ from stenograph.cli.reading import Reading, passage_options
 from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
 from stenograph.query.passage import Passage
-from stenograph.render.terminal import TerminalRenderer, visible
+from stenograph.render.terminal import TerminalRenderer
+from stenograph.render.visible import visible
 from stenograph.transcript import entries, format_entry
 
 FORMS = ("terminal", "text", "markdown", "html", "json", "entries")

@@ -12,7 +12,7 @@ from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.prices import load_prices
 from stenograph.query.scope import Scope
 from stenograph.query.stats import KEYS, Row, Stats, stats
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 
 _BAR = 16
 _TOKENS = ("input", "cached", "output", "reasoning", "calls", "cost")

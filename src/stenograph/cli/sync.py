@@ -18,7 +18,7 @@ from stenograph.archive.walk import Root, roots_of
 from stenograph.cli.archive import damage_told
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError
-from stenograph.render.terminal import on_one_line, visible
+from stenograph.render.visible import on_one_line, visible
 
 _LINE = 79
 _GARBAGE = 100_000

@@ -21,7 +21,7 @@ import msgspec
 from stenograph.cli.options import write_bytes, write_text
 from stenograph.errors import StenographError
 from stenograph.model import mend
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 Form = Literal["table", "json", "csv"]

@@ -7,7 +7,7 @@ import click
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.cli.reading import Reading
 from stenograph.query.passage import Passage
-from stenograph.render.terminal import visible
+from stenograph.render.visible import visible
 from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
 
 

@@ -8,7 +8,7 @@ from stenograph.cli.options import json_option, print_json, root_option, write_t
 from stenograph.cli.target import find_target
 from stenograph.errors import SourceError
 from stenograph.journal.verify import JournalReport, verify_journal
-from stenograph.render.terminal import visible
+from stenograph.render.visible import visible
 from stenograph.sources.verify import SourceReport, verify_source
 
 

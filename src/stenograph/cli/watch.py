@@ -13,7 +13,7 @@ from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
 from stenograph.cli.options import json_option, write_bytes, write_text
 from stenograph.cli.sync import summary_text, wanted_roots
-from stenograph.render.terminal import on_one_line, visible
+from stenograph.render.visible import on_one_line, visible
 
 
 @click.command(

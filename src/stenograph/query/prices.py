@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -111,8 +110,7 @@ def load_prices(file: str | os.PathLike[str] | None = None) -> Prices:
 
 @cache
 def _shipped() -> _Table:
-    data = resources.files("stenograph.query").joinpath("prices.json").read_bytes()
-    return msgspec.json.decode(data, type=_Table)
+    return msgspec.json.decode(Path(__file__).with_name("prices.json").read_bytes(), type=_Table)
 
 
 def _read(path: Path) -> _Table:

@@ -22,7 +22,7 @@ from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
 from stenograph.render.rereading import Rereading
 from stenograph.render.spoken import spoken
 from stenograph.render.survey import outline_of
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
 LONG = 20

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from stenograph.render.terminal import visible
+from stenograph.render.visible import visible
 
 _MARKS = "\\*_[]#|~!$"
 _LEAD = re.compile(r"[-+=]|\d+(?=[.)](?:\s|$))")

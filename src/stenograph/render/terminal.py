@@ -5,10 +5,9 @@ Everything that comes from a transcript is data: control characters and bidirect
 
 from __future__ import annotations
 
-import re
-
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload
+from stenograph.render.visible import on_one_line, visible
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
@@ -22,8 +21,6 @@ _CODES = {
     "magenta": "35",
     "cyan": "36",
 }
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_ASCII_CONTROLS = bytes([*range(9), *range(11, 32), 127])
 _MARKS = {
     "user_message": ("👤", "blue"),
     "assistant_message": ("🤖", "green"),
@@ -37,29 +34,6 @@ _MARKS = {
 }
 LONG_OUTPUT = 30
 DEEPEST_INDENT = 20
-
-
-def visible(text: str) -> str:
-    """The text with every character shown that a terminal would obey."""
-    if text.isascii():
-        data = text.encode()
-        if len(data.translate(None, _ASCII_CONTROLS)) == len(data):
-            return text
-    return _CONTROLS.sub(_shown, text.replace("\r\n", "\n"))
-
-
-def on_one_line(text: str) -> str:
-    """The same for a name or an id: line breaks are shown, too."""
-    if text.isascii() and text.isprintable():
-        return text
-    return visible(text).replace("\n", "␊")
-
-
-def _shown(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)  # the control pictures: ␛ for escape
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 class TerminalRenderer:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from stenograph.fold.tree import RunNode, StepNode
-from stenograph.render.terminal import on_one_line
+from stenograph.render.visible import on_one_line
 
 _STATUS = {"completed": "✓", "failed": "✗", "running": "…", "missing": "?"}
 

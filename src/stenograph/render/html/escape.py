@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stenograph.render.terminal import on_one_line, visible
+from stenograph.render.visible import on_one_line, visible
 
 
 def text(value: str) -> str:
