@@ -8,11 +8,9 @@ import shutil
 import statistics
 import subprocess
 import venv
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from bench.measure import Row, Spent, in_child, median_spent, spent_by, stopwatch
+from bench.measure import Row, Spent, environment, in_child, median_spent, spent_by, stopwatch
 from bench.tree import SESSIONS, make_tree
 
 PEER = Path(__file__).parent.parent / ".cache" / "archive-peer"
@@ -40,7 +38,7 @@ def rows(folder: Path) -> list[Row]:
     missing = _install_peer()
     ours: list[Spent] = []
     theirs: list[float] = []
-    with _environment(STENOGRAPH_HOME=str(archive)):
+    with environment(STENOGRAPH_HOME=str(archive)):
         for _ in range(PAIRS):  # in turns, so that noise hits both; neither pays for what the other left to be written
             os.sync()
             if not missing:
@@ -76,17 +74,6 @@ def _first_sync(size: int, ours: list[float], theirs: list[float], missing: str)
     peer = size / statistics.median(theirs) / 1e6
     ratio = statistics.median(their / our for our, their in zip(ours, theirs, strict=True))
     return Row(job, "≥ 2 x agentsview", f"{rate:.1f} MB/s, {ratio:.2f} x", f"agentsview {peer:.1f} MB/s", ratio >= 2)
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _install_peer() -> str:

@@ -100,6 +100,18 @@ def median_spent(job: Callable[[], Spent], rounds: int = 5) -> Spent:
     )
 
 
+@contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Variables for the commands that are measured."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def peak_of(process: int) -> float:
     """The megabytes that a living process had in memory at most; not those of who started it, as `ru_maxrss` tells."""
     status = Path(f"/proc/{process}/status").read_text().splitlines()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.measure import Row, peak_of
+from bench.measure import Row, environment, median_spent, peak_of, spent_by
 from stenograph.archive import Archive, open_index
 from stenograph.archive.block import BLOCK_BYTES, packed
 from stenograph.archive.index_writer import IndexWriter
@@ -131,10 +131,8 @@ def _median(work: Callable[[], object], times: int = 9) -> float:
 
 
 def _command(home: Path, *arguments: str) -> float:
-    command = [sys.executable, "-m", "stenograph", *arguments]
-    return _median(
-        lambda: subprocess.run(command, env=_environment(home), cwd=home, capture_output=True, check=True), 5
-    )
+    with environment(STENOGRAPH_HOME=str(home)):
+        return median_spent(lambda: spent_by("-m", "stenograph", *arguments)).seconds
 
 
 def _environment(home: Path) -> dict[str, str]:

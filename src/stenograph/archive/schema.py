@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stenograph.errors import RunNotFound, SourceError, StoreError
 
-SCHEMA = 1
+SCHEMA = 2
 PATIENCE = 30.0
 """Seconds that a reader or writer waits for another one to be done with the database."""
 
@@ -167,6 +167,7 @@ CREATE TABLE calls (
   error TEXT
 );
 CREATE INDEX calls_run ON calls (run, call_id);
+CREATE INDEX calls_time ON calls (started_ms / 900000);
 
 CREATE TABLE usage (
   id INTEGER PRIMARY KEY,
@@ -185,6 +186,10 @@ CREATE TABLE usage (
   reasoning_output_tokens INTEGER NOT NULL
 );
 CREATE INDEX usage_run ON usage (run);
+CREATE INDEX usage_sums ON usage (
+  at_ms / 900000, model, scope, at_ms, input_tokens, output_tokens, cache_read_input_tokens,
+  cache_creation_input_tokens, reasoning_output_tokens, run
+);
 
 CREATE VIRTUAL TABLE words USING fts5(
   text, content='', tokenize='unicode61 remove_diacritics 2'

@@ -53,10 +53,18 @@ class Spending:
         }
 
 
-def with_runs(table: str, *terms: str) -> str:
+_SUMS = """
+    sum(counted.input_tokens), sum(counted.output_tokens), sum(counted.cache_read_input_tokens),
+    sum(counted.cache_creation_input_tokens), sum(counted.reasoning_output_tokens), count(*)
+"""
+_CALLS = "(SELECT * FROM main.usage WHERE scope = 'call') AS counted"
+_OTHERS = "(SELECT * FROM main.counted WHERE scope != 'call') AS counted"
+
+
+def with_runs(table: str, *terms: str, name: str | None = None) -> str:
     """What stands after FROM: the table, and its runs where a term speaks of them; a join that is not needed costs."""
     is_needed = any("runs." in term for term in terms)
-    return f"{table} JOIN main.runs AS runs ON runs.id = {table}.run" if is_needed else table
+    return f"{table} JOIN main.runs AS runs ON runs.id = {name or table}.run" if is_needed else table
 
 
 def spent(
@@ -64,24 +72,35 @@ def spent(
 ) -> Iterator[tuple[Any, str | None, Usage, float | None]]:
     """Tokens by a key and by model, with their cost in dollars; `key` and `condition` speak of `counted` and `runs`.
 
-    The price of a call may depend on how long its input is, so calls are added up by that, too.
+    The price of a call may depend on how long its input is, so long calls are added up by that, too. Most are not, and
+    the index has them in order (`usage_sums`).
     """
     bounds = prices.thresholds
+    first = bounds[0] if bounds else 1 << 62
     length = " + ".join(f"(counted.input_tokens > {bound})" for bound in bounds) or "0"
-    query = f"""
-        SELECT {key}, counted.model, CASE counted.scope WHEN 'call' THEN {length} ELSE 0 END,
-               sum(counted.input_tokens), sum(counted.output_tokens), sum(counted.cache_read_input_tokens),
-               sum(counted.cache_creation_input_tokens), sum(counted.reasoning_output_tokens), count(*)
-        FROM {with_runs("counted", key, condition)} WHERE {condition} GROUP BY 1, 2, 3
-    """
-    for name, model, step, *sums in index.execute(query, parameters):
-        into, out, read, created, reasoning, records = sums
-        usage = Usage(
-            input_tokens=into,
-            output_tokens=out,
-            cache_read_input_tokens=read,
-            cache_creation_input_tokens=created,
-            reasoning_output_tokens=reasoning,
-            records=records,
-        )
-        yield name, model, usage, prices.cost(model, usage, input_of_call=bounds[step - 1] + 1 if step else 0)
+    for table, step, those in (
+        (_CALLS, "0", f"counted.input_tokens <= {first}"),
+        (_CALLS, length, f"counted.input_tokens > {first}"),
+        (_OTHERS, "0", "1"),
+    ):
+        query = f"""
+            SELECT {key}, counted.model, {step}, {_SUMS} FROM {with_runs(table, key, condition, name="counted")}
+            WHERE {those} AND {condition} GROUP BY {"1, 2" if step == "0" else "1, 2, 3"}
+        """
+        for each in index.execute(query, parameters):
+            yield _priced(each, prices, bounds)
+
+
+def _priced(
+    row: tuple[Any, ...], prices: Prices, bounds: tuple[int, ...]
+) -> tuple[Any, str | None, Usage, float | None]:
+    key, model, step, into, out, read, created, reasoning, records = row
+    usage = Usage(
+        input_tokens=into,
+        output_tokens=out,
+        cache_read_input_tokens=read,
+        cache_creation_input_tokens=created,
+        reasoning_output_tokens=reasoning,
+        records=records,
+    )
+    return key, model, usage, prices.cost(model, usage, input_of_call=bounds[step - 1] + 1 if step else 0)
