@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from file_reads import needs_strace
 from stenograph import Recorder, StoreLocked, follow, read_events, verify_journal
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -129,13 +129,7 @@ STRACED = """
 """
 
 
-def strace_works() -> bool:
-    if shutil.which("strace") is None:
-        return False
-    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
-
-
-@pytest.mark.skipif(not strace_works(), reason="needs strace; os.write is counted in test_recorder.py as well")
+@needs_strace
 @pytest.mark.parametrize("durability", ["os", "disk"])
 def test_the_system_calls_are_what_we_say(root: Path, tmp_path: Path, python: Any, durability: str) -> None:
     """O_APPEND|O_NOFOLLOW|O_CLOEXEC and 0600 on opening; one write per event; in "disk" a fdatasync after each."""

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from opencode_database import create_tables, insert
 from stenograph import Event, Recorder, read_events
 from stenograph.model import encode
 from stenograph.sources import convert
@@ -28,14 +29,6 @@ PATIENCE = 60
 STENO = [sys.executable, "-W", "error", "-m", "stenograph", "run"]
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 GOLDEN = Path(__file__).parents[1] / "golden"
-OPENCODE_TABLES = {
-    "session": "id, project_id, parent_id, directory, title, version, agent, model, time_created, time_updated",
-    "message": "id, session_id, time_created, time_updated, data",
-    "part": "id, message_id, session_id, time_created, time_updated, data",
-    "event": "id, aggregate_id, seq, type, data",
-    "event_sequence": "aggregate_id, seq",
-    "project": "id",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +63,10 @@ def _journal(tmp_path: Path) -> list[Event]:
 def _database(*cases: str) -> sqlite3.Connection:
     """OpenCode's database with the rows of golden cases."""
     connection = sqlite3.connect(":memory:")
-    for table, columns in OPENCODE_TABLES.items():
-        connection.execute(f"CREATE TABLE {table} ({columns})")
+    create_tables(connection)
     for case in cases:
         for row in map(json.loads, (GOLDEN / "opencode" / case / "input.jsonl").read_bytes().splitlines()):
-            table, columns = row["table"], OPENCODE_TABLES[row["table"]].split(", ")
-            values = [json.dumps(row[name]) if isinstance(row.get(name), dict) else row.get(name) for name in columns]
-            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
+            insert(connection, row)
     return connection
 
 

@@ -14,11 +14,6 @@ class Errand:
         self._error: BaseException | None = None
 
     @property
-    def is_under_way(self) -> bool:
-        """Whether nobody has waited for the last piece yet."""
-        return self._thread is not None
-
-    @property
     def is_busy(self) -> bool:
         """Whether there is something to wait for."""
         return self._thread is not None and self._thread.is_alive()

@@ -102,9 +102,9 @@ class IndexWriter:
     def close(self) -> None:
         """Give up what is not committed, and let go of the database."""
         self._is_given_up = True
-        if self._errand.is_under_way:
+        if self._errand.is_busy:
             self._connection.interrupt()
-            self._errand.end()
+        self._errand.end()
         self._mill.close()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")

@@ -17,7 +17,9 @@ SCHEMA = 2
 PATIENCE = 30.0
 """Seconds that a reader or writer waits for another one to be done with the database."""
 
-TABLES = """
+QUARTER_HOUR = 900_000
+"""Milliseconds. Days begin at one of these in every time zone, so sums by them give sums by day."""
+TABLES = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 CREATE TABLE files (
@@ -38,7 +40,7 @@ CREATE TABLE files (
   malformed INTEGER NOT NULL DEFAULT 0,
   failed INTEGER NOT NULL DEFAULT 0,
   unknown INTEGER NOT NULL DEFAULT 0,
-  unknown_types TEXT NOT NULL DEFAULT '{}',
+  unknown_types TEXT NOT NULL DEFAULT '{{}}',
   wanted_files INTEGER NOT NULL DEFAULT 0,
   tail BLOB,
   size INTEGER,
@@ -108,7 +110,7 @@ CREATE TABLE runs (
   has_turns INTEGER NOT NULL DEFAULT 0,
   last_seq INTEGER NOT NULL DEFAULT 0,
   last_id INTEGER NOT NULL DEFAULT 0,
-  evidence TEXT NOT NULL DEFAULT '{}'
+  evidence TEXT NOT NULL DEFAULT '{{}}'
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);
@@ -167,7 +169,7 @@ CREATE TABLE calls (
   error TEXT
 );
 CREATE INDEX calls_run ON calls (run, call_id);
-CREATE INDEX calls_time ON calls (started_ms / 900000);
+CREATE INDEX calls_time ON calls (started_ms / {QUARTER_HOUR});
 
 CREATE TABLE usage (
   id INTEGER PRIMARY KEY,
@@ -187,7 +189,7 @@ CREATE TABLE usage (
 );
 CREATE INDEX usage_run ON usage (run);
 CREATE INDEX usage_sums ON usage (
-  at_ms / 900000, model, scope, at_ms, input_tokens, output_tokens, cache_read_input_tokens,
+  at_ms / {QUARTER_HOUR}, model, scope, at_ms, input_tokens, output_tokens, cache_read_input_tokens,
   cache_creation_input_tokens, reasoning_output_tokens, run
 );
 

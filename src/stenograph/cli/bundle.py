@@ -15,11 +15,11 @@ from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.verify import BundleReport, verify_bundle
 from stenograph.bundle.writing import BundleOptions
 from stenograph.cli.archive import damage_told
+from stenograph.cli.checking import check_all
 from stenograph.cli.convert import tell_of_flaws
 from stenograph.cli.options import json_option, print_json, root_option, tell_of_journal_flaws, write_text
 from stenograph.cli.table import print_rows
 from stenograph.cli.target import Archived, find_run
-from stenograph.errors import SourceError
 from stenograph.journal.reader import JournalReader, read_events
 from stenograph.model import Event
 from stenograph.render.visible import on_one_line, visible
@@ -87,19 +87,11 @@ def _events_of(target: str, root: str) -> tuple[Iterable[Event], str]:
 
 def _family(found: Archived) -> Iterator[Event]:
     """The events of a run of the archive, then those of the runs that it called, and of those that these called."""
-    waiting, seen = [found.run], {found.run}
+    from stenograph.query.runs import with_called_runs  # with prices and all: not for every bundle
+
     with damage_told():
-        while waiting:
-            run = waiting.pop(0)
+        for run in with_called_runs(found.archive.index, found.run):
             yield from found.archive.events(run)
-            query = """
-                SELECT child.id FROM runs AS child JOIN runs AS parent ON child.parent_run_id = parent.run_id
-                WHERE parent.id = ? ORDER BY child.id
-            """
-            for (child,) in found.archive.index.execute(query, (run,)).fetchall():
-                if child not in seen:  # a run that somebody made its own ancestor would never end
-                    seen.add(child)
-                    waiting.append(child)
 
 
 @command.command("show", epilog="Example: steno bundle show bug.zip")
@@ -144,19 +136,7 @@ def verify(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
     Exit code 1 when anything was changed, is missing or was added, 3 when a file could not be read.
     """
-    code = 0
-    reports: list[BundleReport] = []
-    for file in files:
-        try:
-            report = verify_bundle(file)
-        except SourceError as error:
-            click.echo(f"steno: {error}", err=True)
-            code = 3
-            continue
-        code = code or (0 if report.ok else 1)
-        reports.append(report)
-        if not as_json:
-            _print_report(report)
+    reports, code = check_all(files, verify_bundle, _print_report if not as_json else lambda report: None)
     if as_json:
         print_json([{"ok": report.ok, **msgspec.to_builtins(report)} for report in reports])
     ctx.exit(code)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.checking import check_all
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.cli.target import find_target
-from stenograph.errors import SourceError
 from stenograph.journal.verify import JournalReport, verify_journal
 from stenograph.render.visible import visible
 from stenograph.sources.verify import SourceReport, verify_source
@@ -27,21 +27,16 @@ def command(ctx: click.Context, targets: tuple[str, ...], root: str, as_json: bo
     Of an agent's own file: malformed lines, unknown record types, calls without a result, missing side files.
     Exit code 1 when a problem was found, 3 when a journal could not be read; the others are checked all the same.
     """
-    code = 0
-    reports: list[JournalReport | SourceReport] = []
-    for target in targets:
-        try:
-            path, format_name = find_target(target, root)
-            report: JournalReport | SourceReport
-            report = verify_journal(path) if format_name == "exchange" else verify_source(path)
-        except SourceError as error:
-            click.echo(f"steno: {error}", err=True)
-            code = 3
-            continue
-        code = code or (0 if report.ok else 1)
-        reports.append(report)
+
+    def check(target: str) -> JournalReport | SourceReport:
+        path, format_name = find_target(target, root)
+        return verify_journal(path) if format_name == "exchange" else verify_source(path)
+
+    def told(report: JournalReport | SourceReport) -> None:
         if not as_json:
             _print(report) if isinstance(report, JournalReport) else _print_source(report)
+
+    reports, code = check_all(targets, check, told)
     if as_json:
         print_json(reports)
     ctx.exit(code)

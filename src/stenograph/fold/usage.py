@@ -94,7 +94,7 @@ class UsageCounter:
     def totals(self) -> UsageTotals:
         """What it comes to so far."""
         by_model: dict[str, Usage] = {}
-        for payload in self._counting():
+        for payload in self.counting():
             model = payload.model or ""
             by_model[model] = by_model.get(model, Usage()) + _usage(payload)
         total = Usage()
@@ -102,7 +102,8 @@ class UsageCounter:
             total += usage
         return UsageTotals(total=total, by_model=by_model)
 
-    def _counting(self) -> Iterator[UsagePayload]:
+    def counting(self) -> Iterator[UsagePayload]:
+        """The reports that count so far, each as it was told."""
         yield from self._calls.keyed.values()
         yield from self._calls.alone
         turns: dict[str, UsagePayload] = {}

@@ -6,9 +6,8 @@ the page is, or when somebody called. A full mailbox drops the newest event and 
 for every event (`from_seq`), stops taking any and leaves a note where in the file to go on: the subscriber empties the
 box, reads the file up to what has been published, and goes live again under the same lock.
 
-Threads that want the interpreter while the writer has it cost the writer a call to the kernel at every event and seldom
-get it. So nobody is woken per event, those who nap are roused together when a mailbox is half full, and the writer
-then steps aside for a moment.
+Nobody is woken per event. Those who nap are roused together when a mailbox is half full, and the writer then steps
+aside for a moment, so that they get the interpreter before their mailboxes are full.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from stenograph.bundle.account import duration_of
 from stenograph.fold.calls import pair_calls
+from stenograph.fold.usage import UsageCounter
 from stenograph.logs.formatter import as_json
 from stenograph.model import Event, Fidelity, Origin, ToolPayload, UsagePayload, decode, mend
 from stenograph.model.codec import REFUSALS
@@ -129,8 +130,11 @@ class EventRows:
 
     def usage(self) -> Iterator[Cells]:
         """The rows of `usage`; a report counts as `fold.usage` counts it."""
-        counted = _counted(self._usage)
-        for number, (event, told) in enumerate(self._usage):
+        counter = UsageCounter()
+        for event, _ in self._usage:
+            counter.add(event)
+        counted = {id(told) for told in counter.counting()}
+        for event, told in self._usage:
             yield (
                 event.run_id,
                 _number(event.seq),
@@ -144,7 +148,7 @@ class EventRows:
                 _number(told.cache_read_input_tokens),
                 _number(told.cache_creation_input_tokens),
                 _number(told.reasoning_output_tokens),
-                int(number in counted),
+                int(id(told) in counted),
             )
 
     def _note(self, event: _Event, source: str) -> None:
@@ -223,24 +227,6 @@ def _mended(line: bytes) -> _Event:
         origin=Raw(b"null" if event.origin is None else as_json(mend.plain(event.origin)).encode()),
         raw=event.raw,
     )
-
-
-def _counted(reports: list[tuple[Event, UsagePayload]]) -> set[int]:
-    """Which reports are part of the sum: calls by their last report; where a run tells none, turns; else the total."""
-    with_calls = {event.run_id for event, told in reports if told.scope == "call"}
-    with_turns = {event.run_id for event, told in reports if told.scope == "turn"} - with_calls
-    last: dict[tuple[str, str], int] = {}
-    counted: set[int] = set()
-    for number, (event, told) in enumerate(reports):
-        is_turn = told.scope == "turn" and event.run_id in with_turns
-        if told.scope == "call" or is_turn:
-            if told.message_id:
-                last[told.scope, told.message_id] = number
-            else:
-                counted.add(number)
-        elif told.scope == "total" and event.run_id not in with_calls | with_turns:
-            last["total", event.run_id] = number
-    return counted | set(last.values())
 
 
 def _number(value: int | None) -> int | str | None:

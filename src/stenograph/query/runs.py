@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -107,3 +108,19 @@ def _line(row: tuple[Any, ...], spending: Spending) -> RunLine:
     begun, ended = told.pop("started_ms"), told.pop("ended_ms")
     duration = None if begun is None or ended is None else max(0, ended - begun) / 1000
     return RunLine(**told, **spending.fields(), duration_s=duration)
+
+
+def with_called_runs(index: sqlite3.Connection, run: int) -> Iterator[int]:
+    """A run (`runs.id`), then those that it called, then those that these called; each once."""
+    waiting, seen = [run], {run}
+    query = """
+        SELECT child.id FROM main.runs AS child JOIN main.runs AS parent ON child.parent_run_id = parent.run_id
+        WHERE parent.id = ? ORDER BY child.id
+    """
+    while waiting:
+        each = waiting.pop(0)
+        yield each
+        for (child,) in index.execute(query, (each,)).fetchall():
+            if child not in seen:  # a run that somebody made its own ancestor would never end
+                seen.add(child)
+                waiting.append(child)

@@ -61,10 +61,10 @@ _CALLS = "(SELECT * FROM main.usage WHERE scope = 'call') AS counted"
 _OTHERS = "(SELECT * FROM main.counted WHERE scope != 'call') AS counted"
 
 
-def with_runs(table: str, *terms: str, name: str | None = None) -> str:
-    """What stands after FROM: the table, and its runs where a term speaks of them; a join that is not needed costs."""
+def with_runs(table: str, name: str, *terms: str) -> str:
+    """What stands after FROM: a table of that name, and its runs where a term speaks of them; else the join costs."""
     is_needed = any("runs." in term for term in terms)
-    return f"{table} JOIN main.runs AS runs ON runs.id = {name or table}.run" if is_needed else table
+    return f"{table} JOIN main.runs AS runs ON runs.id = {name}.run" if is_needed else table
 
 
 def spent(
@@ -84,7 +84,7 @@ def spent(
         (_OTHERS, "0", "1"),
     ):
         query = f"""
-            SELECT {key}, counted.model, {step}, {_SUMS} FROM {with_runs(table, key, condition, name="counted")}
+            SELECT {key}, counted.model, {step}, {_SUMS} FROM {with_runs(table, "counted", key, condition)}
             WHERE {those} AND {condition} GROUP BY {"1, 2" if step == "0" else "1, 2, 3"}
         """
         for each in index.execute(query, parameters):

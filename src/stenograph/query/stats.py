@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from stenograph.archive.schema import QUARTER_HOUR
 from stenograph.fold.usage import Usage
 from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
@@ -21,18 +22,16 @@ from stenograph.query.tool_share import tokens_of_tools
 
 KEYS = ("day", "week", "model", "agent", "project", "tool")
 """What can be added up by."""
-_QUARTER_HOUR = 900_000
-"""Milliseconds. Days begin at one of these in every time zone, so only they need to be told from one another in SQL."""
 _SPENT_BY = {
-    "day": f"counted.at_ms / {_QUARTER_HOUR}",
-    "week": f"counted.at_ms / {_QUARTER_HOUR}",
+    "day": f"counted.at_ms / {QUARTER_HOUR}",
+    "week": f"counted.at_ms / {QUARTER_HOUR}",
     "model": "counted.model",
     "agent": "runs.agent",
     "project": "runs.project",
 }
 _CALLED_BY = {
-    "day": f"calls.started_ms / {_QUARTER_HOUR}",
-    "week": f"calls.started_ms / {_QUARTER_HOUR}",
+    "day": f"calls.started_ms / {QUARTER_HOUR}",
+    "week": f"calls.started_ms / {QUARTER_HOUR}",
     "agent": "runs.agent",
     "project": "runs.project",
     "tool": "calls.name",
@@ -140,7 +139,7 @@ def _called(index: sqlite3.Connection, scope: Scope, by: str) -> Iterable[tuple[
     query = f"""
         SELECT {key}, count(*), count(calls.result), count(calls.error),
                coalesce(sum(calls.duration_ms), 0), count(calls.duration_ms)
-        FROM {with_runs("calls", key, condition)}
+        FROM {with_runs("calls", "calls", key, condition)}
         WHERE calls.call IS NOT NULL AND {condition} GROUP BY 1
     """
     return index.execute(query, parameters)
@@ -163,7 +162,7 @@ def _week(quarter: int | None) -> str:
 
 
 def _moment(quarter: int | None) -> datetime | None:
-    return datetime.fromtimestamp(quarter * _QUARTER_HOUR / 1000) if quarter else None
+    return datetime.fromtimestamp(quarter * QUARTER_HOUR / 1000) if quarter else None
 
 
 def _ordered(rows: Iterable[Row], by: str) -> list[Row]:

@@ -7,24 +7,16 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from archive_cases import rows, synced, whole_index
+from opencode_database import create_tables, insert
 from stenograph.archive import Archive
 from stenograph.archive.originals import give_back
 from stenograph.sources.layouts import LAYOUTS
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode" / "text" / "input.jsonl"
-TABLES = {
-    "session": "id, project_id, parent_id, directory, title, version, agent, model, time_created, time_updated",
-    "message": "id, session_id, time_created, time_updated, data",
-    "part": "id, message_id, session_id, time_created, time_updated, data",
-    "event": "id, aggregate_id, seq, type, data",
-    "event_sequence": "aggregate_id, seq",
-    "project": "id",
-}
 
 
 @pytest.fixture
@@ -34,8 +26,7 @@ def home(tmp_path: Path) -> Path:
     path = database_path(home)
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for name, columns in TABLES.items():
-            connection.execute(f"CREATE TABLE {name} ({columns})")
+        create_tables(connection)
         for line in GOLDEN.read_bytes().splitlines():
             insert(connection, json.loads(line))
     return home
@@ -44,13 +35,6 @@ def home(tmp_path: Path) -> Path:
 def database_path(home: Path) -> Path:
     """Where OpenCode keeps it."""
     return home / ".local" / "share" / "opencode" / "opencode.db"
-
-
-def insert(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """One row of a golden case."""
-    columns = TABLES[row["table"]].split(", ")
-    values = [json.dumps(row[name]) if isinstance(row.get(name), dict) else row.get(name) for name in columns]
-    connection.execute(f"INSERT INTO {row['table']} VALUES ({', '.join('?' * len(values))})", values)
 
 
 def test_a_session_is_kept_and_an_idle_database_is_left_alone(home: Path, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import opencode_database
 from golden_cases import CASES
+from opencode_database import create_tables
 from stenograph.errors import AmbiguousRun, RunNotFound, SourceError
 from stenograph.formats.base import Context, run_id_of
 from stenograph.formats.registry import formats
@@ -27,14 +29,6 @@ from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.verify import verify_source
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode"
-TABLES = {
-    "session": "id, project_id, parent_id, directory, title, version, agent, model, time_created, time_updated",
-    "message": "id, session_id, time_created, time_updated, data",
-    "part": "id, message_id, session_id, time_created, time_updated, data",
-    "event": "id, aggregate_id, seq, type, data",
-    "event_sequence": "aggregate_id, seq",
-    "project": "id",
-}
 
 
 def created(path: Path) -> sqlite3.Connection:
@@ -43,15 +37,13 @@ def created(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA synchronous = OFF")
-    for name, columns in TABLES.items():
-        connection.execute(f"CREATE TABLE {name} ({columns})")
+    create_tables(connection)
     return connection
 
 
 def insert(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
-    columns = TABLES[row["table"]].split(", ")
-    values = [json.dumps(row[name]) if isinstance(row.get(name), dict) else row.get(name) for name in columns]
-    connection.execute(f"INSERT INTO {row['table']} VALUES ({', '.join('?' * len(values))})", values)
+    """One row; a change is counted, too."""
+    opencode_database.insert(connection, row)
     if row["table"] == "event":
         connection.execute("DELETE FROM event_sequence WHERE aggregate_id = ?", (row["aggregate_id"],))
         connection.execute("INSERT INTO event_sequence VALUES (?, ?)", (row["aggregate_id"], row["seq"]))
