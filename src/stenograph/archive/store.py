@@ -19,7 +19,8 @@ from stenograph.archive.lock import Lock
 from stenograph.archive.opened_file import OpenedFile
 from stenograph.archive.pack import About, Header, PackWriter, pack_path, packs_in
 from stenograph.archive.replay import Progress, Replay
-from stenograph.archive.schema import SCHEMA, check_schema, open_index, schema_of
+from stenograph.archive.schema import check_schema, open_index, schema_of
+from stenograph.archive.tables import SCHEMA
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
 

@@ -23,7 +23,7 @@ _REPORT = f"""
 """
 _SUM = f"""
     UPDATE runs SET ({", ".join(TOKEN_COUNTS)}) =
-      (SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)} FROM counted WHERE run = ?1)
+      (SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)} FROM counted_sums WHERE run = ?1)
     WHERE id = ?1
 """
 

@@ -81,5 +81,5 @@ def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
     if not has_tools:
         return told
     failed = f"{calls.failed} ({calls.failed / calls.answered:.0%})" if calls.failed else "0"
-    mean = duration(calls.duration_ms / calls.timed / 1000) if calls.timed else ""
+    mean = duration(calls.duration_us / calls.timed / 1e6) if calls.timed else ""
     return (*told, calls.number, failed, mean)

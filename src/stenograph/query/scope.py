@@ -34,8 +34,13 @@ class Scope(Struct, frozen=True, kw_only=True):
             parameters.append(self.period.until)
         return _all(conditions), parameters
 
+    def at_any_time(self) -> tuple[str, Parameters]:
+        """The same without the time."""
+        conditions, parameters = self._conditions()
+        return _all(conditions), parameters
+
     def of_moments(self, column: str, unit: int = 1) -> tuple[str, Parameters]:
-        """The same for what happened at a moment in a run: the column counts in so many milliseconds."""
+        """The same for what happened at a moment in a run; the column counts it in so many milliseconds."""
         conditions, parameters = self._conditions()
         for bound, sign in ((self.period.since, ">="), (self.period.until, "<")):
             if bound is not None:

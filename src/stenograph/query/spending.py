@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from stenograph.archive.tables import LONG_INPUT
 from stenograph.fold.usage import Usage
+from stenograph.model.payload import TOKEN_COUNTS
+from stenograph.query.kept_sums import moments_in, summed
+from stenograph.query.period import Period
 from stenograph.query.prices import Prices
 from stenograph.query.scope import Parameters
+
+_ALWAYS = Period()
 
 
 @dataclass(slots=True)
@@ -53,54 +59,50 @@ class Spending:
         }
 
 
-_SUMS = """
-    sum(counted.input_tokens), sum(counted.output_tokens), sum(counted.cache_read_input_tokens),
-    sum(counted.cache_creation_input_tokens), sum(counted.reasoning_output_tokens), count(*)
-"""
-_CALLS = "(SELECT * FROM main.usage WHERE scope = 'call') AS counted"
-_OTHERS = "(SELECT * FROM main.counted WHERE scope != 'call') AS counted"
-
-
-def with_runs(table: str, name: str, *terms: str) -> str:
-    """What stands after FROM: a table of that name, and its runs where a term speaks of them; else the join costs."""
-    is_needed = any("runs." in term for term in terms)
-    return f"{table} JOIN main.runs AS runs ON runs.id = {name}.run" if is_needed else table
+_TOKENS = ", ".join(TOKEN_COUNTS)
+_SUMS = ", ".join(f"sum(counted.{name})" for name in (*TOKEN_COUNTS, "calls"))
 
 
 def spent(
-    index: sqlite3.Connection, key: str, condition: str, parameters: Parameters, prices: Prices
+    index: sqlite3.Connection,
+    key: str,
+    condition: str,
+    parameters: Parameters,
+    prices: Prices,
+    period: Period = _ALWAYS,
 ) -> Iterator[tuple[Any, str | None, Usage, float | None]]:
     """Tokens by a key and by model, with their cost in dollars; `key` and `condition` speak of `counted` and `runs`.
 
-    The price of a call may depend on how long its input is, so long calls are added up by that, too. Most are not, and
-    the index has them in order (`usage_sums`).
+    The price of a call may depend on how long its input is. The kept sums do not know what that means, so long calls
+    are taken out of them and added up by their length.
     """
     bounds = prices.thresholds
-    first = bounds[0] if bounds else 1 << 62
-    length = " + ".join(f"(counted.input_tokens > {bound})" for bound in bounds) or "0"
-    for table, step, those in (
-        (_CALLS, "0", f"counted.input_tokens <= {first}"),
-        (_CALLS, length, f"counted.input_tokens > {first}"),
-        (_OTHERS, "0", "1"),
-    ):
-        query = f"""
-            SELECT {key}, counted.model, {step}, {_SUMS} FROM {with_runs(table, "counted", key, condition)}
-            WHERE {those} AND {condition} GROUP BY {"1, 2" if step == "0" else "1, 2, 3"}
+    counted = summed("counted", f"run, quarter, model, 0 AS step, {_TOKENS}, calls", period)
+    if bounds:
+        step = " + ".join(f"(input_tokens > {bound})" for bound in bounds)
+        negated = ", ".join(f"-{name}" for name in (*TOKEN_COUNTS, "calls"))
+        long = f"main.counted_told WHERE scope = 'call' AND {_longer_than(bounds[0])} AND {moments_in(period)}"
+        counted = f"""
+            {counted} UNION ALL SELECT run, quarter, model, 0, {negated} FROM {long}
+            UNION ALL SELECT run, quarter, model, {step}, {_TOKENS}, calls FROM {long}
         """
-        for each in index.execute(query, parameters):
-            yield _priced(each, prices, bounds)
+    query = f"""
+        SELECT {key}, counted.model, counted.step, {_SUMS}
+        FROM ({counted}) AS counted JOIN main.runs AS runs ON runs.id = counted.run
+        WHERE {condition} GROUP BY 1, 2, 3
+    """
+    for each in index.execute(query, parameters):
+        yield _priced(each, prices, bounds)
+
+
+def _longer_than(bound: int) -> str:
+    """A condition that SQLite sees its index in, where that holds all such calls."""
+    return f"input_tokens > {bound}" + (f" AND input_tokens > {LONG_INPUT}" if bound >= LONG_INPUT else "")
 
 
 def _priced(
     row: tuple[Any, ...], prices: Prices, bounds: tuple[int, ...]
 ) -> tuple[Any, str | None, Usage, float | None]:
-    key, model, step, into, out, read, created, reasoning, records = row
-    usage = Usage(
-        input_tokens=into,
-        output_tokens=out,
-        cache_read_input_tokens=read,
-        cache_creation_input_tokens=created,
-        reasoning_output_tokens=reasoning,
-        records=records,
-    )
+    key, model, step, *tokens, records = row
+    usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)), records=records)
     return key, model, usage, prices.cost(model, usage, input_of_call=bounds[step - 1] + 1 if step else 0)

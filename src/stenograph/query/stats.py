@@ -13,25 +13,26 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from stenograph.archive.schema import QUARTER_HOUR
+from stenograph.archive.tables import QUARTER_HOUR
 from stenograph.fold.usage import Usage
+from stenograph.query.kept_sums import summed
 from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
-from stenograph.query.spending import Spending, spent, with_runs
+from stenograph.query.spending import Spending, spent
 from stenograph.query.tool_share import tokens_of_tools
 
 KEYS = ("day", "week", "model", "agent", "project", "tool")
 """What can be added up by."""
 _SPENT_BY = {
-    "day": f"counted.at_ms / {QUARTER_HOUR}",
-    "week": f"counted.at_ms / {QUARTER_HOUR}",
+    "day": "steno_day(counted.quarter)",
+    "week": "steno_week(counted.quarter)",
     "model": "counted.model",
     "agent": "runs.agent",
     "project": "runs.project",
 }
 _CALLED_BY = {
-    "day": f"calls.started_ms / {QUARTER_HOUR}",
-    "week": f"calls.started_ms / {QUARTER_HOUR}",
+    "day": "steno_day(calls.quarter)",
+    "week": "steno_week(calls.quarter)",
     "agent": "runs.agent",
     "project": "runs.project",
     "tool": "calls.name",
@@ -45,17 +46,17 @@ class Calls:
     number: int = 0
     answered: int = 0
     failed: int = 0
-    duration_ms: float = 0.0
+    duration_us: int = 0
     """Of those whose duration is known."""
     timed: int = 0
     """How many those are."""
 
-    def add(self, number: int, answered: int, failed: int, duration_ms: float, timed: int) -> None:
+    def add(self, number: int, answered: int, failed: int, duration_us: int, timed: int) -> None:
         """Take more calls into account."""
         self.number += number
         self.answered += answered
         self.failed += failed
-        self.duration_ms += duration_ms
+        self.duration_us += duration_us
         self.timed += timed
 
     def fields(self) -> dict[str, Any]:
@@ -64,8 +65,8 @@ class Calls:
             "tool_calls": self.number,
             "failed_tool_calls": self.failed,
             "tool_failure_rate": round(self.failed / self.answered, 4) if self.answered else None,
-            "tool_duration_ms": round(self.duration_ms, 3),
-            "mean_tool_duration_ms": round(self.duration_ms / self.timed, 3) if self.timed else None,
+            "tool_duration_ms": self.duration_us / 1000,
+            "mean_tool_duration_ms": round(self.duration_us / self.timed / 1000, 3) if self.timed else None,
         }
 
 
@@ -109,16 +110,17 @@ class _Rows(dict[str, Row]):
 
 def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "day") -> Stats:
     """What the runs that are meant took, in all and by one of `KEYS`."""
-    name = lru_cache(None)({"day": _day, "week": _week}.get(by, _name))
+    for name, function in (("steno_day", _day), ("steno_week", _week)):
+        index.create_function(name, 1, lru_cache(None)(function), deterministic=True)
     rows = _Rows()
     totals = Row("")
     for key, model, usage, dollars in _spent(index, scope, prices, by):
-        rows[name(key)].spending.add(model, usage, dollars)
+        rows[_name(key)].spending.add(model, usage, dollars)
         totals.spending.add(model, usage, dollars)
     for key, *numbers in _called(index, scope, by):
         totals.calls.add(*numbers)
         if by != "model":
-            rows[name(key)].calls.add(*numbers)
+            rows[_name(key)].calls.add(*numbers)
     condition, parameters = scope.of_runs()
     runs = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
     return Stats(by=by, totals=totals, runs=runs, rows=_ordered(rows.values(), by), prices_date=prices.date)
@@ -129,18 +131,16 @@ def _spent(
 ) -> Iterable[tuple[Any, str | None, Usage, float | None]]:
     if by == "tool":
         return tokens_of_tools(index, scope, prices)
-    condition, parameters = scope.of_moments("counted.at_ms")
-    return spent(index, _SPENT_BY[by], condition, parameters, prices)
+    return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period)
 
 
 def _called(index: sqlite3.Connection, scope: Scope, by: str) -> Iterable[tuple[Any, ...]]:
-    condition, parameters = scope.of_moments("calls.started_ms")
-    key = _CALLED_BY.get(by, "NULL")
+    condition, parameters = scope.at_any_time()
+    numbers = "calls", "answered", "failed", "duration_us", "timed"
     query = f"""
-        SELECT {key}, count(*), count(calls.result), count(calls.error),
-               coalesce(sum(calls.duration_ms), 0), count(calls.duration_ms)
-        FROM {with_runs("calls", "calls", key, condition)}
-        WHERE calls.call IS NOT NULL AND {condition} GROUP BY 1
+        SELECT {_CALLED_BY.get(by, "NULL")}, {", ".join(f"sum(calls.{name})" for name in numbers)}
+        FROM ({summed("calls", f"run, quarter, name, {', '.join(numbers)}", scope.period)}) AS calls
+        JOIN main.runs AS runs ON runs.id = calls.run WHERE {condition} GROUP BY 1
     """
     return index.execute(query, parameters)
 
@@ -149,20 +149,18 @@ def _name(key: Any) -> str:
     return "(unknown)" if key in (None, "") else str(key)
 
 
-def _day(quarter: int | None) -> str:
+def _day(quarter: int) -> str | None:
     """The day of a quarter of an hour since 1970, in local time."""
-    moment = _moment(quarter)
-    return _name(None) if moment is None else f"{moment:%Y-%m-%d}"
+    return f"{_moment(quarter):%Y-%m-%d}" if quarter > 0 else None
 
 
-def _week(quarter: int | None) -> str:
+def _week(quarter: int) -> str | None:
     """Its week, as ISO 8601 counts them."""
-    moment = _moment(quarter)
-    return _name(None) if moment is None else f"{moment:%G-W%V}"
+    return f"{_moment(quarter):%G-W%V}" if quarter > 0 else None
 
 
-def _moment(quarter: int | None) -> datetime | None:
-    return datetime.fromtimestamp(quarter * QUARTER_HOUR / 1000) if quarter else None
+def _moment(quarter: int) -> datetime:
+    return datetime.fromtimestamp(quarter * QUARTER_HOUR / 1000)
 
 
 def _ordered(rows: Iterable[Row], by: str) -> list[Row]:

@@ -1,0 +1,44 @@
+"""What the index has added up already, for any span of time.
+
+The index keeps sums by quarters of an hour, because days begin at one in every time zone. A span may begin and end
+anywhere: of the quarters that it cuts, single rows are taken.
+"""
+
+from __future__ import annotations
+
+from stenograph.archive.tables import QUARTER_HOUR
+from stenograph.query.period import Period
+
+
+def summed(table: str, columns: str, period: Period) -> str:
+    """A query for sums (`<table>_sums`) in whole quarters and single rows (`<table>_told`) in those that are cut."""
+    if period == Period():
+        return f"SELECT {columns} FROM main.{table}_sums"
+    since = None if period.since is None else max(0, period.since)
+    first = -(-(since or 0) // QUARTER_HOUR)
+    last = None if period.until is None else max(0, period.until) // QUARTER_HOUR
+    parts = [f"SELECT {columns} FROM main.{table}_sums WHERE {_within('quarter', first, last)}"]
+    cut = [] if since is None else [Period(since, _earlier(first * QUARTER_HOUR, period.until))]
+    cut += [] if last is None else [Period(max(first, last) * QUARTER_HOUR, period.until)]
+    parts += [f"SELECT {columns} FROM {_rows(table, span)}" for span in cut]
+    return " UNION ALL ".join(parts)
+
+
+def _rows(table: str, span: Period) -> str:
+    """What stands after FROM: the rows in a part of one quarter, found by the runs that have some in it."""
+    runs = f"SELECT run FROM main.{table}_sums WHERE quarter = {(span.since or 0) // QUARTER_HOUR}"
+    return f"main.{table}_told WHERE run IN ({runs}) AND {moments_in(span)}"
+
+
+def moments_in(period: Period) -> str:
+    """A condition on `at_ms`."""
+    return _within("at_ms", period.since, period.until)
+
+
+def _within(column: str, since: int | None, until: int | None) -> str:
+    bounds = (f"{column} {sign} {bound}" for sign, bound in ((">=", since), ("<", until)) if bound is not None)
+    return " AND ".join(bounds) or "1"
+
+
+def _earlier(one: int, other: int | None) -> int:
+    return one if other is None else min(one, other)

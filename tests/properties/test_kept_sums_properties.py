@@ -1,0 +1,154 @@
+"""Sums that the index keeps: those of its rows, after any reports, for any span of time, at any prices."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stenograph.archive.call_rows import _CHANGED, _NEW, CallRow
+from stenograph.archive.tables import LONG_INPUT, QUARTER_HOUR, TABLES
+from stenograph.archive.usage_rows import _REPORT
+from stenograph.fold.usage import Usage
+from stenograph.query.kept_sums import summed
+from stenograph.query.period import Period
+from stenograph.query.prices import LongRate, Price, Prices
+from stenograph.query.spending import spent
+
+RUNS = ((1, 0, 0), (2, 1, 0), (3, 0, 1))
+"""Number, and whether it has reports of calls and of turns."""
+moments = st.one_of(
+    st.integers(0, 4).map(lambda quarter: quarter * QUARTER_HOUR),
+    st.integers(-QUARTER_HOUR, 5 * QUARTER_HOUR),
+)
+reports = st.builds(
+    lambda key, run, scope, ms, model, into, out: (
+        key,
+        run,
+        1,
+        "main",
+        scope,
+        ms,
+        model,
+        None,
+        into,
+        out,
+        into // 2,
+        into // 4,
+        0,
+    ),
+    st.sampled_from("abcdefgh"),
+    st.sampled_from([run for run, _, _ in RUNS]),
+    st.sampled_from(["call", "turn", "total"]),
+    moments,
+    st.sampled_from([None, "", "short", "long", "longer"]),
+    st.sampled_from([0, 1, 500, 501, LONG_INPUT, LONG_INPUT + 1, 1 << 40]),
+    st.integers(0, 5),
+)
+calls = st.builds(
+    CallRow,
+    id=st.sampled_from([None, 1, 2, 3]),
+    run=st.sampled_from([run for run, _, _ in RUNS]),
+    source=st.just("main"),
+    call_id=st.just("c"),
+    name=st.sampled_from(["", "Bash", "Read"]),
+    call=st.sampled_from([None, 1]),
+    result=st.sampled_from([None, 1]),
+    started_ms=st.none() | moments,
+    duration_ms=st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    error=st.sampled_from([None, "no"]),
+)
+periods = st.builds(Period, st.none() | moments, st.none() | moments)
+SHORT = Price(input=1.0, output=2.0)
+_LONG_RATE = {"input": 3.0, "output": 5.0}
+price_lists = st.builds(
+    lambda long, longer: Prices(
+        {
+            "short": SHORT,
+            "long": Price(input=1.0, output=2.0, long=LongRate(above=long, **_LONG_RATE)),
+            "longer": Price(input=1.0, output=2.0, long=LongRate(above=longer, **_LONG_RATE)),
+        },
+        "",
+    ),
+    st.sampled_from([500, LONG_INPUT]),
+    st.sampled_from([500, LONG_INPUT + 1]),
+) | st.just(Prices({"short": SHORT}, ""))
+
+
+def _index(told: list[tuple[Any, ...]], called: list[CallRow]) -> sqlite3.Connection:
+    index = sqlite3.connect(":memory:", isolation_level=None)
+    index.executescript(TABLES)
+    query = "INSERT INTO runs (id, run_id, agent, format, has_calls, has_turns) VALUES (?1, 'r' || ?1, '', '', ?2, ?3)"
+    index.executemany(query, RUNS)
+    index.executemany(_REPORT, told)
+    for each in called:
+        index.execute(_NEW if each.id is None else _CHANGED, each.values())
+    return index
+
+
+def _is_within(ms: int | None, period: Period) -> bool:
+    """Of what is older than 1970, or has no time, nothing is asked here."""
+    if period == Period():
+        return True
+    if ms is None:
+        return False
+    return (period.since is None or ms >= period.since) and (period.until is None or ms < period.until)
+
+
+@given(st.lists(reports), st.lists(calls))
+def test_sums_are_those_of_the_rows(told: list[tuple[Any, ...]], called: list[CallRow]) -> None:
+    """However rows came and changed; nothing is left of what is gone."""
+    index = _index(told, called)
+    for table, keys in (("usage", 4), ("calls", 3)):
+        cursor = index.execute(f"SELECT * FROM {table}_sums")
+        names = [name for name, *_ in cursor.description]
+        sums = ", ".join(f"sum({name})" for name in names[keys:])
+        by = ", ".join(names[:keys])
+        assert set(cursor) == set(index.execute(f"SELECT {by}, {sums} FROM {table}_told GROUP BY {by}"))
+    index.close()
+
+
+@given(st.lists(reports), st.lists(calls), periods)
+def test_any_span_of_time_can_be_asked_for(told: list[tuple[Any, ...]], called: list[CallRow], period: Period) -> None:
+    """Also one that begins or ends within a quarter of an hour, or within the same one."""
+    index = _index([row for row in told if row[5] >= 0], [row for row in called if (row.started_ms or 0) >= 0])
+    for table in ("usage", "calls"):
+        rows = index.execute(f"SELECT run, calls, at_ms FROM {table}_told")
+        expected = Counter(run for run, _, ms in rows if _is_within(ms, period))
+        found = index.execute(f"SELECT run, sum(calls) FROM ({summed(table, 'run, calls', period)}) GROUP BY run")
+        assert dict(found) == expected
+    index.close()
+
+
+@given(st.lists(reports), periods, price_lists)
+def test_every_call_costs_what_its_length_says(told: list[tuple[Any, ...]], period: Period, prices: Prices) -> None:
+    """The kept sums have no lengths in them; tokens and dollars are those of the single calls all the same."""
+    index = _index([row for row in told if row[5] >= 0], [])
+    tokens: Counter[str] = Counter()
+    dollars: Counter[str] = Counter()
+    query = "SELECT at_ms, scope, coalesce(model, ''), input_tokens, output_tokens FROM counted"
+    for ms, scope, model, into, out in index.execute(query):
+        if not _is_within(ms, period):
+            continue
+        usage = Usage(
+            input_tokens=into,
+            output_tokens=out,
+            cache_read_input_tokens=into // 2,
+            cache_creation_input_tokens=into // 4,
+        )
+        tokens[model] += into
+        dollars[model] += prices.cost(model, usage, input_of_call=None if scope == "call" else 0) or 0
+    found: Counter[str] = Counter()
+    cost: Counter[str] = Counter()
+    for key, model, usage, dollar in spent(index, "counted.model", "1", [], prices, period):
+        assert key == model
+        found[key] += usage.input_tokens
+        cost[key] += dollar or 0
+        assert (dollar is None) == (prices.price(key) is None)
+    assert found == tokens
+    assert dict(cost) == pytest.approx(dict(dollars), abs=1e-6)
+    index.close()
