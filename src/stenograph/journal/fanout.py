@@ -6,8 +6,10 @@ the page is, or when somebody called. A full mailbox drops the newest event and 
 for every event (`from_seq`), stops taking any and leaves a note where in the file to go on: the subscriber empties the
 box, reads the file up to what has been published, and goes live again under the same lock.
 
-Nobody is woken per event. Those who nap are roused together when a mailbox is half full, and the writer then steps
-aside for a moment, so that they get the interpreter before their mailboxes are full.
+Nobody is woken per event: to wake a thread on another core costs more than to write an event. Those who nap are roused
+together when a mailbox is half full, and the writer then steps aside until they have emptied theirs, so that they need
+not contend with it for the interpreter. That is a moment, and there is a limit to it. Whoever is not done by then is
+slow, and is not waited for again before it has caught up.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -22,7 +25,8 @@ from stenograph.journal.mailbox import WARN_EVERY, Mailbox, Page
 from stenograph.model.event import Event
 
 _PAGE_BYTES = 1 << 18
-_STEP_ASIDE = 0.00002
+_STEP_ASIDE = 0.0005
+"""Seconds; four subscribers on two cores take half of that for half a mailbox."""
 _NEVER = 1 << 62
 
 
@@ -47,6 +51,12 @@ class FanOut:
         """Mailboxes whose drops nobody has been told about yet."""
         self.crowded: list[Mailbox] = []
         """Mailboxes that became half full; whoever recorded lets their subscribers run, outside the lock."""
+        self._waited_for: set[Mailbox] = set()
+        self._relief = threading.Lock()
+        """Held, so that whoever waits for some mailboxes to be emptied is woken by its release."""
+        self._relief.acquire()
+        self.needs_care = False
+        """Whether one of the two has somebody in it."""
         self._calls: deque[Mailbox] = deque()
         """Mailboxes whose subscribers are parked or gone."""
         self._boxes: list[Mailbox] = []
@@ -83,8 +93,9 @@ class FanOut:
             if box.is_following:
                 waiting = box.waiting(published)
                 if waiting <= box.room:
-                    if waiting > box.crowd:
+                    if waiting > box.crowd and box.can_be_roused and not box.is_slow:
                         self.crowded.append(box)
+                        self.needs_care = True
                     ahead = box.crowd if waiting < box.crowd else box.room
                     look_at = min(look_at, published - waiting + ahead + 1)
                     continue
@@ -128,13 +139,27 @@ class FanOut:
         if now - box.warned_at >= WARN_EVERY:
             box.warned_at = now
             self.overdue.append(box)
+            self.needs_care = True
 
     def step_aside(self) -> None:
         """Let the subscribers of crowded mailboxes have the interpreter for a moment; call without the lock."""
         crowded, self.crowded = self.crowded, []
+        waited_for = self._waited_for = set(crowded)
         for box in crowded:
             box.rouse()
-        time.sleep(_STEP_ASIDE)
+        if not self._relief.acquire(timeout=_STEP_ASIDE):
+            for box in waited_for.copy():
+                box.is_slow = True
+
+    def relieve(self, box: Mailbox) -> None:
+        """Its subscriber has emptied a mailbox."""
+        box.is_slow = False
+        waited_for = self._waited_for
+        if box in waited_for:
+            waited_for.discard(box)
+            if not waited_for:
+                with suppress(RuntimeError):  # nobody waits any more, and the next one will not
+                    self._relief.release()
 
     def open_box(self, buffer: int, behind: int | None) -> Mailbox:
         """A new mailbox, from this moment on."""

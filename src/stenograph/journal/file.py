@@ -56,8 +56,11 @@ class JournalFile:
             self.abandon()
             raise
 
-    def append(self, line: bytes | bytearray) -> None:
-        """Write one line, whole or not at all. After any exception but `StoreError`, `settle` says which."""
+    def append(self, line: bytes | bytearray) -> int:
+        """Write one line, whole or not at all, and return the file's size.
+
+        After any exception but `StoreError`, `settle` says which.
+        """
         if self._has_half_line:
             self.settle()
         try:
@@ -66,7 +69,8 @@ class JournalFile:
             raise self._refusal(error) from error
         if written < len(line):
             self._finish(line, written)
-        self.size += len(line)
+        self.size = size = self.size + len(line)
+        return size
 
     def _finish(self, line: bytes | bytearray, written: int) -> None:
         """Write the rest of a line, or take back what was written: only a full disk or a size limit comes here."""

@@ -52,9 +52,11 @@ class Mailbox:
         "_index",
         "_page",
         "behind",
+        "can_be_roused",
         "closed",
         "dozing",
         "dropped",
+        "is_slow",
         "lock",
         "lossless",
         "number",
@@ -80,6 +82,10 @@ class Mailbox:
         self.warned = 0
         self.warned_at = -WARN_EVERY
         self.closed = False
+        self.can_be_roused = True
+        """A thread empties it; a task takes its naps where nobody can end them."""
+        self.is_slow = False
+        """It was not emptied in time when the writer waited for it, and has not been since."""
         self.wakes: deque[Callable[[], object]] = deque()
         """How to wake those who are parked: one, unless several loops share the subscription."""
         self.dozing = threading.Lock()

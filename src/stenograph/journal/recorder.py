@@ -179,13 +179,10 @@ class Recorder:
             )
             if raw is not None:
                 event = _with_raw(event, raw)
-            event = self._store(event)
+            return self._store(event)
         except BaseException:
             self._failed += 1
             raise
-        if self._fan_out.crowded or self._fan_out.overdue:
-            self._attend()
-        return event
 
     def append(self, event: Event) -> Event:
         """Append an event that a format or another journal gave, and return it as it was stored.
@@ -196,13 +193,10 @@ class Recorder:
             if not isinstance(event, Event):
                 raise InvalidEvent(f"{event.__class__.__name__} is not an Event; `record` makes one from its parts")
             event = _fitting(event, "the event", is_typed=_is_typed(event))
-            event = self._store(replace(event, run_id=self.run_id, parent_run_id=self._parent_run_id))
+            return self._store(replace(event, run_id=self.run_id, parent_run_id=self._parent_run_id))
         except BaseException:
             self._failed += 1
             raise
-        if self._fan_out.crowded or self._fan_out.overdue:
-            self._attend()
-        return event
 
     def subscribe(self, from_seq: int | None = None) -> Subscription:
         """Listen: to what comes from now on, or, with `from_seq`, to every event from that number on, none dropped."""
@@ -256,31 +250,15 @@ class Recorder:
                 self.close()
 
     def _store(self, event: Event) -> Event:
+        """Number, write and (unless a sync must come first) publish, in one critical section."""
         if self._mask is not None:
             event = self._masked(event)
-        event = self._append(event)
-        if self._commits is not None:
-            self._commits.wait(event.seq)
-        return event
-
-    def _masked(self, event: Event) -> Event:
-        assert self._mask is not None
-        masked = self._mask(event)
-        if masked is event:
-            return event
-        if not isinstance(masked, Event):
-            raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
-        if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
-            raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
-        return _fitting(masked, "what the mask returned", is_typed=_is_typed(event))
-
-    def _append(self, event: Event) -> Event:
-        """Number, write and (unless a sync must come first) publish: the critical section."""
+        commits = self._commits
         with self._lock:
             if self._closed or self._state != _READY:
                 self._make_ready()
-            if self._commits is not None:
-                self._commits.check()
+            if commits is not None:
+                commits.check()
             self._state = _BUSY
             try:
                 seq = self._seq + 1
@@ -294,18 +272,33 @@ class Recorder:
                     encode_into(event, line)
                     self._replaced += replaced
                 line += b"\n"
-                self._file.append(line)
+                size = self._file.append(line)
                 self._seq = seq
                 self._events += 1
-                if self._commits is None:
-                    self._fan_out.publish(event, self._file.size)
+                if commits is None:
+                    self._fan_out.publish(event, size)
                 else:
-                    self._commits.enqueue(event, self._file.size)
+                    commits.enqueue(event, size)
             except BaseException:
                 self._state = _IN_DOUBT
                 raise
             self._state = _READY
+        if commits is not None:
+            commits.wait(seq)
+        if self._fan_out.needs_care:
+            self._attend()
         return event
+
+    def _masked(self, event: Event) -> Event:
+        assert self._mask is not None
+        masked = self._mask(event)
+        if masked is event:
+            return event
+        if not isinstance(masked, Event):
+            raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
+        if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
+            raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
+        return _fitting(masked, "what the mask returned", is_typed=_is_typed(event))
 
     def _make_ready(self) -> None:
         """Settle what is in doubt, or say why nothing can be recorded now."""
@@ -351,6 +344,7 @@ class Recorder:
 
     def _attend(self) -> None:
         """Care for the subscribers, outside the lock."""
+        self._fan_out.needs_care = False
         if self._fan_out.crowded:
             self._fan_out.step_aside()
         if self._fan_out.overdue:

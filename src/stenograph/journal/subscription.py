@@ -24,6 +24,7 @@ _NAPS = 3
 _NAP = 0.001
 _LONG_NAP = 0.004
 """After a full handful: whoever records that fast rouses us before the mailbox is full."""
+_NOTHING: tuple[Event, ...] = ()
 
 
 class Subscription:
@@ -64,13 +65,15 @@ class Subscription:
     def __iter__(self) -> Iterator[Event]:
         while (ready := self._ready()) is not None:
             yield from ready
-            self._rest()
+            if ready is _NOTHING:
+                self._rest()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         while (ready := self._ready()) is not None:
             for event in ready:
                 yield event
-            await self._rest_async()
+            if ready is _NOTHING:
+                await self._rest_async()
 
     def _ready(self) -> Iterable[Event] | None:
         """What can be handed out now; None when nothing will come any more."""
@@ -78,21 +81,20 @@ class Subscription:
         box = self._box
         if box.closed:
             return None
-        if not box.is_empty or box.behind is not None or length_hint(self._hand):
-            self._naps = 0
-            return self._take()
-        return None if ended else ()
-
-    def _take(self) -> Iterator[Event]:
-        box = self._box
-        yield from self._hand  # what a loop that was left early had not handed out
+        if length_hint(self._hand):  # a loop was left early
+            return self._hand
         # A handful at once costs a third of one by one; a small part of the buffer, so that drops stay exact.
-        while not box.closed and (handful := box.take(self._handful)):
+        handful = box.take(self._handful)
+        if handful:
+            self._naps = 0
             self._is_pressed = self._is_pressed or len(handful) == self._handful
             self._hand = iter(self._wanted(handful) if self._from_seq else handful)
-            yield from self._hand
-        if box.behind is not None and box.is_empty:
-            yield from self._replay(box.behind)
+            return self._hand
+        if box.behind is not None:
+            self._naps = 0
+            return self._replay(box.behind)
+        self._hub.relieve(box)
+        return None if ended else _NOTHING
 
     def _wanted(self, events: list[Event]) -> list[Event]:
         wanted = [event for event in events if event.seq >= self._from_seq]
@@ -142,6 +144,7 @@ class Subscription:
         import asyncio
 
         self._naps += 1
+        self._box.can_be_roused = False
         if self._naps <= _NAPS:
             await asyncio.sleep(_NAP)
             return

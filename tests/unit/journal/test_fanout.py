@@ -121,6 +121,40 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
 
 
+def test_the_writer_steps_aside_once_for_a_subscriber_that_is_slow(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again only when it has caught up meanwhile."""
+    pauses: list[int] = []
+    step_aside = fanout.FanOut.step_aside
+    monkeypatch.setattr(fanout.FanOut, "step_aside", lambda self: (pauses.append(self.end), step_aside(self))[1])
+    with Recorder(root, buffer=64) as recorder:
+        subscription = recorder.subscribe()
+        record(recorder, 1_000)
+        assert len(pauses) == 1
+        assert take(iter(subscription), 64) == list(range(1, 65))
+        assert list(subscription._ready() or ()) == []
+        record(recorder, 1_000)
+        assert len(pauses) == 2
+    assert recorder.stats().dropped == 2 * (1_000 - 64)
+
+
+def test_the_writer_does_not_step_aside_for_a_task(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be one of the writer's own loop, and could not run however long the writer waits."""
+    pauses: list[int] = []
+    monkeypatch.setattr(fanout.FanOut, "step_aside", lambda self: pauses.append(self.end))
+
+    async def listen() -> list[int]:
+        with Recorder(root, buffer=64) as recorder:
+            task = asyncio.create_task(consume(recorder.subscribe()))
+            await asyncio.sleep(0)
+            for _ in range(20):
+                record(recorder, 50)
+                await asyncio.sleep(0.002)
+        return await task
+
+    assert asyncio.run(listen()) == list(range(1, 1_001))
+    assert pauses == []
+
+
 def test_drops_are_warned_of_once_per_second_and_subscriber(
     root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
