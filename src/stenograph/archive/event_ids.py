@@ -26,7 +26,11 @@ class EventIds:
 
     def take(self, ms: int | None, last: int) -> int:
         """The first free id from a moment on that is higher than `last`; it is taken then."""
-        wanted = max(min(max((ms or 0) // MS_PER_ID, 0), _LAST_ID), last + 1)
+        wanted = 0 if ms is None or ms < 0 else ms // MS_PER_ID
+        if wanted > _LAST_ID:
+            wanted = _LAST_ID
+        if wanted <= last:
+            wanted = last + 1
         page = self._page(wanted)
         if wanted not in page:
             page[wanted] = wanted + 1

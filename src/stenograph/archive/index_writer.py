@@ -65,8 +65,9 @@ class IndexWriter:
     @property
     def is_full(self) -> bool:
         """Whether so much waits that it should be written; while the thread is busy, more may wait."""
-        enough = _MOST_TEXT if self._errand.is_busy else _MUCH_TEXT
-        return self._text >= enough or self._waiting >= _MOST_ROWS
+        if self._text < _MUCH_TEXT:
+            return self._waiting >= _MOST_ROWS
+        return self._text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self._errand.is_busy
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -8,7 +8,7 @@ what is asked alike: characters of scripts without spaces stand alone, and the p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 from stenograph.model.block import AttachmentBlock, Block, CommandBlock, TextBlock, ThinkingBlock, ToolResultBlock
@@ -83,63 +83,81 @@ def searchable(text: str) -> bytes:
 
 def event_text(event: Event) -> str:
     """What a person reads of an event: what search looks at, and what snippets are cut from."""
-    text = "\n".join(piece for piece in _pieces(event.payload) if piece)
+    payload = event.payload
+    pieces = _PIECES.get(payload.__class__, _strings)(payload)
+    text = "\n".join([piece for piece in pieces if piece])
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
-def _pieces(payload: Any) -> Iterator[str]:
-    match payload:
-        case MessagePayload():
-            for block in payload.blocks:
-                yield from _block(block)
-        case ToolPayload():
-            yield payload.name
-            yield from _strings(payload.input)
-            yield from _strings(payload.output)
-            yield payload.error or ""
-            for block in payload.blocks or ():
-                yield from _block(block)
-        case SystemPayload():
-            yield payload.text or ""
-            yield from _strings(payload.data)
-        case ErrorPayload():
-            yield payload.message
-            yield payload.code or ""
-        case LifecyclePayload():
-            yield payload.name
-            yield payload.error or ""
-            yield from _strings(payload.result)
-        case UnknownPayload():
-            yield payload.text or ""
-            yield from _strings(payload.value)
-        case UsagePayload():
-            return
-        case _:
-            yield from _strings(payload)
+def _of_message(payload: MessagePayload) -> list[str]:
+    return [piece for block in payload.blocks for piece in _of_block(block)]
 
 
-def _block(block: Block) -> Iterator[str]:
+def _of_tool(payload: ToolPayload) -> list[str]:
+    pieces = [payload.name, *_strings(payload.input), *_strings(payload.output), payload.error or ""]
+    for block in payload.blocks or ():
+        pieces += _of_block(block)
+    return pieces
+
+
+def _of_system(payload: SystemPayload) -> list[str]:
+    return [payload.text or "", *_strings(payload.data)]
+
+
+def _of_error(payload: ErrorPayload) -> list[str]:
+    return [payload.message, payload.code or ""]
+
+
+def _of_lifecycle(payload: LifecyclePayload) -> list[str]:
+    return [payload.name, payload.error or "", *_strings(payload.result)]
+
+
+def _of_unknown(payload: UnknownPayload) -> list[str]:
+    return [payload.text or "", *_strings(payload.value)]
+
+
+def _of_usage(_: UsagePayload) -> list[str]:
+    return []
+
+
+_PIECES: dict[type, Callable[[Any], list[str]]] = {
+    MessagePayload: _of_message,
+    ToolPayload: _of_tool,
+    SystemPayload: _of_system,
+    ErrorPayload: _of_error,
+    LifecyclePayload: _of_lifecycle,
+    UnknownPayload: _of_unknown,
+    UsagePayload: _of_usage,
+}
+
+
+def _of_block(block: Block) -> list[str]:
     """A tool's use and result are searched in their own events; a stream is no part of a message."""
     match block:
         case TextBlock():
-            yield block.text
+            return [block.text]
         case ThinkingBlock():
-            yield block.thinking
+            return [block.thinking]
         case CommandBlock():
-            yield block.command
+            return [block.command]
         case ToolResultBlock():
-            yield from _strings(block.tool_content)
+            return _strings(block.tool_content)
         case AttachmentBlock():
-            yield block.media_type
+            return [block.media_type]
+        case _:
+            return []
 
 
-def _strings(value: Any, depth: int = 0) -> Iterator[str]:
+def _strings(value: Any, depth: int = 0) -> list[str]:
     """The texts in a JSON value, in order; its keys and numbers say nothing by themselves."""
     if isinstance(value, str):
-        yield value
-    elif depth < DEEPEST and isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each, depth + 1)
-    elif depth < DEEPEST and isinstance(value, list | tuple):
-        for each in value:
-            yield from _strings(each, depth + 1)
+        return [value]
+    if depth >= DEEPEST or not isinstance(value, dict | list | tuple):
+        return []
+    found: list[str] = []
+    for each in value.values() if isinstance(value, dict) else value:
+        if each.__class__ is str:
+            found.append(each)
+        else:
+            found += _strings(each, depth + 1)
+    return found

@@ -119,9 +119,13 @@ def encode(event: Event) -> bytes:
     Raises `UnicodeEncodeError` for a lone surrogate (see `mend.without_surrogates`) and `InvalidEvent` for
     anything else that JSON cannot hold.
     """
-    buffer = bytearray()
-    encode_into(event, buffer)
-    return bytes(buffer)
+    try:
+        line = _encode(event)
+        return _encode(mend.plain(event)) if _EXTRA_BYTE in line else line
+    except UnicodeEncodeError:
+        raise
+    except _UNWRITABLE as error:
+        raise _unwritable(event.type, error) from error
 
 
 def encode_into(event: Event, buffer: bytearray) -> None:
