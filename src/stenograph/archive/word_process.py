@@ -7,9 +7,11 @@ never outlives us.
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import subprocess
 import sys
+from contextlib import suppress
 from typing import IO
 
 import msgspec
@@ -20,6 +22,7 @@ log = logging.getLogger("stenograph.archive")
 
 _WORTH_ASKING = 1 << 18
 _LENGTH = 8
+_PIPE = 1 << 20
 _decode = msgspec.msgpack.Decoder(list[bytes]).decode
 
 
@@ -52,6 +55,7 @@ class WordProcess:
                 bufsize=0,
                 start_new_session=True,
             )
+            _widen(self._process)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         _send(self._process.stdin, texts)
@@ -66,6 +70,15 @@ class WordProcess:
         if process is not None:
             process.kill()
             process.communicate()
+
+
+def _widen(process: subprocess.Popen[bytes]) -> None:
+    """Let a sack go through in few pieces: for each, we take the interpreter from the thread that parses."""
+    size = getattr(fcntl, "F_SETPIPE_SZ", None)  # Linux has it
+    for pipe in (process.stdin, process.stdout):
+        if size is not None and pipe is not None:
+            with suppress(OSError):  # the system allows less
+                fcntl.fcntl(pipe, size, _PIPE)
 
 
 def all_searchable(texts: list[bytes]) -> list[bytes]:
