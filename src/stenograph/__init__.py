@@ -6,9 +6,11 @@
         run.user("Review main.go for bugs.")
         run.assistant("It looks fine.")
 
-The names below are public; value types are in `stenograph.model`.
+The names below are public, and loaded when they are used: `import stenograph` and `steno --version` stay quick.
+Value types are in `stenograph.model`.
 """
 
+from stenograph.lazy import on_use
 from stenograph.version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take the name for true; importing it from `typing` would cost every start
@@ -38,34 +40,34 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "DebugBundle": "stenograph.bundle",
-    "Event": "stenograph.model",
-    "InvalidEvent": "stenograph.errors",
-    "Recorder": "stenograph.journal.recorder",
-    "Run": "stenograph.journal.run",
-    "RunNotFound": "stenograph.errors",
-    "SourceError": "stenograph.errors",
-    "StenographError": "stenograph.errors",
-    "Step": "stenograph.journal.run",
-    "StoreError": "stenograph.errors",
-    "StoreLocked": "stenograph.errors",
-    "Subscription": "stenograph.journal.subscription",
-    "TranscriptCollector": "stenograph.adapters.collector",
-    "TranscriptCollectorConfig": "stenograph.adapters.collector_config",
-    "TranscriptEntry": "stenograph.transcript",
-    "TranscriptSummary": "stenograph.transcript",
-    "debug_bundle": "stenograph.bundle",
-    "default_masker": "stenograph.redact",
-    "entries": "stenograph.transcript",
-    "follow": "stenograph.journal.follow",
-    "format_transcript": "stenograph.transcript",
-    "read_events": "stenograph.journal.reader",
-    "reconstruct_transcript": "stenograph.transcript",
-    "repair_journal": "stenograph.journal.repair",
-    "run_tree": "stenograph.journal.tree",
-    "start_run": "stenograph.journal.run",
-    "summarize": "stenograph.transcript",
-    "verify_journal": "stenograph.journal.verify",
+    "DebugBundle": "bundle",
+    "Event": "model",
+    "InvalidEvent": "errors",
+    "Recorder": "journal.recorder",
+    "Run": "journal.run",
+    "RunNotFound": "errors",
+    "SourceError": "errors",
+    "StenographError": "errors",
+    "Step": "journal.run",
+    "StoreError": "errors",
+    "StoreLocked": "errors",
+    "Subscription": "journal.subscription",
+    "TranscriptCollector": "adapters.collector",
+    "TranscriptCollectorConfig": "adapters.collector_config",
+    "TranscriptEntry": "transcript",
+    "TranscriptSummary": "transcript",
+    "debug_bundle": "bundle",
+    "default_masker": "redact",
+    "entries": "transcript",
+    "follow": "journal.follow",
+    "format_transcript": "transcript",
+    "read_events": "journal.reader",
+    "reconstruct_transcript": "transcript",
+    "repair_journal": "journal.repair",
+    "run_tree": "journal.tree",
+    "start_run": "journal.run",
+    "summarize": "transcript",
+    "verify_journal": "journal.verify",
 }
 
 __all__ = [
@@ -99,16 +101,4 @@ __all__ = [
     "verify_journal",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: `import stenograph` and `steno --version` stay quick."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'stenograph' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES} - {"TYPE_CHECKING"})
+__getattr__, __dir__ = on_use(globals(), _HOMES)

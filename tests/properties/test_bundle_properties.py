@@ -18,8 +18,8 @@ from stenograph.bundle import BundleOptions, DebugBundle, create_bundle, verify_
 from stenograph.errors import SourceError
 from stenograph.fold import pair_calls, usage_totals
 from stenograph.logs import TranscriptEmitter
-from stenograph.query import run_sql
 from stenograph.query.bundle_database import bundle_database
+from stenograph.query.sql import run_sql
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
 from strategies import BRIEF, PATIENT, RUN_ID, any_lines, runs
 

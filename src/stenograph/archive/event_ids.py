@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from stenograph.archive.index_writer import IndexWriter
+from stenograph.archive.tables import MS_PER_ID
 
-MS_PER_ID = 4
-"""An event's id is its time in milliseconds over this, or the next that is free."""
 _LAST_ID = 1 << 40
 _PAGE = 1 << 20
 _MOST = 200_000

@@ -12,10 +12,11 @@ from msgspec.structs import force_setattr
 
 from stenograph.archive.block import BLOCK_BYTES, bare, packed
 from stenograph.archive.call_rows import CallRows
-from stenograph.archive.event_ids import MS_PER_ID, EventIds
+from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
 from stenograph.archive.run_draft import RunDraft, Runs
+from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.words import event_text
 from stenograph.model.event import Event

@@ -5,6 +5,8 @@ The names below are loaded when they are used: whoever only looks into a bundle 
 
 from typing import TYPE_CHECKING
 
+from stenograph.lazy import on_use
+
 if TYPE_CHECKING:
     from stenograph.bundle.create import create_bundle
     from stenograph.bundle.extract import extract_bundle
@@ -50,14 +52,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'stenograph.bundle' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"stenograph.bundle.{_HOMES[name]}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES} - {"TYPE_CHECKING"})
+__getattr__, __dir__ = on_use(globals(), _HOMES)

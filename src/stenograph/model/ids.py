@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from hashlib import sha1
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -42,6 +41,8 @@ def entry_id_text(scope: str, source: str, number: int) -> str:
 
 @lru_cache(maxsize=256)
 def _series(scope: str, source: str) -> HASH:
+    from hashlib import sha1  # loads OpenSSL, and not every command needs an id
+
     # Garbage ids may hold lone surrogates, which have no UTF-8.
     name = f"{scope}\n{source}\n".encode("utf-8", "backslashreplace")
     return sha1(_ENTRY_NAMESPACE + name, usedforsecurity=False)

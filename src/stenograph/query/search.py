@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from stenograph.archive.archive import Archive
-from stenograph.archive.event_ids import MS_PER_ID
+from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
 from stenograph.query.language import Query

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stenograph.archive.event_ids import MS_PER_ID, EventIds
+from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.schema import open_index
+from stenograph.archive.tables import MS_PER_ID
 
 FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
 EVENT = "INSERT INTO events (id, run, seq, source, type, timestamp, block, line) VALUES (?, 1, 1, '', '', '', 1, 1)"

@@ -14,12 +14,12 @@ import pytest
 
 from stenograph import Run, read_events, start_run
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
-from stenograph.errors import SourceError
-from stenograph.query import InvalidQuery, run_sql
+from stenograph.errors import InvalidQuery, SourceError
 from stenograph.query import bundle_database as room
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.bundle_parts import parts_of
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
+from stenograph.query.sql import run_sql
 
 SEED = """
 SELECT context->>'entry_type', context->>'source', context->>'detail'

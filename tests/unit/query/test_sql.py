@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stenograph.errors import RunNotFound, SourceError, StenographError
-from stenograph.query import InvalidQuery, Limits, open_readonly, run_sql
+from stenograph.errors import InvalidQuery, RunNotFound, SourceError, StenographError
+from stenograph.query.sql import Limits, open_readonly, run_sql
 
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n"
 
@@ -156,7 +156,8 @@ def test_memory_has_a_limit(python: Callable[..., Any]) -> None:
     """A query that would hold more than it may is stopped (in a process of its own: the limit is the process's)."""
     script = """
         import sqlite3
-        from stenograph.query import InvalidQuery, Limits, run_sql
+        from stenograph.errors import InvalidQuery
+        from stenograph.query.sql import Limits, run_sql
         wide = ", ".join(f"hex(zeroblob(4000000)) AS c{n}" for n in range(20))
         try:
             list(run_sql(sqlite3.connect(":memory:"), f"SELECT {wide}", Limits(heap_bytes=32 << 20)))
@@ -187,7 +188,7 @@ def test_an_interrupt_goes_through(python: Callable[..., Any]) -> None:
     """Ctrl-C in the middle of a long query is Ctrl-C, and no timeout."""
     script = """
         import _thread, sqlite3, threading
-        from stenograph.query import Limits, run_sql
+        from stenograph.query.sql import Limits, run_sql
         threading.Timer(0.3, _thread.interrupt_main).start()
         try:
             run_sql(sqlite3.connect(":memory:"), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
