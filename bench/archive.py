@@ -14,7 +14,7 @@ from bench.measure import Row, Spent, environment, in_child, median_spent, spent
 from bench.tree import SESSIONS, make_tree
 
 PEER = Path(__file__).parent.parent / ".cache" / "archive-peer"
-PAIRS = 3
+PAIRS = 5
 PHRASE = "parse server"
 _IDLE = """
 import json, sys, time

@@ -16,7 +16,7 @@ from typing import IO
 
 import msgspec
 
-from stenograph.archive.words import searchable
+from stenograph.archive.words import camel_parts, searchable, with_parts
 
 log = logging.getLogger("stenograph.archive")
 
@@ -59,10 +59,11 @@ class WordProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         _send(self._process.stdin, texts)
-        answer = _receive(self._process.stdout)
-        if answer is None or len(answer) != len(texts):
+        answers = _receive(self._process.stdout)
+        if answers is None or len(answers) != len(texts):
             raise OSError("it did not answer")
-        return answer
+        pairs = zip(texts, answers, strict=True)
+        return [with_parts(text, answer) if text.isascii() else answer for text, answer in pairs]
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
@@ -114,7 +115,12 @@ def main() -> None:
     """Answer until nobody asks."""
     asking, answering = open(0, "rb", buffering=0), open(1, "wb", buffering=0)  # noqa: SIM115
     while (texts := _receive(asking)) is not None:
-        _send(answering, all_searchable(texts))
+        _send(answering, [_answer(text) for text in texts])
+
+
+def _answer(text: bytes) -> bytes:
+    """The text as full text takes it; of one in ASCII only what is added to it, because the asker has the rest."""
+    return b" ".join(camel_parts(text)) if text.isascii() else searchable(text.decode())
 
 
 if __name__ == "__main__":

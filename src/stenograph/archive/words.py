@@ -77,8 +77,12 @@ _humped = _Humped()
 def searchable(text: str) -> bytes:
     """The text as it is given to the index, in UTF-8: spaced, with the parts of its CamelCase names at the end."""
     data = spaced(text).encode()
-    parts = camel_parts(data)
-    return b"%b\n%b" % (data, b" ".join(parts)) if parts else data
+    return with_parts(data, b" ".join(camel_parts(data)))
+
+
+def with_parts(text: bytes, parts: bytes) -> bytes:
+    """A text with the parts of its CamelCase names at the end."""
+    return b"%b\n%b" % (text, parts) if parts else text
 
 
 def event_text(event: Event) -> str:
