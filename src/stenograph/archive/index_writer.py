@@ -41,7 +41,6 @@ class IndexWriter:
         self._is_given_up = False
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0
-        self._text = 0
         connection.execute("BEGIN IMMEDIATE")
 
     def add(self, statement: str, *rows: Row) -> None:
@@ -53,10 +52,9 @@ class IndexWriter:
     def add_words(self, event: int, text: str) -> None:
         """Let the words of an event wait."""
         data = text.encode()
-        if self._text and self._text + len(data) > _MOST_TEXT:
+        if self._mill.size and self._mill.size + len(data) > _MOST_TEXT:
             self.flush()
         self._mill.add(event, data)
-        self._text += len(data)
 
     def note(self, fact: str, value: int) -> None:
         """Let a fact wait."""
@@ -65,19 +63,20 @@ class IndexWriter:
     @property
     def is_full(self) -> bool:
         """Whether so much waits that it should be written; while the thread is busy, more may wait."""
-        if self._text < _MUCH_TEXT:
+        text = self._mill.size
+        if text < _MUCH_TEXT:
             return self._waiting >= _MOST_ROWS
-        return self._text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self._errand.is_busy
+        return text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self._errand.is_busy
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The database with everything in it that was added so far."""
+        """The database with everything in it that was added so far, words aside."""
         self.flush()
         self._errand.wait()
         return self._connection
 
     def execute(self, query: str, values: Row = ()) -> sqlite3.Cursor:
-        """What a query gives on everything that was added so far."""
+        """What a query gives on everything that was added so far, words aside."""
         return self.connection.execute(query, values)
 
     def written(self, query: str, values: Row = ()) -> list[Row]:
@@ -86,15 +85,15 @@ class IndexWriter:
         return self._connection.execute(query, values).fetchall()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the rows that wait, and the words that are ready."""
         self._write_rows()
-        if self._text:
-            self._errand.start(partial(self._write_words, self._taken_words()))
+        if self._mill.size:
+            self._errand.start(partial(self._write_words, self._mill.take_done()))
 
     def commit(self) -> None:
         """Write what waits, and make it visible to readers; the errors of it are told later. See `settle`."""
         self._write_rows()
-        self._errand.start(partial(self._write_words_and_commit, self._taken_words()))
+        self._errand.start(partial(self._write_words_and_commit, self._mill.take()))
 
     def settle(self) -> None:
         """Wait until what was begun is done."""
@@ -117,10 +116,6 @@ class IndexWriter:
             self._connection.executemany(statement, rows)
         self._rows = {}
         self._waiting = 0
-
-    def _taken_words(self) -> Milled:
-        self._text = 0
-        return self._mill.take()
 
     def _write_words(self, milled: Milled) -> None:
         """All texts as one piece, and where each is; by their ids: at a lower one the index would begin a new part."""
