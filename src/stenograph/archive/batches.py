@@ -25,6 +25,7 @@ from stenograph.sources.merge import merged
 
 _COMMIT_BYTES = 1 << 26
 _COMMIT_SECONDS = 2.0
+_MOST_DUE = 3
 _FRAME = "INSERT INTO frames VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _PARSER = "INSERT OR REPLACE INTO parsers VALUES (?, ?, ?)"
 Found = tuple[Header, Place]
@@ -102,8 +103,13 @@ class Batches:
         self.left_to_others += self._indexer.index(events, [each.file.about for each in opened])
         for each in opened:
             self._settle(each)
-        if self._uncommitted >= _COMMIT_BYTES or time.monotonic() - self._committed_at > _COMMIT_SECONDS:
+        if self._is_time_to_commit():
             self.commit()
+
+    def _is_time_to_commit(self) -> bool:
+        """Often enough for readers and for a crash, and without waiting for what is being written if that can be."""
+        due = max(self._uncommitted / _COMMIT_BYTES, (time.monotonic() - self._committed_at) / _COMMIT_SECONDS)
+        return due > (_MOST_DUE if self.index.is_busy else 1)
 
     def _settle(self, opened: OpenedFile) -> None:
         file, reading = opened.file, opened.reading

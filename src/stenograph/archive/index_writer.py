@@ -66,7 +66,12 @@ class IndexWriter:
         text = self._mill.size
         if text < _MUCH_TEXT:
             return self._waiting >= _MOST_ROWS
-        return text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self._errand.is_busy
+        return text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self.is_busy
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being written, which the next to write would wait for."""
+        return self._errand.is_busy
 
     @property
     def connection(self) -> sqlite3.Connection:
