@@ -135,6 +135,7 @@ def test_the_short_way_loads_next_to_nothing() -> None:
         "stenograph",
         "stenograph.cli",
         "stenograph.cli.wake",
+        "stenograph.lazy",
         "stenograph.version",
     }
 
