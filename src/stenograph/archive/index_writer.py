@@ -64,9 +64,7 @@ class IndexWriter:
     def is_full(self) -> bool:
         """Whether so much waits that it should be written; while the thread is busy, more may wait."""
         text = self._mill.size
-        if text < _MUCH_TEXT:
-            return self._waiting >= _MOST_ROWS
-        return text >= _MOST_TEXT or self._waiting >= _MOST_ROWS or not self.is_busy
+        return self._waiting >= _MOST_ROWS or text >= _MOST_TEXT or (text >= _MUCH_TEXT and not self.is_busy)
 
     @property
     def is_busy(self) -> bool:

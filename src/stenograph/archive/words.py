@@ -20,7 +20,6 @@ from stenograph.model.payload import (
     SystemPayload,
     ToolPayload,
     UnknownPayload,
-    UsagePayload,
 )
 
 DEEPEST = 40
@@ -120,10 +119,6 @@ def _of_unknown(payload: UnknownPayload) -> list[str]:
     return [payload.text or "", *_strings(payload.value)]
 
 
-def _of_usage(_: UsagePayload) -> list[str]:
-    return []
-
-
 _PIECES: dict[type, Callable[[Any], list[str]]] = {
     MessagePayload: _of_message,
     ToolPayload: _of_tool,
@@ -131,7 +126,6 @@ _PIECES: dict[type, Callable[[Any], list[str]]] = {
     ErrorPayload: _of_error,
     LifecyclePayload: _of_lifecycle,
     UnknownPayload: _of_unknown,
-    UsagePayload: _of_usage,
 }
 
 

@@ -55,8 +55,6 @@ class FanOut:
         self._relief = threading.Lock()
         """Held, so that whoever waits for some mailboxes to be emptied is woken by its release."""
         self._relief.acquire()
-        self.needs_care = False
-        """Whether one of the two has somebody in it."""
         self._calls: deque[Mailbox] = deque()
         """Mailboxes whose subscribers are parked or gone."""
         self._boxes: list[Mailbox] = []
@@ -95,7 +93,6 @@ class FanOut:
                 if waiting <= box.room:
                     if waiting > box.crowd and box.can_be_roused and not box.is_slow:
                         self.crowded.append(box)
-                        self.needs_care = True
                     ahead = box.crowd if waiting < box.crowd else box.room
                     look_at = min(look_at, published - waiting + ahead + 1)
                     continue
@@ -139,7 +136,6 @@ class FanOut:
         if now - box.warned_at >= WARN_EVERY:
             box.warned_at = now
             self.overdue.append(box)
-            self.needs_care = True
 
     def step_aside(self) -> None:
         """Let the subscribers of crowded mailboxes have the interpreter for a moment; call without the lock."""

@@ -285,7 +285,7 @@ class Recorder:
             self._state = _READY
         if commits is not None:
             commits.wait(seq)
-        if self._fan_out.needs_care:
+        if self._fan_out.crowded or self._fan_out.overdue:
             self._attend()
         return event
 
@@ -344,7 +344,6 @@ class Recorder:
 
     def _attend(self) -> None:
         """Care for the subscribers, outside the lock."""
-        self._fan_out.needs_care = False
         if self._fan_out.crowded:
             self._fan_out.step_aside()
         if self._fan_out.overdue:
