@@ -1,10 +1,12 @@
 """The index while it is written: rows wait here until there are enough to write them at once.
 
 Theory of operation. Full text is most of the work. Texts are made ready for it in a process of its own (`TextMill`),
-and SQLite takes them in beside Python as long as it is one statement. So `flush` writes the plain rows and leaves the
-words, and `commit` the commit after them, to a thread, while the next events are made ready. Everyone else comes to
-the database through here and waits for that thread: it never has two users. An error in the thread is raised at the
-next call and at every one after it, so that nothing is committed without its words.
+and SQLite takes them in beside Python as long as it is one statement, in a thread. Two cores are busy, and no third is
+asked for, when these take turns: while `flush` writes the plain rows, the process makes the texts ready that came with
+them, and while the next events are made ready, the thread writes the words of the flush before. `commit` leaves all
+words, and the commit after them, to the thread. Everyone else comes to the database through here and waits for that
+thread: it never has two users. An error in the thread is raised at the next call and at every one after it, so that
+nothing is committed without its words.
 """
 
 from __future__ import annotations
@@ -74,8 +76,7 @@ class IndexWriter:
     @property
     def connection(self) -> sqlite3.Connection:
         """The database with everything in it that was added so far, words aside."""
-        self.flush()
-        self._errand.wait()
+        self._write_rows()
         return self._connection
 
     def execute(self, query: str, values: Row = ()) -> sqlite3.Cursor:
@@ -88,13 +89,15 @@ class IndexWriter:
         return self._connection.execute(query, values).fetchall()
 
     def flush(self) -> None:
-        """Write the rows that wait, and the words that are ready."""
+        """Write the rows that wait, and the words that waited the last time."""
+        milled = self._mill.take()
+        self._mill.send()
         self._write_rows()
-        if self._mill.size:
-            self._errand.start(partial(self._write_words, self._mill.take_done()))
+        self._errand.start(partial(self._write_words, milled))
 
     def commit(self) -> None:
         """Write what waits, and make it visible to readers; the errors of it are told later. See `settle`."""
+        self._mill.send()
         self._write_rows()
         self._errand.start(partial(self._write_words_and_commit, self._mill.take()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stenograph.archive.index_writer import IndexWriter
+from stenograph.archive.index_writer import IndexWriter, Row
 from stenograph.archive.run_draft import RunDraft
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
@@ -14,8 +14,10 @@ _MOST = 1 << 40
 
 
 _NAMES = f"key, run, event, source, scope, at_ms, model, message_id, {', '.join(TOKEN_COUNTS)}"
+_TOLD = 8
+"""So many of them tell what was counted."""
 _REPORT = f"""
-    INSERT INTO usage ({_NAMES}) VALUES ({", ".join("?" * (8 + len(TOKEN_COUNTS)))})
+    INSERT INTO usage ({_NAMES}) VALUES ({", ".join("?" * (_TOLD + len(TOKEN_COUNTS)))})
     ON CONFLICT (key) DO UPDATE SET model = coalesce(excluded.model, model),
       {", ".join(f"{name} = excluded.{name}" for name in TOKEN_COUNTS)}
     WHERE excluded.scope = 'total'
@@ -33,7 +35,9 @@ class UsageRows:
 
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
-        self._rows: list[tuple[object, ...]] = []
+        self._rows: list[Row] = []
+        self._totals: dict[str, int] = {}
+        """Where the row of each total is: one is told again with every call, and only the last counts."""
 
     def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int) -> None:
         """Take a report into account, whose event has this id and moment."""
@@ -41,8 +45,14 @@ class UsageRows:
         run.has_calls |= payload.scope == "call"
         run.has_turns |= payload.scope == "turn"
         counts = [min(getattr(payload, name) or 0, _MOST) for name in TOKEN_COUNTS]
-        told = (_key(run, event, payload), run.id, id, event.source, payload.scope, ms, payload.model)
-        self._rows.append((*told, payload.message_id, *counts))
+        key = _key(run, event, payload)
+        told = (key, run.id, id, event.source, payload.scope, ms)
+        row = (*told, payload.model, payload.message_id, *counts)
+        place = self._totals.setdefault(key, len(self._rows)) if payload.scope == "total" else len(self._rows)
+        if place < len(self._rows):
+            self._rows[place] = _together(self._rows[place], row)
+        else:
+            self._rows.append(row)
 
     def write(self) -> None:
         """Write them; of two reports of one call the richer one counts, of two equal ones the later.
@@ -55,6 +65,13 @@ class UsageRows:
 def sum_tokens(index: IndexWriter, run: RunDraft) -> None:
     """Put the run's own tokens into its row."""
     index.add(_SUM, (run.id,))
+
+
+def _together(first: Row, last: Row) -> Row:
+    """What two reports of one total come to, as `_REPORT` would have it."""
+    *told, known, message_id = first[:_TOLD]
+    model = last[_TOLD - 2]
+    return (*told, known if model is None else model, message_id, *last[_TOLD:])
 
 
 def _key(run: RunDraft, event: Event, payload: UsagePayload) -> str:

@@ -67,13 +67,16 @@ def test_modules_of_the_current_folder_are_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_mill_gives_back_what_came_in_since_the_last_time() -> None:
+def test_a_mill_gives_back_what_was_sent_since_the_last_time() -> None:
     """Each text with its event, sacks large and small."""
     mill = TextMill()
     for number, text in enumerate(TEXTS * 4):
         mill.add(number, text)
+    mill.send()
     first = mill.take()
     mill.add(99, b"later")
+    assert mill.take()() == []
+    mill.send()
     second = mill.take()
     assert first() == list(enumerate(all_searchable(TEXTS * 4)))
     assert second() == [(99, b"later")]
