@@ -12,13 +12,14 @@ nothing is committed without its words.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from stenograph.archive.errand import Errand
-from stenograph.archive.text_mill import Milled, TextMill
+from stenograph.archive.text_mill import TextMill, Words
 
 _MUCH_TEXT = 1 << 22
 _MOST_TEXT = 1 << 23
@@ -123,18 +124,19 @@ class IndexWriter:
         self._rows = {}
         self._waiting = 0
 
-    def _write_words(self, milled: Milled) -> None:
-        """All texts as one piece, and where each is; by their ids: at a lower one the index would begin a new part."""
-        words = sorted(milled())
-        places, at = [], 1
-        for event, text in words:
-            places.append((event, at, len(text)))
-            at += len(text)
-        if words and not self._is_given_up:
-            texts = b"".join(text for _, text in words)
+    def _write_words(self, milled: Iterator[Words]) -> None:
+        """The texts of a sack as one piece, and where each is. At a lower id than the last, the index begins a part."""
+        for words in milled:
+            places, at = [], 1
+            for event, text in words:
+                places.append((event, at, len(text)))
+                at += len(text)
+            if self._is_given_up:
+                return
+            texts = b"".join([text for _, text in words])
             self._connection.execute(_WORDS, (texts, msgspec.json.encode(places).decode()))
 
-    def _write_words_and_commit(self, milled: Milled) -> None:
+    def _write_words_and_commit(self, milled: Iterator[Words]) -> None:
         self._write_words(milled)
         if not self._is_given_up:
             self._connection.execute("COMMIT")

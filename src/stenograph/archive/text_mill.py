@@ -1,15 +1,15 @@
-"""Texts on their way to the index: made searchable, a sack at a time, in the order in which they came."""
+"""Texts on their way to the index: made searchable, a sack at a time, each by the ids of its events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from stenograph.archive.word_process import WordProcess
 
+_SACK = 1 << 20
 Words = list[tuple[int, bytes]]
-Milled = Callable[[], Words]
-"""Waits for the texts that were taken, and gives them."""
 
 
 class TextMill:
@@ -20,26 +20,33 @@ class TextMill:
         """Bytes of text that came in and were not sent."""
         self._process = WordProcess()
         self._thread = ThreadPoolExecutor(1, "stenograph-words")
-        self._events: list[int] = []
-        self._texts: list[bytes] = []
-        self._sacks: list[tuple[list[int], Future[list[bytes]]]] = []
+        self._words: Words = []
+        self._sacks: deque[Future[Words]] = deque()
 
     def add(self, event: int, text: bytes) -> None:
         """Take in the text of an event, in UTF-8."""
-        self._events.append(event)
-        self._texts.append(text)
+        self._words.append((event, text))
         self.size += len(text)
 
     def send(self) -> None:
         """Begin with everything that came in."""
-        if self._events:
-            self._sacks.append((self._events, self._thread.submit(self._process.searchable, self._texts)))
-            self._events, self._texts, self.size = [], [], 0
+        words = sorted(self._words)
+        self._words, self.size = [], 0
+        start = size = 0
+        for place, (_, text) in enumerate(words, 1):
+            size += len(text)
+            if size >= _SACK or place == len(words):
+                self._sacks.append(self._thread.submit(self._milled, words[start:place]))
+                start, size = place, 0
 
-    def take(self) -> Milled:
-        """Everything that was sent and not taken."""
-        sacks, self._sacks = self._sacks, []
-        return lambda: [pair for events, texts in sacks for pair in zip(events, texts.result(), strict=True)]
+    def take(self) -> Iterator[Words]:
+        """What was sent and not taken, a sack at a time. Waits for each, and forgets it."""
+        sacks, self._sacks = self._sacks, deque()
+        return (sacks.popleft().result() for _ in range(len(sacks)))
+
+    def _milled(self, words: Words) -> Words:
+        texts = self._process.searchable([text for _, text in words])
+        return [(event, text) for (event, _), text in zip(words, texts, strict=True)]
 
     def close(self) -> None:
         """Give up what is under way."""
