@@ -35,10 +35,12 @@ class Newcomer:
     """A file that was not kept before."""
 
     def __init__(self, seen: Seen, found: Detection, records: list[Any]) -> None:
-        """`records` are its first ones."""
+        """`records` are its first ones; of thousands of files they would fill the memory, so they are not kept."""
         self.seen = seen
         self.found = found
-        self.records = records
+        self.is_empty = not (records or found.is_document)
+        self.cwd = _first(records, _PLACES)
+        self.agent_version = _first(records, _VERSIONS)
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
@@ -158,7 +160,7 @@ class Discovery:
             newcomer = Newcomer(seen, found, records)
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
-            elif found.spec is None or not (newcomer.records or found.is_document):
+            elif found.spec is None or newcomer.is_empty:
                 note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
@@ -266,8 +268,8 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         parent_source=None if member is None else member.parent_source,
         parent_call_id=None if member is None else member.parent_call_id,
         at=found.at,
-        cwd=_first(newcomer.records, _PLACES),
-        agent_version=_first(newcomer.records, _VERSIONS),
+        cwd=newcomer.cwd,
+        agent_version=newcomer.agent_version,
     )
 
 

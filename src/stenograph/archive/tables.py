@@ -250,7 +250,7 @@ CREATE VIEW usage_told AS
 CREATE VIRTUAL TABLE words USING fts5(
   text, content='', tokenize='unicode61 remove_diacritics 2'
 );
-INSERT INTO words (words, rank) VALUES ('hashsize', 33554432), ('automerge', 8);
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432), ('automerge', 16);
 
 {_counted("counted", "usage")}
 {_counted("counted_told", "usage_told")}
