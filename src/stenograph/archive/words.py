@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from stenograph.model.block import AttachmentBlock, Block, CommandBlock, TextBlock, ThinkingBlock, ToolResultBlock
@@ -24,7 +25,7 @@ from stenograph.model.payload import (
 
 DEEPEST = 40
 """Values nested deeper than this are not searched."""
-_LONE = re.compile(
+_LONE = (
     "["
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f"  # Burmese
@@ -47,7 +48,13 @@ _MOST_PIECES = 1 << 15
 
 def spaced(text: str) -> str:
     """The text with every character of a script without spaces standing alone."""
-    return text if text.isascii() else _LONE.sub(r" \g<0> ", text)
+    return text if text.isascii() else _lone().sub(r" \g<0> ", text)
+
+
+@cache
+def _lone() -> re.Pattern[str]:
+    """Compiled when it is needed: that takes longer than many a search."""
+    return re.compile(_LONE)
 
 
 def camel_parts(text: bytes) -> list[bytes]:

@@ -13,8 +13,9 @@ from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.prices import load_prices
-from stenograph.query.runs import RunLine, list_runs, short_ids
+from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
+from stenograph.query.short_ids import short_ids
 
 SHOWN = 30
 _PROMPT = 80

@@ -10,9 +10,9 @@ from stenograph.cli.figures import when
 from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.query.language import parse_query
-from stenograph.query.runs import short_ids
 from stenograph.query.scope import Scope
 from stenograph.query.search import Hit, Wanted, search
+from stenograph.query.short_ids import short_ids
 from stenograph.render.visible import on_one_line
 
 ROLES = ("user", "assistant", "tool", "system")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +12,6 @@ from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 
-SHORTEST_ID = 8
 _MOST_NAMED = 500
 """Runs that one question names by their numbers; beyond, it asks for all."""
 
@@ -79,20 +77,6 @@ def list_runs(
         total = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
     spending = _spending(index, [row[0] for row in rows], prices)
     return [_line(row, spending.get(row[0], Spending())) for row in rows], total
-
-
-def short_ids(index: sqlite3.Connection) -> dict[str, str]:
-    """Of each run id the shortest beginning that no other has; ids made from the clock begin alike."""
-    ids = [run_id for (run_id,) in index.execute("SELECT run_id FROM main.runs ORDER BY run_id")]
-    shared = [_shared(*pair) for pair in pairwise(ids)]
-    lengths = [max(before, after) + 1 for before, after in zip([0, *shared], [*shared, 0], strict=True)]
-    return {run_id: run_id[: max(SHORTEST_ID, length)] for run_id, length in zip(ids, lengths, strict=False)}
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:

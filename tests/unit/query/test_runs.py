@@ -19,8 +19,9 @@ from stenograph.model import Event
 from stenograph.query.language import parse_query
 from stenograph.query.period import Period, period_of
 from stenograph.query.prices import load_prices
-from stenograph.query.runs import RunLine, list_runs, short_ids
+from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
+from stenograph.query.short_ids import short_ids
 
 
 @pytest.fixture(scope="module")
