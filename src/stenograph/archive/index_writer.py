@@ -22,7 +22,7 @@ from stenograph.archive.errand import Errand
 from stenograph.archive.text_mill import TextMill, Words
 
 _MUCH_TEXT = 1 << 22
-_MOST_TEXT = 1 << 23
+_MOST_TEXT = 1 << 25
 _MOST_ROWS = 50_000
 _WORDS = """
     INSERT INTO words (rowid, text)
