@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+_skipped: set[str] = set()
+"""Tests that did not run, as `file::function`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` writes what the formats give now as what is expected; review the diff."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/**/expected.jsonl")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what was skipped."""
+    if report.skipped:
+        _skipped.add(report.nodeid.partition("[")[0])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A promise of docs/contract.md whose proof was skipped is not proved: the run fails."""
+    contract = (Path(__file__).parent / "docs" / "contract.md").read_text("utf-8")
+    unproved = sorted(name for name in _skipped if f"`{name}`" in contract)
+    if unproved and session.exitstatus == pytest.ExitCode.OK:
+        print(f"\nskipped, though docs/contract.md rests on them: {', '.join(unproved)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
