@@ -16,11 +16,10 @@ from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
 from stenograph.archive.run_draft import RunDraft, Runs
-from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.words import event_text
 from stenograph.model.event import Event
-from stenograph.model.moment import moment_of
+from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload, UsagePayload
 
 _LAST_SEQ = 1 << 53
@@ -80,7 +79,7 @@ class Indexer:
             error = int(payload.error is not None)
         elif isinstance(payload, UsagePayload):
             message_id = payload.message_id
-            batch.usage.add(run, event, payload, event_id, event_id * MS_PER_ID if ms is None else ms)
+            batch.usage.add(run, event, payload, event_id, ms)
         elif isinstance(payload, SystemPayload):
             subtype = payload.subtype
         error |= event.type == "error"
@@ -136,8 +135,7 @@ class _Batch:
     def ms_of(self, timestamp: str) -> int | None:
         if timestamp != self._text:
             self._text = timestamp
-            moment = moment_of(timestamp)
-            self._ms = None if moment is None else int(moment.timestamp() * 1000)
+            self._ms = milliseconds_of(timestamp)
         return self._ms
 
     def write(self) -> None:

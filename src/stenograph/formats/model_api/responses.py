@@ -58,7 +58,7 @@ class Responses(Dialect):
             self._remember(answer_id, marks)
         if body.get("error"):
             self.error(body)
-        self._count(openai_usage(body.get("usage"), model, answer_id))
+        self._count(openai_usage(body.get("usage"), model, answer_id, first_str(body, "service_tier")))
 
     def bare(self, record: dict[str, Any]) -> bool:
         """Take a request, an answer, a stream event, an error or a single item."""
