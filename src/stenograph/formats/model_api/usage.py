@@ -13,12 +13,13 @@ def openai_usage(
 ) -> UsagePayload | None:
     """Chat (`prompt_tokens`) and Responses (`input_tokens`): both include cached and reasoning already.
 
-    The service tier stands beside the usage in an answer; gateways add what the call cost.
+    The service tier stands beside the usage in an answer; gateways add what the call cost. Zeros are what LiteLLM logs
+    for a stream that was not asked for its usage: no call takes no token, so what it took is unknown.
     """
     counts = a_dict(usage)
     into = _first(counts, "prompt_tokens", "input_tokens")
     out = _first(counts, "completion_tokens", "output_tokens")
-    if into is None and out is None:
+    if not into and not out:
         return None
     read = a_dict(counts.get("prompt_tokens_details") or counts.get("input_tokens_details"))
     written = a_dict(counts.get("completion_tokens_details") or counts.get("output_tokens_details"))
