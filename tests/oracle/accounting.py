@@ -69,9 +69,15 @@ def _call(model: Any, into: Any, out: Any, read: Any = 0, written: Any = 0, **mo
 
 
 def _records(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_bytes().split(b"\n"):
+    """The objects of a file: its lines, or the items of its array."""
+    data = file.read_bytes()
+    try:
+        values = json.loads(data) if data.lstrip().startswith(b"[") else data.split(b"\n")
+    except ValueError:
+        values = data.split(b"\n")
+    for value in values:
         try:
-            record = json.loads(line)
+            record = json.loads(value) if isinstance(value, bytes) else value
         except ValueError:
             continue
         if isinstance(record, dict):
@@ -93,7 +99,8 @@ def _anthropic(usage: dict[str, Any], model: Any, **more: Any) -> Call:
 
 def _claude_code(files: list[Path]) -> list[Call]:
     told: dict[Any, Call] = {}
-    for file in files:
+    beside = [other for session in files for other in _subagents(session)]
+    for file in dict.fromkeys([*files, *beside]):
         for number, record in enumerate(_records(file)):
             message = record.get("message")
             if record.get("type") != "assistant" or not isinstance(message, dict) or record.get("isApiErrorMessage"):
@@ -102,6 +109,14 @@ def _claude_code(files: list[Path]) -> list[Call]:
                 key = message.get("id") or (file, number)
                 told[key] = _anthropic(message["usage"], message.get("model"), cost=record.get("costUSD"))
     return list(told.values())
+
+
+def _subagents(session: Path) -> list[Path]:
+    """Files below the session's own folder; until 2.0 beside it, where each line names the session."""
+    found = list(session.with_suffix("").rglob("agent-*.jsonl"))
+    if not session.name.startswith("agent-"):
+        found += [each for each in session.parent.glob("agent-*.jsonl") if session.stem.encode() in each.read_bytes()]
+    return sorted(found)
 
 
 def _claude_stream(files: list[Path]) -> list[Call]:
@@ -280,22 +295,24 @@ def _copilot_cli(files: list[Path]) -> list[Call]:
             cached = usage.get("cacheReadTokens"), usage.get("cacheWriteTokens")
             told.append(_call(usage.get("model"), usage.get("inputTokens"), usage.get("outputTokens"), *cached))
         elif record.get("type") == "session.shutdown" and data.get("modelMetrics"):
-            metrics = {model: each["usage"] for model, each in data["modelMetrics"].items()}
+            metrics = {model: each["usage"] for model, each in data["modelMetrics"].items() if each.get("usage")}
             sums = [
                 sum(each.get(name) or 0 for each in metrics.values())
                 for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
             ]
-            total = _call(next(iter(metrics)) if len(metrics) == 1 else None, *sums, scope="total")
+            model = next(iter(metrics)) if len(metrics) == 1 else None
+            total = _call(model, *sums, scope="total") if metrics else total
     return told or ([total] if total else [])
 
 
 def _gemini_cli(files: list[Path]) -> list[Call]:
     told: dict[Any, Call] = {}
-    for file in files:
+    beside = [each for file in files for each in file.parent.glob(f"{file.stem.rpartition('-')[2]}*/*.jsonl")]
+    for file in dict.fromkeys([*files, *sorted(beside)]):
         whole = json.loads(file.read_text()) if file.suffix == ".json" else None
         for record in whole["messages"] if whole else _records(file):
             tokens = record.get("tokens")
-            if isinstance(tokens, dict):
+            if isinstance(tokens, dict) and record.get("type") == "gemini":
                 into = (tokens.get("input") or 0) + (tokens.get("tool") or 0)
                 out = (tokens.get("output") or 0) + (tokens.get("thoughts") or 0)
                 told[record["id"]] = _call(record.get("model"), into, out, tokens.get("cached"))
