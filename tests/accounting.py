@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from comparison import oracle
-from stenograph.fold.usage import UsageCounter, usage_of
+from stenograph.fold.usage import UsageCounter
 from stenograph.model import UsagePayload
-from stenograph.query.prices import Terms, load_prices
+from stenograph.query.prices import load_prices
 from stenograph.sources import convert
 
 TABLE = json.loads(resources.files("stenograph.query").joinpath("prices.json").read_text())["models"]
@@ -41,12 +41,4 @@ def naive(call: dict[str, Any]) -> tuple[Any, ...]:
 
 def cost_of(payloads: list[UsagePayload]) -> float:
     """What the reports cost by the product's own prices."""
-    prices = load_prices()
-    total = 0.0
-    for payload in payloads:
-        terms, length = Terms(payload.model, payload.speed, payload.service_tier), None
-        if payload.scope != "call":
-            length = 0
-        cost = prices.cost(terms, usage_of(payload), input_of_call=length, reported=payload.cost_usd)
-        total += cost.dollars or 0
-    return total
+    return load_prices().total(payloads).dollars or 0.0

@@ -39,14 +39,6 @@ def when(timestamp: str | None) -> str:
     return (timestamp or "") if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def cost(dollars: float | None, is_partial: bool) -> str:
-    """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
-    if dollars is None:
-        return "unknown" if is_partial else ""
-    text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
-    return f"≥ {text}" if is_partial else text
-
-
 def bar(share: float, width: int) -> str:
     """A bar that fills this share of a width, to an eighth of a character."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)

@@ -8,14 +8,16 @@ import click
 import msgspec
 
 from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import amount, cost, duration, when
+from stenograph.cli.figures import amount, duration, when
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.fold.prices import Cost
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import money
 
 SHOWN = 30
 _PROMPT = 80
@@ -63,7 +65,7 @@ def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
         run.turns,
         run.tools,
         amount(run.input_tokens + run.output_tokens),
-        cost(run.cost_usd, run.cost_is_partial),
+        money(Cost(run.cost_usd, run.cost_is_partial)),
         run.status,
         _cut(prompt, _PROMPT),
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import amount, bar, cost, duration
+from stenograph.cli.figures import amount, bar, duration
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, print_json
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.fold.prices import Cost
 from stenograph.query.prices import load_prices
 from stenograph.query.scope import Scope
 from stenograph.query.stats import KEYS, Row, Stats, stats
+from stenograph.render.figures import money
 from stenograph.render.visible import on_one_line
 
 _BAR = 16
@@ -76,7 +78,7 @@ def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
         amount(usage.output_tokens),
         amount(usage.reasoning_output_tokens),
         usage.records,
-        cost(spending.cost_usd, spending.cost_is_partial),
+        money(Cost(spending.cost_usd, spending.cost_is_partial)),
     )
     if not has_tools:
         return told

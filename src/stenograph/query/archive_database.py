@@ -13,11 +13,11 @@ import msgspec
 from stenograph.archive.archive import Archive
 from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
-from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.query.prices import Prices
+from stenograph.fold.prices import Prices
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stenograph.fold.prices import Cost
 from stenograph.fold.usage import Usage
 
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d:\d\d:\d\d)")
@@ -41,6 +42,15 @@ def tokens(usage: Usage) -> str:
         return ""
     cached = f" ({count(usage.cache_read_input_tokens)} cached)" if usage.cache_read_input_tokens else ""
     return f"{count(usage.input_tokens)} in{cached}, {count(usage.output_tokens)} out"
+
+
+def money(cost: Cost) -> str:
+    """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
+    if cost.dollars is None:
+        return "unknown" if cost.is_partial else ""
+    dollars = round(cost.dollars, 6)
+    text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
+    return f"≥ {text}" if cost.is_partial else text
 
 
 def clock(timestamp: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.fold.prices import Cost
 from stenograph.fold.usage import Usage, UsageTotals
 from stenograph.model.moment import moment_of
 
@@ -60,6 +61,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     span: Span
     events: int
     usage: UsageTotals
+    cost: Cost
+    """What the run cost, where prices are at hand."""
     units: tuple[UnitFacts, ...]
     sources: dict[Key, SourceFacts]
     """All but `main`."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
@@ -23,12 +24,12 @@ _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event]) -> Outline:
+def outline_of(events: Iterable[Event], prices: Prices | None = None) -> Outline:
     """Read the events of a run once, and keep what a page needs to begin."""
     survey = _Survey()
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
-    return survey.outline()
+    return survey.outline(prices)
 
 
 def begins_unit(event: Event) -> bool:
@@ -117,7 +118,7 @@ class _Survey:
             self._usage.add(event)
             unit.usage.add(event)
 
-    def outline(self) -> Outline:
+    def outline(self, prices: Prices | None) -> Outline:
         self._end_calls(None)
         self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
         self._lengthen()
@@ -134,6 +135,7 @@ class _Survey:
             span=Span(started_at=self._first, ended_at=self._last),
             events=self._count,
             usage=self._usage.totals(),
+            cost=Cost(None) if prices is None else prices.total(self._usage.counting()),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
                 key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)

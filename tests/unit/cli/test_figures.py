@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.cli.figures import amount, bar, cost, duration, when
+from stenograph.cli.figures import amount, bar, duration, when
+from stenograph.fold.prices import Cost
+from stenograph.render.figures import money
 
 
 @pytest.mark.parametrize(
@@ -53,11 +55,11 @@ def test_a_moment_that_is_none_stays_as_it_is() -> None:
 
 def test_what_has_no_price_is_unknown_and_never_nothing() -> None:
     """A part without a price makes the rest a lower bound."""
-    assert cost(None, ["m"]) == "unknown"
-    assert cost(1.5, ["m"]) == "≥ $1.50"
-    assert cost(1234.5, []) == "$1,234.50"
-    assert cost(0.0012, []) == "$0.0012"
-    assert cost(None, []) == ""
+    assert money(Cost(None, is_partial=True)) == "unknown"
+    assert money(Cost(1.5, is_partial=True)) == "≥ $1.50"
+    assert money(Cost(1234.5)) == "$1,234.50"
+    assert money(Cost(0.0012)) == "$0.0012"
+    assert money(Cost(None)) == ""
 
 
 @given(st.floats(0, 1), st.integers(1, 40))

@@ -15,12 +15,15 @@ from stenograph.archive import Archive, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
-from stenograph.fold import usage_totals
+from stenograph.fold import UsageCounter, usage_totals
+from stenograph.fold.prices import Cost
 from stenograph.query.archive_database import views_of
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
 from stenograph.query.stats import stats
+from stenograph.render.html import html_page
+from stenograph.render.markdown import markdown_page
 from stenograph.sources.conversion import convert
 
 OTHER = "11111111-4b5a-4978-8695-a4b3c2d1e0f0"
@@ -179,6 +182,18 @@ def test_an_hour_fast_mode_batches_and_long_inputs_have_their_price_everywhere(t
         assert views.execute("SELECT sum(cost_usd) FROM usage").fetchone() == (dollars,)
         terms = views.execute("SELECT speed, service_tier, cache_creation_1h_input_tokens FROM usage ORDER BY seq")
         assert terms.fetchall()[:3] == [(None, "standard", 26_900), ("fast", None, 26_900), (None, "batch", 26_900)]
+
+
+def test_the_page_says_the_dollars_of_the_archive(tmp_path: Path) -> None:
+    """As HTML and as Markdown; Python adds up the same from the events."""
+    dollars = _one_hour_and_fast(tmp_path)
+    path = session_path(tmp_path)
+    pages = [page(lambda: convert(path), prices=load_prices()) for page in (html_page, markdown_page)]
+    assert [f"${dollars:.2f}" in "".join(page) for page in pages] == [True, True]
+    counter = UsageCounter()
+    for event in convert(path):
+        counter.add(event)
+    assert load_prices().total(counter.counting()) == Cost(pytest.approx(dollars))
 
 
 def test_an_unknown_part_makes_the_cost_partial_everywhere(tmp_path: Path) -> None:

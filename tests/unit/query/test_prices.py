@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph.errors import SourceError
+from stenograph.fold.prices import Cost, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage
-from stenograph.query.prices import Cost, Price, Prices, Terms, TierRate, load_prices
+from stenograph.query.prices import load_prices
 
 COUNTS = st.integers(0, 10**7)
 
