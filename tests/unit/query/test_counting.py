@@ -131,6 +131,29 @@ def test_forks_of_claude_count_once_whatever_their_request_ids_and_times(tmp_pat
     assert (totals["model_calls"], totals["output_tokens"]) == (3, 21)
 
 
+@pytest.mark.parametrize("first", [SESSION, OTHER])
+def test_a_call_belongs_to_the_run_that_made_it_in_whatever_order_runs_are_archived(tmp_path: Path, first: str) -> None:
+    """A copy with a later time moves to its original when that is found, on its day, in every sum."""
+    usage = {"input_tokens": 10, "output_tokens": 7}
+    sessions = {
+        SESSION: [_answer(1, ANSWER, usage)],
+        OTHER: [
+            _answer(1, ANSWER, usage, sessionId=OTHER, timestamp="2026-03-05T09:00:00.000Z"),
+            _answer(2, "msg_01R62tkBvD4mQxLw8ZyN5cHb", usage, sessionId=OTHER, timestamp="2026-03-05T09:01:00.000Z"),
+        ],
+    }
+    for session in (first, *(each for each in sessions if each != first)):
+        written(session_path(tmp_path, session), *sessions[session])
+        synced(tmp_path, tmp_path / "archive")
+    runs = _runs(tmp_path / "archive")
+    assert {key: (run.model_calls, run.output_tokens) for key, run in runs.items()} == {SESSION: (1, 7), OTHER: (1, 7)}
+    days = {row["day"]: row["output_tokens"] for row in _totals(tmp_path / "archive")["rows"]}
+    assert list(days.values()) == [7, 7]
+    with Archive(tmp_path / "archive") as archive:
+        sums = archive.index.execute("SELECT run_id, output_tokens FROM runs").fetchall()
+    assert dict(sums) == {SESSION: 7, OTHER: 7}
+
+
 @pytest.mark.parametrize(("case", "calls"), [("fork-legacy", 3), ("resume-and-fork", 3)])
 def test_forks_of_codex_count_once(tmp_path: Path, case: str, calls: int) -> None:
     """An old fork copies its origin with new times, and here with ids that a scripted server numbered."""
