@@ -186,6 +186,32 @@ def test_a_signal_to_us_reaches_the_command(number: signal.Signals) -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize("is_handled", [False, True], ids=["ignored", "handled"])
+def test_a_command_ignores_ctrl_c_exactly_where_it_would_without_us(is_handled: bool) -> None:
+    """Where a shell ignores SIGINT, the command inherits that; one that wants it all the same gets it through us."""
+    handled = "signal.signal(signal.SIGINT, lambda *_: sys.exit(3))" if is_handled else ""
+    code = f"""
+        import signal, sys, time
+        print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, flush=True)
+        {handled}
+        print("ready", flush=True)
+        time.sleep({PATIENCE})
+    """
+    shell = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"]
+    with subprocess.Popen(
+        [*shell, *STENO, "--", *_python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"True\n"
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        if not is_handled:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == (3 if is_handled else 128 + signal.SIGTERM)
+        assert process.stderr.read() == b""
+
+
 class Terminal:
     """A terminal with a program in the foreground."""
 
