@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, whole_index, written
@@ -16,6 +16,7 @@ from stenograph.archive.store import Store
 from stenograph.journal.place import journal_path
 from stenograph.journal.recorder import Recorder
 from stenograph.model.payload import LifecyclePayload
+from strategies import examples
 from witness_cases import collected, run_as_told, synced_part
 
 KINDS = ("user", "call", "result", "assistant")
@@ -87,7 +88,7 @@ class World:
             recorder.record(kind, LifecyclePayload(name="session", kind="agent"), timestamp=moment)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(operations)
 def test_a_run_with_a_journal_is_the_run_of_its_files(history: list[tuple[str, int]]) -> None:
     """Whatever the journal saw, whenever either was synced: events, calls, tokens, status and words are the files'."""
@@ -109,7 +110,7 @@ def test_a_run_with_a_journal_is_the_run_of_its_files(history: list[tuple[str, i
         assert whole_index(world.archive) == maintained
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@examples(20)
 @given(st.lists(st.tuples(st.integers(1, 4), st.booleans()), min_size=1, max_size=8))
 def test_a_journal_that_follows_its_file_never_renumbers_the_run(growth: list[tuple[int, bool]]) -> None:
     """A session that grows with its journal beside it, synced at any time, keeps its numbers."""
