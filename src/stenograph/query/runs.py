@@ -46,12 +46,16 @@ class RunLine(Struct, frozen=True, kw_only=True):
     input_tokens: int
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
+    cache_creation_1h_input_tokens: int
+    """Part of those before."""
     output_tokens: int
     reasoning_output_tokens: int
     model_calls: int
     """Reports of usage that count; tokens that another run reported first count there."""
     cost_usd: float | None
     """For the models that have a price; null when none has."""
+    cost_is_partial: bool
+    """Whether a part of it has no price: then it cost at least that much."""
     unpriced_models: list[str]
     first_prompt: str | None
 
@@ -82,8 +86,8 @@ def list_runs(
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
     condition = f"counted.run IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
     found: dict[int, Spending] = {}
-    for run, model, usage, dollars in spent(index, "counted.run", condition, [], prices):
-        found.setdefault(run, Spending()).add(model, usage, dollars)
+    for run, model, usage, cost in spent(index, "counted.run", condition, [], prices):
+        found.setdefault(run, Spending()).add(model, usage, cost)
     return found
 
 
