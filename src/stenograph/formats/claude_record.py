@@ -105,6 +105,8 @@ class Progress(Struct, gc=False, rename="camel"):
     elapsed_time_seconds: Any = None
     total_lines: Any = None
     agent_id: Any = None
+    message: Any = None
+    """What a subagent said or was answered: a record of its own (2.1.12 to 2.1.81)."""
 
 
 class SessionRecord(Struct, gc=False, rename="camel"):
