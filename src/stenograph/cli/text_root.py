@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from stenograph import config
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -14,7 +16,7 @@ def text_root_option(command: F) -> F:
     """The option, given to the command as `text_root`; apart from the others, since `steno run` has no time to lose."""
     return click.option(
         "--text-root",
-        envvar="STENOGRAPH_TEXTS",
+        default=lambda: config.value("archive.texts"),
         metavar="DIR",
         help="At the end, write the run as `steno text` does, too.  [default: $STENOGRAPH_TEXTS, else not]",
     )(command)
