@@ -16,10 +16,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from stenograph import config
 from stenograph.errors import SourceError, unreadable
 from stenograph.fold.usage import Usage
 
-ENVIRONMENT = "STENOGRAPH_PRICES"
 _MILLION = 1_000_000
 _PROVIDER = re.compile(r"^(?:.*/)?(?:(?:us|eu|apac|global|jp|au)\.)?(?:(?:anthropic|openai|google)\.)?")
 _VARIANT = re.compile(
@@ -162,9 +162,9 @@ def _long_rates(price: Price) -> Iterator[LongRate]:
 
 
 def load_prices(file: str | os.PathLike[str] | None = None) -> Prices:
-    """The table that is shipped, and over it a file of the same form: the one given, or `$STENOGRAPH_PRICES`."""
+    """The table that is shipped, and over it a file of the same form: the one given, or the configuration's."""
     shipped = _shipped()
-    own = file or os.environ.get(ENVIRONMENT)
+    own = file or config.value("prices.file")
     if not own:
         return Prices(shipped.models, shipped.date)
     table = _read(Path(own))
