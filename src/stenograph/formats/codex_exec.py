@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
@@ -373,4 +374,6 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=CodexExecFormat,
+    turns=turns.CODEX_EXEC,
+    tools=tools.CODEX,
 )

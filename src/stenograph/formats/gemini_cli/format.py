@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.gemini_cli.content import (
     answer_blocks,
@@ -241,4 +242,5 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=GeminiCliFormat,
+    tools=tools.GEMINI,
 )
