@@ -142,7 +142,7 @@ CREATE TABLE runs (
   ended_at TEXT,
   started_ms INTEGER,
   ended_ms INTEGER,
-  status TEXT NOT NULL DEFAULT 'running',
+  status TEXT NOT NULL DEFAULT 'unknown',
   events INTEGER NOT NULL DEFAULT 0,
   turns INTEGER NOT NULL DEFAULT 0,
   tools INTEGER NOT NULL DEFAULT 0,
@@ -158,7 +158,11 @@ CREATE TABLE runs (
   last_id INTEGER NOT NULL DEFAULT 0,
   evidence TEXT NOT NULL DEFAULT '{{}}',
   revision INTEGER NOT NULL DEFAULT 0,
-  cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0
+  cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0,
+  messages INTEGER NOT NULL DEFAULT 0,
+  failed_calls INTEGER NOT NULL DEFAULT 0,
+  open_calls INTEGER NOT NULL DEFAULT 0,
+  status_reason TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);

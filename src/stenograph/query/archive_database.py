@@ -18,6 +18,7 @@ from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.prices import Cost, Prices, Terms
+from stenograph.query.run_status import RunStatuses, add_status_functions
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -42,6 +43,7 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
     try:
         for name, (arguments, function) in functions.items():
             connection.create_function(name, arguments, function, deterministic=True)
+        add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
             connection.execute(view.statement)
         yield connection
