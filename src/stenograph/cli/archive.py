@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stenograph.errors import SourceError
 
 if TYPE_CHECKING:
-    from stenograph.archive import Archive
+    from stenograph.archive import IndexReader
 
 
 @contextmanager
@@ -26,9 +26,9 @@ def damage_told() -> Iterator[None]:
 
 
 @contextmanager
-def open_archive() -> Iterator[Archive]:
+def open_archive() -> Iterator[IndexReader]:
     """The archive of this machine; raises `RunNotFound` where there is none, `SourceError` where it cannot be read."""
-    from stenograph.archive import Archive
+    from stenograph.archive import IndexReader
 
-    with damage_told(), Archive() as archive:
+    with damage_told(), IndexReader() as archive:
         yield archive

@@ -14,7 +14,7 @@ from stenograph.sources.detection import detect_file
 from stenograph.sources.stored import address_of, check_single
 
 if TYPE_CHECKING:
-    from stenograph.archive import Archive
+    from stenograph.archive import IndexReader
 
 
 _ID = re.compile(r"[0-9a-f-]{1,36}")
@@ -24,7 +24,7 @@ _ID = re.compile(r"[0-9a-f-]{1,36}")
 class Archived(NamedTuple):
     """A run of the archive."""
 
-    archive: Archive
+    archive: IndexReader
     run: int
     """Its number there (`runs.id`)."""
 
@@ -48,11 +48,11 @@ def find_run(target: str, root: str, *, archive_first: bool = False) -> tuple[Pa
 
 
 def _archived(target: str) -> Archived | None:
-    from stenograph.archive import Archive  # compression and a database, which a journal does without
+    from stenograph.archive import IndexReader  # compression and a database, which a journal does without
 
     try:
         with damage_told():
-            archive = Archive()
+            archive = IndexReader()
     except RunNotFound:
         return None
     try:

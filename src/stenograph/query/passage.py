@@ -11,7 +11,7 @@ from stenograph.errors import InvalidQuery
 from stenograph.model.event import Event
 
 if TYPE_CHECKING:
-    from stenograph.archive.archive import Archive
+    from stenograph.archive.reader import IndexReader
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class Selection:
             raise InvalidQuery(nothing_there(self._unit, list(self._sources)))
 
 
-def read_passage(archive: Archive, run: int, passage: Passage) -> Iterator[Event]:
+def read_passage(archive: IndexReader, run: int, passage: Passage) -> Iterator[Event]:
     """The events of a passage of a run (`runs.id`), found by the index and not by reading on from the first.
 
     Raises `InvalidQuery` when there are none.
@@ -94,7 +94,7 @@ def nothing_there(units: int, sources: list[str]) -> str:
     return f"nothing of the run is in that passage; it has {number}, and its sources are {shown or 'none'}"
 
 
-def _bounds(archive: Archive, run: int, passage: Passage) -> tuple[int, int | None]:
+def _bounds(archive: IndexReader, run: int, passage: Passage) -> tuple[int, int | None]:
     """The numbers between which the passage stands."""
     if passage.unit is None:
         return passage.first, passage.last

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
@@ -40,7 +40,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 def search(
-    archive: Archive,
+    archive: IndexReader,
     query: Query,
     scope: Scope | None = None,
     wanted: Wanted | None = None,

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.fold.tree import COMPLETED, DEEPEST, FAILED, RUNNING, RunNode, StepNode, step_tree
 
 _STATUS = {"running": RUNNING, "finished": COMPLETED, "failed": FAILED}
 _OURS = "exchange"
 
 
-def archived_tree(archive: Archive, run: int) -> RunNode:
+def archived_tree(archive: IndexReader, run: int) -> RunNode:
     """The tree of a run (`runs.id`). A run that it called and that the archive does not have is `missing`."""
     return _Growing(archive).run(run, frozenset())
 
 
 class _Growing:
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._archive = archive
         self._index = archive.index
 
@@ -88,7 +88,7 @@ class _Growing:
 class _Sources:
     """Who speaks in one run of an agent."""
 
-    def __init__(self, archive: Archive, run: int) -> None:
+    def __init__(self, archive: IndexReader, run: int) -> None:
         index = archive.index
         self._names: dict[str, str] = dict(index.execute("SELECT call_id, name FROM calls WHERE run = ?", (run,)))
         messages = """

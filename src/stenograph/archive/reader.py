@@ -20,7 +20,7 @@ _BLOCKS_AT_HAND = 8
 _SHOWN = 3
 
 
-class Archive:
+class IndexReader:
     """Reads an archive. For one thread at a time; close it, or use it in a `with`."""
 
     def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
