@@ -13,7 +13,7 @@ from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
-from stenograph.runs.archive import Filters, open_archive
+from stenograph.runs.archive import Filters, listed, open_archive
 from stenograph.runs.info import info_of_line
 
 _encode, _encodable = msgspec.json.encode, msgspec.structs.asdict
@@ -40,7 +40,7 @@ def command(filters: Filters, limit: int | None, prices: str | None, as_json: bo
     """
     most = (None if as_json else SHOWN) if limit is None else limit or None
     with open_archive() as archive:
-        runs, total = archive.listed(most, prices=prices, **filters)
+        runs, total = listed(archive, most, prices=prices, **filters)
         if as_json:
             identity = archive.identity
             lines = b",\n".join(_encode({**_encodable(run), **info_of_line(run, identity).to_dict()}) for run in runs)

@@ -16,7 +16,7 @@ from stenograph.runs.kind import Growth, Line, Verified
 from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, source_problems
 from stenograph.sources.conversion import Conversion, convert
-from stenograph.sources.detection import Detection
+from stenograph.sources.detection import Detection, read_head
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.stored import address_of, find_session, runs_of
 from stenograph.sources.verify import SourceReport, verify_source
@@ -87,7 +87,7 @@ class AgentFileRun:
         file, session = address_of(self._path)
         if layout_of(self.spec.name).stored(file) is not None:
             return DatabaseGrowth(file, self._found, session, from_seq)
-        if self._found.is_document:
+        if self._found.is_document or not _has_lines(file):
             return DocumentGrowth(file, self.spec, from_seq)
         return SessionGrowth(file, self._found, from_seq)
 
@@ -114,6 +114,12 @@ class AgentFileRun:
     def close(self) -> None:
         """Nothing stays open."""
         self._last = None
+
+
+def _has_lines(path: Path) -> bool:
+    """Whether a line of the file has ended; a document may be one that never does."""
+    with path.open("rb") as file:
+        return b"\n" in read_head(file)
 
 
 def _findings(report: SourceReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from stenograph.archive.damage import readable_index
 from stenograph.archive.home import home_of
@@ -15,6 +15,8 @@ from stenograph.archive.reader import IndexReader
 from stenograph.runs.rows import Row, Rows, distinct
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from stenograph.archive.identity import ArchiveIdentity
     from stenograph.archive.summary import Summary
     from stenograph.query.runs import RunLine
@@ -77,23 +79,9 @@ class Archive:
         """The runs that are meant, those with the newest events first; `after` a run's id, those that come after it."""
         from stenograph.runs.info import info_of_line
 
-        lines, _ = self.listed(limit, after, **filters)
+        lines, _ = listed(self, limit, after, **filters)
         identity = self.identity
         return Rows(info_of_line(line, identity) for line in lines)
-
-    def listed(
-        self,
-        limit: int | None = None,
-        after: str | None = None,
-        prices: str | None = None,
-        **filters: Unpack[Filters],
-    ) -> tuple[list[RunLine], int]:
-        """The same with everything that `steno ls` shows, and how many there are without the limit."""
-        from stenograph.query.prices import load_prices
-        from stenograph.query.runs import list_runs
-
-        with self.reading() as reader:
-            return list_runs(reader.index, _scope(filters), load_prices(prices), limit, after)
 
     def search(
         self,
@@ -139,19 +127,10 @@ class Archive:
         """The rows that one SELECT over the views gives. Raises `InvalidQuery` for anything else, or beyond a limit."""
         from stenograph.query.sql import Limits, run_sql
 
-        with self.views(prices) as connection:
+        with views(self, prices) as connection:
             result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds))
             columns = distinct(result.columns)
             return Rows(Row(dict(zip(columns, row, strict=True))) for row in result)
-
-    @contextmanager
-    def views(self, prices: str | None = None) -> Iterator[Any]:
-        """A connection of SQLite with the views."""
-        from stenograph.query.archive_database import views_of
-        from stenograph.query.prices import load_prices
-
-        with self.reading() as reader, views_of(reader, load_prices(prices)) as connection:
-            yield connection
 
     def run(self, run_id: str, *, redact: bool | Masker | None = None) -> RunReader:
         """A reader of the run of that id, or of its unique beginning; `@` is the newest, `@2` the one before.
@@ -203,7 +182,7 @@ class Archive:
 
     @contextmanager
     def reading(self) -> Iterator[IndexReader]:
-        """The index, opened when it is first needed."""
+        """The index itself, for what the methods here do not do; opened when it is first needed."""
         with readable_index():
             if self._reader is None:
                 self._reader = IndexReader(self._home.path)
@@ -227,6 +206,32 @@ class Archive:
 def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:
     """The archive in a folder; without one, that of this machine (`$STENOGRAPH_HOME`, else the user's data folder)."""
     return Archive(home)
+
+
+def listed(
+    archive: Archive,
+    limit: int | None = None,
+    after: str | None = None,
+    prices: str | None = None,
+    **filters: Unpack[Filters],
+) -> tuple[list[RunLine], int]:
+    """The runs with everything that `steno ls` shows, and how many there are without the limit."""
+    from stenograph.query.prices import load_prices
+    from stenograph.query.runs import list_runs
+
+    scope = _scope(filters)
+    with archive.reading() as reader:
+        return list_runs(reader.index, scope, load_prices(prices), limit, after)
+
+
+@contextmanager
+def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Connection]:
+    """A connection of SQLite with the views of the archive."""
+    from stenograph.query.archive_database import views_of
+    from stenograph.query.prices import load_prices
+
+    with archive.reading() as reader, views_of(reader, load_prices(prices)) as connection:
+        yield connection
 
 
 def _scope(filters: Filters) -> Scope:

@@ -7,13 +7,12 @@ The events are numbered in the order in which they are given out. What is there 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
 from msgspec.structs import force_setattr, replace
 
-from stenograph.errors import SourceError
 from stenograph.formats.base import Format, FormatSpec
 from stenograph.model.event import Event
 from stenograph.runs.kind import Line
@@ -24,9 +23,6 @@ from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.stored import chosen
-
-OnProblem = Callable[[SourceError], None]
-"""Hears of what cannot be read at the moment."""
 
 
 class _Numbers:
@@ -130,7 +126,7 @@ class DatabaseGrowth:
 
 
 class DocumentGrowth:
-    """One JSON document, which its owner writes anew: what stands behind the events that were given out."""
+    """One JSON document, on one line or on many, which its owner writes anew: what stands behind the last event."""
 
     is_over = False
 
@@ -145,7 +141,7 @@ class DocumentGrowth:
         """The events behind the last one, once the document is whole again."""
         status = os.stat(self._path) if self._path.exists() else None  # noqa: PTH116  # three numbers of one look
         seen = None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
-        if seen is None or seen == self._seen or not detect_file(self._path, self._spec).is_document:
+        if seen is None or seen == self._seen or detect_file(self._path).spec is not self._spec:  # half written
             return
         self._seen = seen
         for event in convert(self._path, self._spec):

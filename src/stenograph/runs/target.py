@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from stenograph.journal.place import (
 )
 from stenograph.model.codec import REFUSALS, decode
 from stenograph.runs.journal import JournalRun
-from stenograph.runs.kind import RunKind
+from stenograph.runs.kind import Growth, Line, RunKind
 
 if TYPE_CHECKING:
     from stenograph.archive.reader import IndexReader
@@ -66,17 +67,54 @@ def find_run(
 
 def find_growing(target: Target, root: Target | None = None, archive: Target | None = None) -> RunKind:
     """The run that is meant, to be followed: a file that does not exist yet is fine when its name is complete."""
+    text = os.fspath(target)
+    path = existing_path(text)
+    if path is not None and path.is_file() and not path.stat().st_size:
+        return _ExpectedRun(path)
     try:
         return find_run(target, root, archive)
     except RunNotFound:
-        text = os.fspath(target)
         if text.endswith(SUFFIX):
-            return JournalRun(Path(text))
+            return _ExpectedRun(Path(text))
         try:
-            return JournalRun(journal_path(storage_root(DEFAULT_ROOT if root is None else root), text))
+            return _ExpectedRun(journal_path(storage_root(DEFAULT_ROOT if root is None else root), text))
         except InvalidRunId:
             pass
         raise
+
+
+class _ExpectedRun(JournalRun):
+    """A file that nobody has written to yet: a journal, unless its first line says otherwise."""
+
+    def growth(self, from_seq: int) -> Growth:
+        """What it is, as soon as there is something in it."""
+        return _ExpectedGrowth(Path(self.place), from_seq)
+
+
+class _ExpectedGrowth:
+    is_over = False
+
+    def __init__(self, path: Path, from_seq: int) -> None:
+        self._path = path
+        self._from_seq = from_seq
+        self._growth: Growth | None = None
+
+    @property
+    def folders(self) -> frozenset[Path]:
+        return frozenset([self._path.parent]) if self._growth is None else self._growth.folders
+
+    def new(self) -> Iterator[Line]:
+        if (
+            self._growth is None
+            and existing_path(str(self._path)) is not None
+            and b"\n" in _head(self._path, _LOOKED_AT)
+        ):
+            self._growth = in_file(self._path).growth(self._from_seq)
+        return iter(()) if self._growth is None else self._growth.new()
+
+    def close(self) -> None:
+        if self._growth is not None:
+            self._growth.close()
 
 
 # Files.
