@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import (
@@ -26,6 +26,7 @@ from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import roots_of
+from strategies import examples
 
 KINDS = ("user", "assistant", "call", "result")
 FILES: list[Callable[[Path], Path]] = [session_path, subagent_path, thread_path]
@@ -143,7 +144,7 @@ class World:
             pass
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(st.lists(operations, max_size=24))
 def test_index_maintained_is_index_rebuilt(history: list[tuple[str, int, int]]) -> None:
     """Whatever happened to the files and to us, the index equals one from the packs, which hold what is on disk."""
