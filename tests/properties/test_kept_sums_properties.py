@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stenograph.archive.call_rows import _CHANGED, _NEW, CallRow
 from stenograph.archive.tables import LONG_INPUT, QUARTER_HOUR, TABLES
 from stenograph.archive.usage_rows import _REPORT
+from stenograph.fold.calls import PairState
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
 from stenograph.query.period import Period
@@ -51,16 +52,20 @@ reports = st.builds(
 )
 calls = st.builds(
     CallRow,
+    pair=st.builds(
+        PairState,
+        run_id=st.just("r"),
+        source=st.just("main"),
+        call_id=st.just("c"),
+        name=st.sampled_from(["", "Bash", "Read"]),
+        call=st.sampled_from([None, 1]),
+        result=st.sampled_from([None, 1]),
+        error=st.sampled_from([None, "no"]),
+    ),
     id=st.sampled_from([None, 1, 2, 3]),
     run=st.sampled_from([run for run, _, _ in RUNS]),
-    source=st.just("main"),
-    call_id=st.just("c"),
-    name=st.sampled_from(["", "Bash", "Read"]),
-    call=st.sampled_from([None, 1]),
-    result=st.sampled_from([None, 1]),
     started_ms=st.none() | moments,
     duration_ms=st.none() | st.floats(allow_nan=False, allow_infinity=False),
-    error=st.sampled_from([None, "no"]),
 )
 periods = st.builds(Period, st.none() | moments, st.none() | moments)
 SHORT = Price(input=1.0, output=2.0)

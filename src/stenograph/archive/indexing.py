@@ -74,7 +74,7 @@ class Indexer:
         payload = event.payload
         role, name, call_id, message_id, subtype, error = _ROLES.get(event.type, "system"), None, None, None, None, 0
         if isinstance(payload, MessagePayload):
-            role, message_id = payload.role, payload.message_id
+            role, message_id, subtype = payload.role, payload.message_id, "chunk" if payload.is_chunk else None
         elif isinstance(payload, ToolPayload):
             name, call_id = batch.calls.add(run, event, payload, event_id, ms), payload.call_id
             error = int(payload.error is not None)
@@ -84,7 +84,7 @@ class Indexer:
         elif isinstance(payload, SystemPayload):
             subtype = payload.subtype
         error |= event.type == "error"
-        run.errors += error
+        run.errors += event.type == "error"  # a failed call is counted with its pair
         block, number = self._in_block(run, event.seq, line)
         told = (event_id, run.id, event.seq, event.source, event.type, role, event.timestamp)
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)

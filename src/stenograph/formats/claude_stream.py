@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_message import ClaudeFormat, message_of
@@ -254,4 +255,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=ClaudeStreamFormat,
+    turns=turns.CLAUDE_STREAM,
+    tools=tools.CLAUDE,
 )

@@ -17,6 +17,7 @@ from stenograph.fold.usage import Usage
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.query.prices import Prices
+from stenograph.query.run_status import RunStatuses, add_status_functions
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -40,6 +41,7 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
     try:
         for name, (arguments, function) in functions.items():
             connection.create_function(name, arguments, function, deterministic=True)
+        add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
             connection.execute(view.statement)
         yield connection

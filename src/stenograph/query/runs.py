@@ -9,7 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.errors import RunNotFound
+from stenograph.fold.status import Verdict
 from stenograph.query.prices import Prices
+from stenograph.query.run_status import RunStatuses
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 
@@ -33,7 +35,9 @@ class RunLine(Struct, frozen=True, kw_only=True):
     name: str | None
     """What it was called, for runs of our own."""
     status: str
-    """`running`, `finished` or `failed`, from what the run itself says."""
+    """One of `fold.status.STATUSES`."""
+    status_reason: str
+    """Why."""
     started_at: str | None
     ended_at: str | None
     """When its last event was."""
@@ -41,12 +45,15 @@ class RunLine(Struct, frozen=True, kw_only=True):
     duration_ms: int | None
     turns: int
     messages: int
+    """Of users and agents, those of subagents included."""
     tools: int
-    """Tool calls; `tool_calls` is the same."""
+    """The same as `tool_calls`."""
     tool_calls: int
     failed_calls: int
     open_calls: int
+    """Without a result."""
     errors: int
+    """Error events and failed calls."""
     subagents: int
     events: int
     model: str | None
@@ -61,6 +68,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     cost_usd: float | None
     """For the models that have a price; null when none has."""
     cost_is_partial: bool
+    """Whether a model without a price was used, too."""
     unpriced_models: list[str]
     first_prompt: str | None
     title: str | None
@@ -68,13 +76,13 @@ class RunLine(Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS = (
-    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, name, status, started_at,"
-    " ended_at, started_ms, ended_ms, turns, tools, errors, events, model, first_prompt"
+    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, name, started_at, ended_at,"
+    " started_ms, ended_ms, turns, messages, tools, failed_calls, open_calls, errors, events, model, first_prompt"
 )
+_SUBAGENTS = "(SELECT count(*) FROM main.sources WHERE run = runs.id AND source <> 'main')"
 
 
 _LONGEST_TITLE = 200
-_ORDER = "ORDER BY ended_ms DESC, id DESC"
 
 
 def list_runs(
@@ -91,7 +99,10 @@ def list_runs(
             raise RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
         condition += " AND (coalesce(runs.ended_ms, -1), runs.id) < (?, ?)"
         parameters += place
-    query = f"SELECT id, {_COLUMNS} FROM main.runs AS runs WHERE {condition} {_ORDER} LIMIT ?"
+    query = f"""
+        SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE {condition}
+        ORDER BY ended_ms DESC, id DESC LIMIT ?
+    """
     rows = index.execute(query, [*parameters, -1 if limit is None else limit]).fetchall()
     total = len(rows)
     if limit is not None and total >= limit:
@@ -101,8 +112,8 @@ def list_runs(
 
 def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:
     """The line of one run (`runs.id`)."""
-    rows = index.execute(f"SELECT id, {_COLUMNS} FROM main.runs WHERE id = ?", (run,)).fetchall()
-    return _lines(index, rows, prices)[0]
+    query = f"SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE id = ?"
+    return _lines(index, index.execute(query, (run,)).fetchall(), prices)[0]
 
 
 def title_of(name: str | None, first_prompt: str | None) -> str | None:
@@ -112,52 +123,33 @@ def title_of(name: str | None, first_prompt: str | None) -> str | None:
 
 
 def _lines(index: sqlite3.Connection, rows: list[tuple[Any, ...]], prices: Prices) -> list[RunLine]:
-    runs = [row[0] for row in rows]
-    spending, counts = _spending(index, runs, prices), _counts(index, runs)
-    return [_line(row, spending.get(row[0], Spending()), counts) for row in rows]
+    spending = _spending(index, [row[0] for row in rows], prices)
+    statuses = RunStatuses(index)
+    return [_line(row, spending.get(row[0], Spending()), statuses.verdict(row[0])) for row in rows]
 
 
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
+    condition = f"counted.run IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
     found: dict[int, Spending] = {}
-    for run, model, usage, dollars in spent(index, "counted.run", _among("counted.run", runs), [], prices):
+    for run, model, usage, dollars in spent(index, "counted.run", condition, [], prices):
         found.setdefault(run, Spending()).add(model, usage, dollars)
     return found
 
 
-def _counts(index: sqlite3.Connection, runs: list[int]) -> dict[str, dict[int, Any]]:
-    """Messages, calls and subagents, by run."""
-    messages = f"""
-        SELECT run, sum(number) FROM (
-          SELECT run, count(DISTINCT coalesce(message_id, id)) AS number FROM main.events
-          WHERE type IN ('message.user', 'message.assistant') AND {_among("run", runs)} GROUP BY run, source, type
-        ) GROUP BY run
-    """
-    calls = f"SELECT run, {{}} FROM main.calls WHERE {_among('run', runs)} GROUP BY run"
-    subagents = f"SELECT run, count(*) FROM main.sources WHERE source != 'main' AND {_among('run', runs)} GROUP BY run"
-    return {
-        "messages": dict(index.execute(messages)),
-        "failed_calls": dict(index.execute(calls.format("sum(error IS NOT NULL)"))),
-        "open_calls": dict(index.execute(calls.format("sum(result IS NULL)"))),
-        "subagents": dict(index.execute(subagents)),
-    }
-
-
-def _among(column: str, runs: list[int]) -> str:
-    return f"{column} IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
-
-
-def _line(row: tuple[Any, ...], spending: Spending, counts: dict[str, dict[int, Any]]) -> RunLine:
-    told = dict(zip(_COLUMNS.split(", "), row[1:], strict=True))
+def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine:
+    told = dict(zip(_COLUMNS.split(", "), row[2:], strict=True))
     begun, ended = told.pop("started_ms"), told.pop("ended_ms")
     duration = None if begun is None or ended is None else max(0, ended - begun)
     return RunLine(
         **told,
         **spending.fields(),
-        **{name: by_run.get(row[0], 0) for name, by_run in counts.items()},
-        tool_calls=told["tools"],
-        cost_is_partial=bool(spending.unpriced),
         duration_s=None if duration is None else duration / 1000,
         duration_ms=duration,
+        status=verdict.status,
+        status_reason=verdict.reason,
+        tool_calls=told["tools"],
+        subagents=row[1],
+        cost_is_partial=bool(spending.unpriced),
         title=title_of(told["name"], told["first_prompt"]),
     )
 

@@ -10,8 +10,6 @@ from stenograph.query.language import Query
 from stenograph.query.period import Period
 
 Parameters = list[object]
-STATUSES = ("running", "waiting", "finished", "failed", "interrupted", "unknown")
-"""What a run can be."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):
@@ -22,7 +20,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     project: str | None = None
     """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
     status: str | None = None
-    """One of `STATUSES`."""
+    """One of `fold.status.STATUSES`; asked of `steno_status`, which the connection must have."""
     model: str | None = None
     """The name of the model it used last, or its beginning."""
     period: Period = Period()
@@ -66,7 +64,7 @@ class Scope(Struct, frozen=True, kw_only=True):
             conditions.append(condition)
             parameters += values
         if self.status is not None:
-            conditions.append("runs.status = ?")
+            conditions.append("steno_status(runs.id) = ?")
             parameters.append(self.status)
         if self.model is not None:
             conditions.append("runs.model GLOB ?")

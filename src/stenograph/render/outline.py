@@ -66,7 +66,9 @@ class Outline(Struct, frozen=True, kw_only=True):
     spawned: dict[Key, int]
     """By call: the ordinal of the last event of the subagents that it spawned."""
     unanswered: frozenset[int]
-    """Calls without a result in their unit."""
+    """Calls without a result."""
+    late: frozenset[int]
+    """Calls whose result came before them or after their unit, so that it stands elsewhere on the page."""
     failed: frozenset[int]
     """Calls whose result is an error."""
     untold: frozenset[tuple[int, str]]

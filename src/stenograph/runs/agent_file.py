@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stenograph.errors import InvalidTarget
+from stenograph.fold.status import NOT_KNOWN, Life
 from stenograph.fold.subagents import subagent_tree
 from stenograph.fold.tree import RunNode
 from stenograph.formats.base import FormatSpec, run_id_of
+from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.growth import DatabaseGrowth, DocumentGrowth, SessionGrowth
 from stenograph.runs.info import RunInfo, Setting, info_of
@@ -67,12 +69,19 @@ class AgentFileRun:
         """By its events."""
         from stenograph.query.prices import load_prices
 
-        setting = Setting(run_id=self.run_id)
+        setting = Setting(run_id=self.run_id, life=self._life)
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
 
     def tree(self) -> RunNode:
         """Its subagents are its steps."""
-        return subagent_tree(self.events(Passage(), keep_raw=False))
+        return subagent_tree(self.events(Passage(), keep_raw=False), self._life())
+
+    def _life(self) -> Life:
+        """Whether a process still writes its files; a database is written for every session in it."""
+        file = address_of(self._path)[0]
+        if layout_of(self.spec.name).stored(file) is not None:
+            return NOT_KNOWN
+        return Liveness().of({str(file), *(each.path for each in (self._last.files if self._last else ()))})
 
     def problems(self) -> tuple[Problem, ...]:
         """Lines that could not be read or mapped, and files that are missing."""

@@ -104,7 +104,7 @@ class Archive:
 
         parsed, scope = parse_query(query), _scope(filters)
         wanted = Wanted(role=role, tool=tool, is_error=errors)
-        with self.reading() as reader:
+        with self._asked(scope) as reader:
             return Rows(search(reader, parsed, scope, wanted, limit=-1 if limit is None else limit, by_rank=rank))
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
@@ -115,8 +115,9 @@ class Archive:
 
         if by not in KEYS:
             raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
-        with self.reading() as reader:
-            told = stats(reader.index, _scope(filters), load_prices(prices), by).as_dict()
+        scope = _scope(filters)
+        with self._asked(scope) as reader:
+            told = stats(reader.index, scope, load_prices(prices), by).as_dict()
         found = Stats(map(Row, told["rows"]))
         found.totals, found.by = Row(told["totals"]), by
         return found
@@ -188,6 +189,16 @@ class Archive:
                 self._reader = IndexReader(self._home.path)
             yield self._reader
 
+    @contextmanager
+    def _asked(self, scope: Scope) -> Iterator[IndexReader]:
+        """The index, where the scope can be asked for."""
+        with self.reading() as reader:
+            if scope.status is not None:
+                from stenograph.query.run_status import RunStatuses, add_status_functions
+
+                add_status_functions(reader.index, RunStatuses(reader.index))
+            yield reader
+
     def close(self) -> None:
         """Let go of the index; may be called twice, and it opens again when it is needed."""
         if self._reader is not None:
@@ -220,7 +231,7 @@ def listed(
     from stenograph.query.runs import list_runs
 
     scope = _scope(filters)
-    with archive.reading() as reader:
+    with archive._asked(scope) as reader:  # of the same module
         return list_runs(reader.index, scope, load_prices(prices), limit, after)
 
 
@@ -236,9 +247,10 @@ def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Conne
 
 def _scope(filters: Filters) -> Scope:
     from stenograph.errors import InvalidQuery
+    from stenograph.fold.status import STATUSES
     from stenograph.query.language import parse_query
     from stenograph.query.period import period_of
-    from stenograph.query.scope import STATUSES, Scope
+    from stenograph.query.scope import Scope
 
     grep, status = filters.get("grep"), filters.get("status")
     if status is not None and status not in STATUSES:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from stenograph.archive.evidence import Evidence
-from stenograph.fold.calls import pair_calls
-from stenograph.fold.usage import Usage, UsageCounter
+from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
+from stenograph.fold.totals import TotalsCounter
+from stenograph.fold.usage import Usage
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
-from stenograph.model.payload import LifecyclePayload, MessagePayload, ToolPayload, UsagePayload
+from stenograph.model.payload import TOKEN_COUNTS, LifecyclePayload, MessagePayload, UsagePayload
 
 if TYPE_CHECKING:
     from stenograph.archive.identity import ArchiveIdentity
@@ -78,6 +78,10 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         return msgspec.structs.asdict(self)
 
 
+def _not_known() -> Life:
+    return NOT_KNOWN
+
+
 class Setting(Struct, frozen=True, kw_only=True):
     """What is known of a run beside its events."""
 
@@ -87,6 +91,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     agent_version: str | None = None
     cwd: str | None = None
     branch: str | None = None
+    life: Callable[[], Life] = _not_known
+    """Whether a process still writes it; asked when the events were read."""
 
 
 def info_of(events: Iterable[Event], prices: Prices, setting: Setting | None = None) -> RunInfo:
@@ -120,35 +126,26 @@ class _Facts:
         self._prompt: str | None = None
         self._adapter = ""
         self._model: str | None = None
-        self._first: tuple[Any, str] | None = None
-        self._last: tuple[Any, str] | None = None
-        self._turns = self._error_events = self._alone = 0
-        self._messages: set[tuple[str, str, str]] = set()
-        self._sources: set[str] = set()
-        self._tools: list[Event] = []
-        self._usage = UsageCounter()
-        self._evidence = Evidence()
+        self._first: tuple[datetime, str] | None = None
+        self._last: tuple[datetime, str] | None = None
+        self._counter = TotalsCounter()
+        self._status = RunStatus()
 
     def add(self, event: Event) -> None:
         self._run_id = self._run_id or event.run_id
         self._parent = self._parent or event.parent_run_id
-        self._sources.add(event.source)
-        self._evidence.add(event)
+        self._counter.add(event)
+        self._status.add(event)
         self._note_time(event)
         if event.origin is not None:
             self._adapter = self._adapter or event.origin.adapter or ""
         payload = event.payload
-        if isinstance(payload, MessagePayload):
+        if isinstance(payload, MessagePayload) and event.source == "main":
             self._message(event, payload)
-        elif isinstance(payload, ToolPayload):
-            slim = replace(payload, input=None, output=None, blocks=None)
-            self._tools.append(replace(event, payload=slim, raw=None, raw_b64=None))
         elif isinstance(payload, UsagePayload):
-            self._usage.add(event)
             self._model = self._model or payload.model
         elif isinstance(payload, LifecyclePayload) and event.type == "run.started":
             self._name = payload.name
-        self._error_events += event.type == "error"
 
     def _note_time(self, event: Event) -> None:
         moment = moment_of(event.timestamp)
@@ -160,28 +157,16 @@ class _Facts:
             self._last = moment, event.timestamp
 
     def _message(self, event: Event, payload: MessagePayload) -> None:
-        if payload.message_id:
-            self._messages.add((event.source, event.type, payload.message_id))
-        else:
-            self._alone += 1
-        if event.source != "main":
-            return
         if event.type == "message.assistant":
             self._model = payload.model or self._model
-            return
-        self._turns += 1
-        if self._prompt is None:
-            texts = [block.text for block in payload.blocks if isinstance(block, TextBlock)]
-            if payload.system_prompt is not None and texts and texts[-1] == payload.system_prompt:
-                texts.pop()
-            self._prompt = "\n".join(texts) or None
+        elif self._prompt is None:
+            self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 
     def info(self, prices: Prices, setting: Setting) -> RunInfo:
         from stenograph.archive.indexing import agent_of  # with the whole index, which few need
         from stenograph.query.runs import title_of
 
-        calls = pair_calls(self._tools)
-        failed = sum(pair.error is not None for pair in calls)
+        totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
         duration = None if self._first is None or self._last is None else self._last[0] - self._first[0]
         return RunInfo(
             run_id=self._run_id or setting.run_id,
@@ -196,33 +181,21 @@ class _Facts:
             started_at=None if self._first is None else self._first[1],
             ended_at=None if self._last is None else self._last[1],
             duration_ms=None if duration is None else round(duration.total_seconds() * 1000),
-            status=self._evidence.status,
-            turns=self._turns,
-            messages=self._alone + len(self._messages),
-            tool_calls=sum(pair.call is not None for pair in calls),
-            failed_calls=failed,
-            open_calls=sum(pair.result is None for pair in calls),
-            errors=failed + self._error_events,
-            subagents=len(self._sources - {"main"}),
-            **self._spent(prices),
+            status=verdict.status,
+            status_reason=verdict.reason,
+            **{name: getattr(totals, name) for name in _COUNTS},
+            **{name: getattr(totals.tokens, name) for name in TOKEN_COUNTS},
+            **self._cost(prices),
         )
 
-    def _spent(self, prices: Prices) -> dict[str, Any]:
-        total, dollars, unpriced, is_priced = Usage(), 0.0, False, False
-        for payload in self._usage.counting():
-            usage = Usage(**{name: getattr(payload, name) or 0 for name in _TOKENS})
+    def _cost(self, prices: Prices) -> dict[str, Any]:
+        dollars, is_partial, is_priced = 0.0, False, False
+        for payload in self._counter.usage.counting():
+            usage = Usage(**{name: getattr(payload, name) or 0 for name in TOKEN_COUNTS})
             cost = prices.cost(payload.model, usage, input_of_call=None if payload.scope == "call" else 0)
-            total += usage
-            is_priced, unpriced = is_priced or cost is not None, unpriced or cost is None
+            is_priced, is_partial = is_priced or cost is not None, is_partial or cost is None
             dollars += cost or 0.0
-        counts = {name: getattr(total, name) for name in _TOKENS}
-        return counts | {"cost_usd": round(dollars, 6) if is_priced else None, "cost_is_partial": unpriced}
+        return {"cost_usd": round(dollars, 6) if is_priced else None, "cost_is_partial": is_partial}
 
 
-_TOKENS = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-)
+_COUNTS = ("turns", "messages", "tool_calls", "failed_calls", "open_calls", "errors", "subagents")

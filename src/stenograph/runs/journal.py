@@ -10,6 +10,7 @@ from stenograph.journal.follow import Follower
 from stenograph.journal.reader import JournalReader, read_events
 from stenograph.journal.tree import tree_of
 from stenograph.journal.verify import Finding, verify_journal
+from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
@@ -50,7 +51,10 @@ class JournalRun:
         """By its events."""
         from stenograph.query.prices import load_prices
 
-        return info_of(self.events(Passage(), keep_raw=False), load_prices(), Setting(run_id=self._path.stem))
+        setting = Setting(
+            run_id=self._path.stem, life=lambda: Liveness().of([self._path], is_journal=True)
+        )
+        return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
 
     def tree(self) -> RunNode:
         """The runs that it called are looked for beside it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from stenograph.fold.units import BEGINS_UNIT, begins_unit
 from stenograph.model.event import Event
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Selection:
         passage = self._passage
         source = event.source
         self.sources[source] = None
-        if event.type == "message.user" and source == "main":
+        if begins_unit(event):
             self.units += 1
         return (
             passage.first <= event.seq
@@ -90,10 +91,7 @@ def _bounds(index: IndexReader, run: int, passage: Passage) -> tuple[int, int | 
     """The numbers between which the passage stands."""
     if passage.unit is None:
         return passage.first, passage.last
-    query = """
-        SELECT seq FROM events WHERE run = ? AND type = 'message.user' AND source = 'main'
-        ORDER BY seq LIMIT 2 OFFSET ?
-    """
+    query = f"SELECT seq FROM events WHERE run = ? AND {BEGINS_UNIT} ORDER BY seq LIMIT 2 OFFSET ?"
     prompts = [seq for (seq,) in index.index.execute(query, (run, max(0, passage.unit - 1)))]
     begin, end = (0, prompts[:1]) if passage.unit == 0 else ((prompts or [1 << 62])[0], prompts[1:])
     last = [number - 1 for number in end] + ([] if passage.last is None else [passage.last])

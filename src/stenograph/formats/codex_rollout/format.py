@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from stenograph.formats import tools, turns
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
@@ -419,4 +420,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CodexRolloutFormat,
+    turns=turns.CODEX_ROLLOUT,
+    tools=tools.CODEX,
 )
