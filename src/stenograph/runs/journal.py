@@ -51,9 +51,7 @@ class JournalRun:
         """By its events."""
         from stenograph.query.prices import load_prices
 
-        setting = Setting(
-            run_id=self._path.stem, life=lambda: Liveness().of([self._path], is_journal=True)
-        )
+        setting = Setting(run_id=self._path.stem, life=lambda: Liveness().of([self._path], is_journal=True))
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
 
     def tree(self) -> RunNode:
