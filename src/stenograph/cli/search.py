@@ -56,17 +56,13 @@ def command(
         with archive.reading() as reader:
             names = {} if as_json else short_ids(reader.index)
     if as_json:
-        lines = b",\n".join(msgspec.json.encode(_fields(hit)) for hit in hits)
+        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
         write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
     else:
         color = wants_color()
         write_text("".join(_lines(hit, names, color) for hit in hits))
     if not hits:
         raise click.exceptions.Exit(1)
-
-
-def _fields(hit: Hit) -> dict[str, object]:
-    return {**msgspec.structs.asdict(hit), "snippet": hit.snippet.text}
 
 
 def _lines(hit: Hit, names: dict[str, str], color: bool) -> str:

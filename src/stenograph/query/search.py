@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from stenograph.archive.reader import IndexReader
@@ -37,6 +39,10 @@ class Hit(Struct, frozen=True, kw_only=True):
     role: str | None
     tool_name: str | None
     snippet: Snippet
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values; of the snippet, its text."""
+        return {**msgspec.structs.asdict(self), "snippet": self.snippet.text}
 
 
 def search(

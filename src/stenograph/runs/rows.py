@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-import msgspec
 
-T = TypeVar("T")
+class HasColumns(Protocol):
+    """A row: what gives its columns by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns as plain values."""
+        ...
+
+
+T = TypeVar("T", bound=HasColumns)
 
 
 class Row(Mapping[str, Any]):
@@ -27,8 +34,12 @@ class Row(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._columns)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The columns as plain values, by their names."""
+        return dict(self._columns)
+
     def __hash__(self) -> int:
-        return hash(tuple(self._columns.items()))
+        return hash(tuple(self._columns))
 
     def __repr__(self) -> str:
         return f"Row({self._columns!r})"
@@ -41,7 +52,7 @@ class Rows(tuple[T, ...]):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Every row as a dict of plain values, by column."""
-        return [dict(row) if isinstance(row, Mapping) else msgspec.to_builtins(row) for row in self]
+        return [row.to_dict() for row in self]
 
 
 def distinct(columns: Sequence[str]) -> list[str]:

@@ -12,12 +12,39 @@ from archive_cases import SESSION, claude_line, session_path, synced, written
 from run_kinds import KINDS, make_database, make_kinds
 from stenograph import RunInfo, RunReader, open_archive, open_run, start_run
 
-FIELDS = (
-    "run_id parent_run_id agent agent_version project cwd branch title model started_at ended_at duration_ms status"
-    " status_reason turns messages tool_calls failed_calls open_calls errors subagents input_tokens"
-    " cache_read_input_tokens cache_creation_input_tokens output_tokens reasoning_output_tokens cost_usd"
-    " cost_is_partial host user archive_id"
-).split()
+FIELDS = [
+    "run_id",
+    "parent_run_id",
+    "agent",
+    "agent_version",
+    "project",
+    "cwd",
+    "branch",
+    "title",
+    "model",
+    "started_at",
+    "ended_at",
+    "duration_ms",
+    "status",
+    "status_reason",
+    "turns",
+    "messages",
+    "tool_calls",
+    "failed_calls",
+    "open_calls",
+    "errors",
+    "subagents",
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+    "cost_usd",
+    "cost_is_partial",
+    "host",
+    "user",
+    "archive_id",
+]
 OF_THE_PLACE = {"agent", "agent_version", "project", "cwd", "branch", "host", "user", "archive_id"}
 """What a journal or a bundle cannot know of the agent's own file."""
 
