@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 
+from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph import Run, start_run
 
 PATIENCE = 60
@@ -165,6 +166,26 @@ def test_tail_f_goes_on_where_ctrl_c_is_ignored(root: Path) -> None:
         assert tail.stdout.readline() == "👤 after\n"
         tail.terminate()
         assert tail.wait(PATIENCE) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("kind", ["agent file", "archived"])
+def test_tail_f_follows_what_is_not_a_journal(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent's file as the agent writes it, with a new subagent, and an archived run as a sync adds to it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    path = written(session_path(home), claude_line(1, text="first"))
+    synced(home, archive)
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
+    with _started([*STENO, "tail", "-f", str(path) if kind == "agent file" else SESSION[:8]]) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline() == "👤 first\n"
+        written(path, claude_line(2, text="second"))
+        synced(home, archive)
+        assert tail.stdout.readline() == "👤 second\n"
+        written(subagent_path(home), claude_line(3, text="below", isSidechain=True, agentId="a1"))
+        synced(home, archive)
+        assert "below" in tail.stdout.readline()
+        tail.send_signal(signal.SIGINT)
+        assert tail.wait(PATIENCE) == 130
 
 
 WAITING = """
