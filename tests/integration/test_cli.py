@@ -87,6 +87,28 @@ def test_the_program_starts_without_loading_what_it_does_not_need() -> None:
     assert done.stdout.splitlines()[1] == "[]", done.stdout
 
 
+def test_a_search_loads_neither_parsers_nor_readers(tmp_path: Path) -> None:
+    """What only reading, folding or recording a run needs is not loaded: people type a search and wait for it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    written(session_path(home), claude_line(1, text="hello"))
+    synced(home, archive)
+    script = (
+        "import sys; sys.argv = ['steno', 'search', 'hello', '--json']\n"
+        "import stenograph.cli\n"
+        "try: stenograph.cli.main()\n"
+        "except SystemExit: pass\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('stenograph.')}\n"
+        "print(*sorted(rooms), *({'asyncio', 'socket', 'tempfile', 'subprocess'} & set(sys.modules)), file=sys.stderr)"
+    )
+    environment = {**os.environ, "STENOGRAPH_HOME": str(archive)}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert json.loads(done.stdout)[0]["run_id"] == SESSION
+    assert done.stderr.split() == sorted(
+        ["archive", "cli", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
+    )
+
+
 def test_a_demo_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
     """`steno demo | head -1`: the threads that print are as quiet as the rest."""
     command = " ".join([*STENO, "demo", "--pace", "0"])

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
-import socket
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
 
 from stenograph.errors import SourceError, unreadable
-from stenograph.journal.clock import utc_now
-from stenograph.journal.whole_file import write_whole
 
 FILE = "archive.json"
 
@@ -49,11 +44,19 @@ def make_identity(kept: Path) -> None:
     """Write the file where there is none. For the one process that holds the archive's lock."""
     path = kept / FILE
     if not path.exists():
+        import socket  # with the others, slow to load for whoever only reads
+        from uuid import uuid4
+
+        from stenograph.journal.clock import utc_now
+        from stenograph.journal.whole_file import write_whole
+
         made = ArchiveIdentity(id=str(uuid4()), made_at=utc_now(), host=socket.gethostname(), user=_user())
         write_whole(path, [msgspec.json.encode(made) + b"\n"])
 
 
 def _user() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in a container

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stenograph.fold.status import STATUSES
+from stenograph.query.scope import STATUSES
 from stenograph.runs.archive import Filters
 
 _OPTIONS = (

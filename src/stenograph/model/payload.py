@@ -14,6 +14,10 @@ Tokens = Annotated[int, Meta(ge=0)]
 Scope = Literal["call", "turn", "total"]
 
 
+TOOL_DEFINITIONS = "tool_definitions"
+"""The subtype of a `system.event` that has the definitions of tools."""
+
+
 class LifecyclePayload(Value, frozen=True, kw_only=True):
     """A run or a step began or ended (`run.*`, `step.*`)."""
 

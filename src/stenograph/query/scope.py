@@ -10,6 +10,8 @@ from stenograph.query.language import Query
 from stenograph.query.period import Period
 
 Parameters = list[object]
+STATUSES = ("running", "waiting", "finished", "failed", "interrupted", "unknown")
+"""Those of `fold.status`, which takes longer to load than a search."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):
@@ -20,7 +22,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     project: str | None = None
     """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
     status: str | None = None
-    """One of `fold.status.STATUSES`; asked of `steno_status`, which the connection must have."""
+    """One of `STATUSES`; asked of `steno_status`, which the connection must have."""
     model: str | None = None
     """The name of the model it used last, or its beginning."""
     period: Period = Period()

@@ -247,10 +247,9 @@ def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Conne
 
 def _scope(filters: Filters) -> Scope:
     from stenograph.errors import InvalidQuery
-    from stenograph.fold.status import STATUSES
     from stenograph.query.language import parse_query
     from stenograph.query.period import period_of
-    from stenograph.query.scope import Scope
+    from stenograph.query.scope import STATUSES, Scope
 
     grep, status = filters.get("grep"), filters.get("status")
     if status is not None and status not in STATUSES:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from stenograph.journal.reader import JournalReader
-from stenograph.sources.conversion import FileReport
+if TYPE_CHECKING:
+    from stenograph.journal.reader import JournalReader
+    from stenograph.sources.conversion import FileReport
 
 
 class Problem(Struct, frozen=True, kw_only=True):
