@@ -8,7 +8,6 @@ import click
 import msgspec
 
 from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import amount, cost, duration, when
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
@@ -16,6 +15,7 @@ from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import amount, cost, duration, when
 
 SHOWN = 30
 _PROMPT = 80

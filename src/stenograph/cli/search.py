@@ -6,13 +6,13 @@ import click
 import msgspec
 
 from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import when
 from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.query.language import parse_query
 from stenograph.query.scope import Scope
 from stenograph.query.search import Hit, Wanted, search
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import when
 from stenograph.render.visible import on_one_line
 
 ROLES = ("user", "assistant", "tool", "system")

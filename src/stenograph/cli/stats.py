@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import amount, bar, cost, duration
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, print_json
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.prices import load_prices
 from stenograph.query.scope import Scope
 from stenograph.query.stats import KEYS, Row, Stats, stats
+from stenograph.render.figures import amount, bar, cost, duration
 from stenograph.render.visible import on_one_line
 
 _BAR = 16
