@@ -154,16 +154,21 @@ class ThreadWriting:
         self._units = UnitSplitter()
         self._projectors: dict[str, Projector] = {}
         self._pairs = CallPairs()
+        self._calls: Counter[str] = Counter()
+        """Tool calls in the unit that goes on, by run."""
         self._written: dict[Path, None] = {}
         self._since_cleaned: Counter[Path] = Counter()
 
     def add(self, event: Event) -> None:
         """Take the next event."""
+        joined = self._pairs.add(event, None)
         if event.source != "main":
             return
         unit = self._units.add(replace(event, raw=None, raw_b64=None))  # long, and no part of the text
         if unit is not None:
             self._write(unit)
+        if joined is not None:
+            self._calls[event.run_id] += joined.change.calls
 
     def close(self) -> list[Path]:
         """Write the last units, and remove what is beyond the limit; the files that are there now."""
@@ -177,8 +182,7 @@ class ThreadWriting:
     def _write(self, unit: Unit) -> None:
         projector = self._projectors.setdefault(unit.run_id, Projector())
         entries = [entry for event in unit.events for entry in projector.feed(event)]
-        joined = (self._pairs.add(event, None) for event in unit.events)
-        calls = sum(each.change.calls for each in joined if each is not None)
+        calls = self._calls.pop(unit.run_id, 0)
         if unit.prompt is None:
             return
         path = self._write_unit(unit, entries, calls)

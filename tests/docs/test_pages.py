@@ -37,7 +37,7 @@ _VARIES = [
     (re.compile(r"\b[0-9a-f]{32}\b"), "CALL"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "TIME"),
     (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[TIME]"),
-    (re.compile(r"\d+\.\d+ s\b"), "N s"),
+    (re.compile(r"\d+(?:\.\d+)? m?s\b"), "N s"),
     (re.compile(r'"duration_ms": ?[\d.e-]+'), '"duration_ms":N'),
     (re.compile(r"process \d+"), "process N"),
     (re.compile(r"steno-demo-\w+"), "steno-demo"),

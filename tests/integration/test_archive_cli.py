@@ -302,7 +302,7 @@ def test_trees_have_subagents_threads_forks_and_workflows(steno: Steno, home: Pa
     assert (thread["name"], thread["child"]["run_id"]) == ("thread", CHILD)
     workflow = steno.json(home, "tree", WORKFLOW)
     assert [step["name"] for step in workflow["steps"]][-1] == "release"
-    assert workflow["steps"][-1]["child"]["status"] == "completed"
+    assert workflow["steps"][-1]["child"]["status"] == "finished"
     forks = [run for run in steno.json(home, "ls") if run["forked_from"]]
     assert forks
     steps = steno.json(home, "tree", forks[0]["forked_from"])["steps"]

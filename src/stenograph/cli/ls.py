@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from stenograph.cli.figures import amount, cost, duration, when
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import amount, cost, duration, when
 from stenograph.runs.archive import Filters, listed, open_archive
 from stenograph.runs.info import info_of_line
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 import msgspec
 
-from stenograph.cli.figures import when
 from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import when
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, open_archive
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.figures import amount, bar, cost, duration
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, print_json
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.stats import KEYS
+from stenograph.render.figures import amount, bar, cost, duration
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, Stats, open_archive
 from stenograph.runs.rows import Row

@@ -43,13 +43,13 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 class TotalsCounter:
-    """Counts the events of one run, event by event."""
+    """Counts the events of one run, or of several together, event by event."""
 
     def __init__(self) -> None:
         self.usage = UsageCounter()
         self._messages = MessageCounter()
         self._pairs = CallPairs()
-        self._sources: set[str] = set()
+        self._sources: set[tuple[str, str]] = set()
         self._calls = CallCounts()
         self._said = self._turns = self._errors = 0
 
@@ -58,7 +58,7 @@ class TotalsCounter:
         self._turns += begins_unit(event)
         self._errors += event.type == "error"
         if event.source != "main":
-            self._sources.add(event.source)
+            self._sources.add((event.run_id, event.source))
         if self._messages.is_new(event):
             self._said += 1
         joined = self._pairs.add(event, event.seq)

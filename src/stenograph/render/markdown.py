@@ -48,9 +48,9 @@ def _head(outline: Outline) -> str:
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Errors", f"{outline.errors:,}" if outline.errors else ""),
-        ("Tokens", tokens(outline.usage.total)),
+        *outline.counts,
+        ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
+        ("Tokens", tokens(outline.totals.tokens)),
         ("Run", outline.run_id),
     ]
     rows = "".join(f"- {name}: {escaped(on_one_line(value))}\n" for name, value in facts if value)

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from stenograph.fold.calls import CallPairs, Joined, PairState
+from stenograph.fold.calls import Joined, PairState
+from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.units import begins_unit
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
@@ -71,11 +72,10 @@ class _Survey:
         self._cwd: str | None = None
         self._agents: dict[str, None] = {}
         self._models: dict[str, None] = {}
-        self._usage = UsageCounter()
+        self._totals = TotalsCounter()
         self._unit = _Unit(0)
         self._units: list[UnitFacts] = []
         self._sources: dict[Key, _Source] = {}
-        self._pairs = CallPairs()
         self._open: dict[int, PairState] = {}
         """Calls that wait for their result, by the ordinal at which they were first told."""
         self._at: dict[int, int] = {}
@@ -97,12 +97,13 @@ class _Survey:
         unit.first = unit.first or event.timestamp
         unit.last = event.timestamp or unit.last
         self._place(ordinal, event)
+        joined = self._totals.add(event)
         payload = event.payload
         match payload:
             case MessagePayload():
                 self._message(ordinal, event, payload)
-            case ToolPayload():
-                self._tool(ordinal, event, payload)
+            case ToolPayload() if joined is not None:
+                self._tool(ordinal, event, payload, joined)
             case ErrorPayload() if event.type == "error":
                 unit.errors += 1
             case LifecyclePayload() if event.type == "run.started":
@@ -110,7 +111,6 @@ class _Survey:
             case SystemPayload(data={"cwd": str(cwd)}) if self._cwd is None and cwd:
                 self._cwd = cwd
         if event.type == "token.usage":
-            self._usage.add(event)
             unit.usage.add(event)
 
     def outline(self) -> Outline:
@@ -129,7 +129,7 @@ class _Survey:
             cwd=self._cwd,
             span=Span(started_at=self._first, ended_at=self._last),
             events=self._count,
-            usage=self._usage.totals(),
+            totals=self._totals.totals(),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
                 key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)
@@ -192,11 +192,8 @@ class _Survey:
                     self._untold.add((before, block.tool_id))
                 self._blocks[key] = ordinal
 
-    def _tool(self, ordinal: int, event: Event, payload: ToolPayload) -> None:
+    def _tool(self, ordinal: int, event: Event, payload: ToolPayload, joined: Joined) -> None:
         self._blocks.pop((event.type, event.run_id, payload.call_id), None)
-        joined = self._pairs.add(event, ordinal)
-        if joined is None:
-            return
         self._unit.calls += joined.change.calls
         self._unit.errors += joined.change.errors
         if event.source != "main" and (speaker := self._sources.get((event.run_id, event.source))) is not None:
