@@ -1,7 +1,8 @@
 """The pages run: every Python block, every `$ steno` command and `$ jq` line, and every link leads somewhere.
 
 A page is read from top to bottom in a folder of its own. Its Python blocks share one namespace. A block marked
-`output` is what the Python block before it printed. A block marked `needs=PACKAGE` is run where that is installed. Below a `$` line stands what the command printed. In both, `…` is
+`output` is what the Python block before it printed, and one marked `needs=PACKAGE` is run where that is installed.
+Below a `$` line stands what the command printed. In both, `…` is
 whatever it may be; ids, times and durations are those of the page's author and compared as such, not by value.
 """
 
