@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stenograph.archive.call_rows import _CHANGED, _NEW, CallRow
 from stenograph.archive.tables import LONG_INPUT, QUARTER_HOUR, TABLES
 from stenograph.archive.usage_rows import _REPORT, COLUMNS
+from stenograph.fold.calls import PairState
 from stenograph.fold.prices import LongRate, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
@@ -59,16 +60,20 @@ reports = st.builds(
 )
 calls = st.builds(
     CallRow,
+    pair=st.builds(
+        PairState,
+        run_id=st.just("r"),
+        source=st.just("main"),
+        call_id=st.just("c"),
+        name=st.sampled_from(["", "Bash", "Read"]),
+        call=st.sampled_from([None, 1]),
+        result=st.sampled_from([None, 1]),
+        error=st.sampled_from([None, "no"]),
+    ),
     id=st.sampled_from([None, 1, 2, 3]),
     run=st.sampled_from([run for run, _, _ in RUNS]),
-    source=st.just("main"),
-    call_id=st.just("c"),
-    name=st.sampled_from(["", "Bash", "Read"]),
-    call=st.sampled_from([None, 1]),
-    result=st.sampled_from([None, 1]),
     started_ms=st.none() | moments,
     duration_ms=st.none() | st.floats(allow_nan=False, allow_infinity=False),
-    error=st.sampled_from([None, "no"]),
 )
 periods = st.builds(Period, st.none() | moments, st.none() | moments)
 SHORT = Price(input=1.0, output=2.0, cache_write_1h=3.0, fast=2.0, tiers={"flex": TierRate(input=0.5, output=1.0)})

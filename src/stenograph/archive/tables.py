@@ -57,6 +57,10 @@ def _kept_sums(table: str, columns: str, keys: str, sums: str, then: str = "") -
       DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
       {then}
     END;
+    CREATE TRIGGER {table}_removing BEFORE DELETE ON {table} BEGIN {add("old", negated)} END;
+    CREATE TRIGGER {table}_removed AFTER DELETE ON {table} BEGIN
+      DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+    END;
     """
 
 
@@ -148,7 +152,7 @@ CREATE TABLE runs (
   ended_at TEXT,
   started_ms INTEGER,
   ended_ms INTEGER,
-  status TEXT NOT NULL DEFAULT 'running',
+  status TEXT NOT NULL DEFAULT 'unknown',
   events INTEGER NOT NULL DEFAULT 0,
   turns INTEGER NOT NULL DEFAULT 0,
   tools INTEGER NOT NULL DEFAULT 0,
@@ -163,10 +167,24 @@ CREATE TABLE runs (
   last_seq INTEGER NOT NULL DEFAULT 0,
   last_id INTEGER NOT NULL DEFAULT 0,
   evidence TEXT NOT NULL DEFAULT '{{}}',
-  cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0
+  revision INTEGER NOT NULL DEFAULT 0,
+  cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0,
+  messages INTEGER NOT NULL DEFAULT 0,
+  failed_calls INTEGER NOT NULL DEFAULT 0,
+  open_calls INTEGER NOT NULL DEFAULT 0,
+  status_reason TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);
+
+CREATE TABLE witnesses (
+  run INTEGER NOT NULL REFERENCES runs,
+  name TEXT NOT NULL,
+  upto INTEGER NOT NULL,
+  untold TEXT NOT NULL,
+  last TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
 
 CREATE TABLE sources (
   run INTEGER NOT NULL REFERENCES runs,

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_message import ClaudeFormat, message_of
@@ -167,6 +168,8 @@ class ClaudeStreamFormat(ClaudeFormat):
         texts = (getattr(record, name) for name in _SYSTEM_TEXTS)
         text = next((found for each in texts if (found := text_or_none(each)) is not None), None)
         self._system(subtype, text or text_or_none(record.stderr), _SYSTEM_DATA.of(record))
+        if subtype == "init":
+            self._define(record.tools)
 
     def _turn(self, record: StreamRecord) -> None:
         """The end of a turn: its result repeats the last answer, its usage is what the turn took."""
@@ -263,4 +266,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=ClaudeStreamFormat,
+    turns=turns.CLAUDE_STREAM,
+    tools=tools.CLAUDE,
 )

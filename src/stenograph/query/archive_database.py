@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
 from stenograph.fold.prices import Cost, Prices, Terms
@@ -18,6 +18,7 @@ from stenograph.fold.usage import Usage
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
+from stenograph.query.run_status import RunStatuses, add_status_functions
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -26,7 +27,7 @@ _EVENTS_AT_HAND = 64
 
 
 @contextmanager
-def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
+def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connection]:
     """A connection of its own with the views and their functions; the archive reads what events say."""
     connection = open_index(archive.home.path, readonly=True)
     reading = _Reading(archive)
@@ -42,6 +43,7 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
     try:
         for name, (arguments, function) in functions.items():
             connection.create_function(name, arguments, function, deterministic=True)
+        add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
             connection.execute(view.statement)
         yield connection
@@ -52,7 +54,7 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
 class _Reading:
     """What events say, for the functions of the connection."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._event = lru_cache(_EVENTS_AT_HAND)(archive.event)
         self._entries = lru_cache(_EVENTS_AT_HAND)(self._projected)
 

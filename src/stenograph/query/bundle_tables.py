@@ -88,7 +88,7 @@ TABLES = (
             "source": "`main` or `subagent:<id>`",
             "tool_name": "the tool",
             "call_id": "joins them",
-            "call_seq": "the event of the call; null when only a result was told",
+            "call_seq": "the event of the call",
             "result_seq": "the event of the result; null when it was never answered",
             "started_at": "when it was called",
             "ended_at": "when it was answered",

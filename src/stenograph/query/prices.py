@@ -12,10 +12,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from stenograph import config
 from stenograph.errors import SourceError, unreadable
 from stenograph.fold.prices import Price, Prices
-
-ENVIRONMENT = "STENOGRAPH_PRICES"
 
 
 class _Table(Struct, frozen=True, kw_only=True):
@@ -26,9 +25,9 @@ class _Table(Struct, frozen=True, kw_only=True):
 
 
 def load_prices(file: str | os.PathLike[str] | None = None) -> Prices:
-    """The table that is shipped, and over it a file of the same form: the one given, or `$STENOGRAPH_PRICES`."""
+    """The table that is shipped, and over it a file of the same form: the one given, or the configuration's."""
     shipped = _shipped()
-    own = file or os.environ.get(ENVIRONMENT)
+    own = file or config.value("prices.file")
     if not own:
         return Prices(shipped.models, shipped.date)
     table = _read(Path(own))

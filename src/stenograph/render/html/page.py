@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from stenograph.fold.prices import Prices
 from stenograph.model.event import Event
-from stenograph.render.figures import counted, day, duration, money, tokens
+from stenograph.render.figures import cost, counted, day, duration, tokens
 from stenograph.render.html.escape import line, text
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
@@ -81,14 +81,13 @@ def _facts(outline: Outline) -> str:
         ("When", day(outline.span.started_at)),
         ("Duration", "" if not seconds else duration(seconds)),
         ("Prompts", f"{asked:,}" if asked else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Subagents", f"{len(outline.sources):,}" if outline.sources else ""),
-        ("Tokens", tokens(outline.usage.total)),
-        ("Cost", money(outline.cost)),
+        *outline.counts,
+        ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
     ]
     rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in facts if value]
-    if outline.errors:
-        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.errors:,}</dd></div>')
+    if outline.totals.errors:
+        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.totals.errors:,}</dd></div>')
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
