@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -48,6 +49,11 @@ class IndexReader:
             raise ambiguous(prefix, found)
         run_id = prefix.lower() if prefix.lower() in found else next(iter(found))
         return found[run_id], run_id
+
+    def has_all_of(self, path: Path) -> bool:
+        """Whether the archive has all that a file holds now."""
+        row = self.index.execute("SELECT kept FROM files WHERE path = ?", (str(path.resolve()),)).fetchone()
+        return row is not None and row[0] == path.stat().st_size
 
     def newest_run(self, number: int = 1) -> tuple[int, str] | None:
         """The number and the id of the run with the newest events, or of the one that is so many places behind it."""

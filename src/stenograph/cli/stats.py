@@ -72,7 +72,7 @@ def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
         amount(row["output_tokens"]),
         amount(row["reasoning_output_tokens"]),
         row["model_calls"],
-        cost(row["cost_usd"], row["unpriced_models"]),
+        cost(row["cost_usd"], row["cost_is_partial"]),
     )
     if not has_tools:
         return told

@@ -7,27 +7,30 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError
+from stenograph import config
+from stenograph.errors import AmbiguousRun, RunNotFound, SourceError
 from stenograph.model.ids import check_run_id
 
 DEFAULT_ROOT = "storage"
 ENVIRONMENT = "STENOGRAPH_STORAGE"
-HOME_ENVIRONMENT = "STENOGRAPH_HOME"
 SUFFIX = ".jsonl"
 
 Root = str | os.PathLike[str]
 
 
 def storage_root(root: Root = DEFAULT_ROOT) -> Path:
-    """The root to use: the one given, or `$STENOGRAPH_STORAGE` in place of the default."""
+    """The root to use: the one given, or in place of the default `$STENOGRAPH_STORAGE` or the configuration's."""
     if os.fspath(root) == DEFAULT_ROOT:
-        root = os.environ.get(ENVIRONMENT) or root
+        root = config.value("archive.storage") or root
     return Path(root)
 
 
 def archive_home() -> Path:
-    """The folder that keeps the runs of this machine: `$STENOGRAPH_HOME`, or where the system keeps a user's data."""
-    given = os.environ.get(HOME_ENVIRONMENT)
+    """The folder that keeps the runs of this machine.
+
+    It is `$STENOGRAPH_HOME`, else the configuration's `archive.home`, else where the system keeps a user's data.
+    """
+    given = config.value("archive.home")
     if given:
         return Path(given)
     from platformdirs import user_data_dir
@@ -36,8 +39,8 @@ def archive_home() -> Path:
 
 
 def recording_root(root: Root | None = None) -> Path:
-    """Where an agent's session is recorded: the root given, or `$STENOGRAPH_STORAGE`, or the archive."""
-    return Path(root or os.environ.get(ENVIRONMENT) or archive_home()).absolute()
+    """Where an agent's session is recorded: the root given, or the one that is set (`storage_root`), or the archive."""
+    return Path(root or config.value("archive.storage") or archive_home()).absolute()
 
 
 def journal_path(root: Path, run_id: str) -> Path:
@@ -88,21 +91,6 @@ def no_run(text: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> Ru
     """The error for what is neither a file nor a run."""
     where = " or ".join(str(place / "transcripts") for place in _places(root, home))
     return RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
-
-
-def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
-    """Like `find_journal`, but a journal that does not exist yet is fine when its name is complete."""
-    try:
-        return find_journal(target, root)
-    except RunNotFound:
-        text = os.fspath(target)
-        if text.endswith(SUFFIX):
-            return Path(text)
-        try:
-            return journal_path(storage_root(root), text)
-        except InvalidRunId:
-            pass
-        raise
 
 
 def _places(root: Root, home: Path | None = None) -> list[Path]:

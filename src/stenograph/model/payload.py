@@ -11,6 +11,7 @@ from stenograph.model.value import Value
 
 ErrorText = Annotated[str, Meta(min_length=1)]
 Tokens = Annotated[int, Meta(ge=0)]
+Dollars = Annotated[float, Meta(ge=0)]
 Scope = Literal["call", "turn", "total"]
 
 
@@ -97,7 +98,16 @@ class UsagePayload(Value, frozen=True, kw_only=True):
     """Reasoning included."""
     cache_read_input_tokens: Tokens | None = None
     cache_creation_input_tokens: Tokens | None = None
+    """Written to a cache, for any duration."""
+    cache_creation_1h_input_tokens: Tokens | None = None
+    """The part of `cache_creation_input_tokens` that was written for an hour."""
     reasoning_output_tokens: Tokens | None = None
+    speed: str | None = None
+    """The source's own word, such as `fast`."""
+    service_tier: str | None = None
+    """The source's own word, such as `standard`, `batch`, `flex` or `priority`."""
+    cost_usd: Dollars | None = None
+    """Only where the source itself names a cost."""
     model: str | None = None
     message_id: str | None = None
 
@@ -107,6 +117,7 @@ TOKEN_COUNTS = (
     "output_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
     "reasoning_output_tokens",
 )
 """The fields of `token.usage` that can be added up."""

@@ -61,6 +61,8 @@ class RunLine(Struct, frozen=True, kw_only=True):
     input_tokens: int
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
+    cache_creation_1h_input_tokens: int
+    """Part of those before."""
     output_tokens: int
     reasoning_output_tokens: int
     model_calls: int
@@ -68,7 +70,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     cost_usd: float | None
     """For the models that have a price; null when none has."""
     cost_is_partial: bool
-    """Whether a model without a price was used, too."""
+    """Whether a part of it has no price: then it cost at least that much."""
     unpriced_models: list[str]
     first_prompt: str | None
     title: str | None
@@ -131,8 +133,8 @@ def _lines(index: sqlite3.Connection, rows: list[tuple[Any, ...]], prices: Price
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
     condition = f"counted.run IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
     found: dict[int, Spending] = {}
-    for run, model, usage, dollars in spent(index, "counted.run", condition, [], prices):
-        found.setdefault(run, Spending()).add(model, usage, dollars)
+    for run, model, usage, cost in spent(index, "counted.run", condition, [], prices):
+        found.setdefault(run, Spending()).add(model, usage, cost)
     return found
 
 
@@ -149,7 +151,6 @@ def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine
         status_reason=verdict.reason,
         tool_calls=told["tools"],
         subagents=row[1],
-        cost_is_partial=bool(spending.unpriced),
         title=title_of(told["name"], told["first_prompt"]),
     )
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
-from stenograph.fold.usage import Usage
+from stenograph.fold.usage import usage_of
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
@@ -163,7 +163,7 @@ class _Facts:
             self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 
     def info(self, prices: Prices, setting: Setting) -> RunInfo:
-        from stenograph.archive.indexing import agent_of  # with the whole index, which few need
+        from stenograph.archive.witness import agent_of
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
@@ -184,18 +184,22 @@ class _Facts:
             status=verdict.status,
             status_reason=verdict.reason,
             **{name: getattr(totals, name) for name in _COUNTS},
-            **{name: getattr(totals.tokens, name) for name in TOKEN_COUNTS},
+            **{name: getattr(totals.tokens, name) for name in TOKEN_COUNTS if name in RunInfo.__struct_fields__},
             **self._cost(prices),
         )
 
     def _cost(self, prices: Prices) -> dict[str, Any]:
-        dollars, is_partial, is_priced = 0.0, False, False
+        from stenograph.query.prices import Terms
+        from stenograph.query.spending import Spending
+
+        spending = Spending()
         for payload in self._counter.usage.counting():
-            usage = Usage(**{name: getattr(payload, name) or 0 for name in TOKEN_COUNTS})
-            cost = prices.cost(payload.model, usage, input_of_call=None if payload.scope == "call" else 0)
-            is_priced, is_partial = is_priced or cost is not None, is_partial or cost is None
-            dollars += cost or 0.0
-        return {"cost_usd": round(dollars, 6) if is_priced else None, "cost_is_partial": is_partial}
+            usage = usage_of(payload)
+            terms = Terms(payload.model, payload.speed, payload.service_tier)
+            length = None if payload.scope == "call" else 0
+            cost = prices.cost(terms, usage, input_of_call=length, reported=payload.cost_usd)
+            spending.add(payload.model, usage, cost)
+        return {"cost_usd": spending.cost_usd, "cost_is_partial": spending.cost_is_partial}
 
 
 _COUNTS = ("turns", "messages", "tool_calls", "failed_calls", "open_calls", "errors", "subagents")

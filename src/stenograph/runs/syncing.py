@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from stenograph import config
 from stenograph.archive.home import Home
 from stenograph.archive.walk import Root, roots_of
 from stenograph.errors import SourceError, StoreError
+from stenograph.journal.place import ENVIRONMENT as STORAGE
 
 
 def wanted_roots(archive: Home, home: str | None, agents: Sequence[str], paths: Sequence[str]) -> list[Root]:
@@ -16,8 +18,9 @@ def wanted_roots(archive: Home, home: str | None, agents: Sequence[str], paths: 
     for folder in (*paths, *([home] if home else [])):
         if not Path(folder).is_dir():
             raise SourceError(f"there is no folder {folder}; check the path", folder)
-    # Somebody else's home has none of our environment.
-    environment = os.environ if home is None else {}
+    # Somebody else's home has none of our environment, nor of our configuration.
+    storage = config.value("archive.storage") if home is None else None
+    environment = {} if home is not None else {**os.environ, **({STORAGE: storage} if storage else {})}
     roots = [Root(Path(path).resolve(), None) for path in paths]
     if not paths or agents or home:
         roots += roots_of(environment, Path(home or Path.home()), archive.path, tuple(agents))

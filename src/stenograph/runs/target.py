@@ -35,7 +35,6 @@ Target = str | os.PathLike[str]
 
 _ID = re.compile(r"[0-9a-f-]{1,36}")
 """A run id or the beginning of one."""
-_WHOLE_ID = 36
 _NEWEST = re.compile(r"last|@([1-9]\d{0,5})?")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_AT = 1 << 20
@@ -50,8 +49,8 @@ def find_run(
 ) -> RunKind:
     """The run that is meant. Raises `RunNotFound`, `AmbiguousRun`, or `SourceError` for what cannot be read.
 
-    `archive_first`: where a run id is both a journal's and the archive's, the archive's. A root of one's own leaves
-    the archive out, unless that is given, too.
+    A run id that is both a journal's and the archive's is the archive's where that has all of the journal, and with
+    `archive_first` always. A root of one's own leaves the archive out, unless that is given, too.
     """
     text = os.fspath(target)
     path = existing_path(text)
@@ -213,23 +212,23 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     if not _ID.fullmatch(prefix):
         raise no_run(text, root, home)
     journals = {file.stem: file for file in reversed(journals_of(prefix, root, home))}
-    index = None
-    if home is not None or os.fspath(root) == DEFAULT_ROOT:
-        is_needed = archive_first or not journals
-        if is_needed or len(prefix) < _WHOLE_ID:  # the beginning of an id may fit runs of both
-            index = _index(home, is_needed=is_needed)
+    may_be_archived = home is not None or os.fspath(root) == DEFAULT_ROOT
+    index = _index(home, is_needed=archive_first or not journals) if may_be_archived else None
     archived = {} if index is None else index.runs_starting_with(prefix)
     known = [prefix] if prefix in journals or prefix in archived else sorted({*journals, *archived})
-    if len(known) == 1 and known[0] in archived and (archive_first or known[0] not in journals):
-        assert index is not None
-        return _archived(index, archived[known[0]], known[0])
+    run_id = known[0] if len(known) == 1 else ""
+    if index is not None and run_id in archived:
+        journal = journals.get(run_id)
+        # Of a run that the archive has, too, a journal is what one witness told: the archive has what all of them did.
+        if archive_first or journal is None or index.has_all_of(journal):
+            return _archived(index, archived[run_id], run_id)
     if index is not None:
         index.close()
     if not known:
         raise no_run(text, root, home)
-    if len(known) > 1:
+    if not run_id:
         raise ambiguous(text, known)
-    return JournalRun(journals[known[0]])
+    return JournalRun(journals[run_id])
 
 
 def find_archived(text: str, home: Path | None = None) -> RunKind:
