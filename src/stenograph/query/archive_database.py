@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.run_status import RunStatuses, add_status_functions
+from stenograph.query.runs import title_of
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -37,6 +38,8 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         "steno_entries": (1, reading.entries),
         "steno_entry": (3, reading.entry),
         "steno_error": (1, reading.error),
+        "steno_title": (2, title_of),
+        "steno_archive": (1, partial(getattr, archive.home.identity() or _Unknown())),
         "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
         "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(_cost(prices, *values).is_partial)),
     }
@@ -49,6 +52,12 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         yield connection
     finally:
         connection.close()
+
+
+class _Unknown:
+    """An archive of which nothing says which it is: it was made by an older version, and not synced since."""
+
+    id = host = user = None
 
 
 class _Reading:
