@@ -50,16 +50,16 @@ class IndexReader:
         run_id = prefix.lower() if prefix.lower() in found else next(iter(found))
         return found[run_id], run_id
 
-    def has_all_of(self, path: Path) -> bool:
-        """Whether the archive has all that a file holds now."""
-        row = self.index.execute("SELECT kept FROM files WHERE path = ?", (str(path.resolve()),)).fetchone()
-        return row is not None and row[0] == path.stat().st_size
-
     def newest_run(self, number: int = 1) -> tuple[int, str] | None:
         """The number and the id of the run with the newest events, or of the one that is so many places behind it."""
         query = "SELECT id, run_id FROM runs ORDER BY ended_ms DESC, id DESC LIMIT 1 OFFSET ?"
         found: tuple[int, str] | None = self.index.execute(query, (number - 1,)).fetchone()
         return found
+
+    def has_whole(self, path: Path) -> bool:
+        """Whether all that a file holds is kept."""
+        row = self.index.execute("SELECT kept FROM files WHERE path = ?", (str(path.resolve()),)).fetchone()
+        return row is not None and row[0] == path.stat().st_size
 
     def events(self, run: int, first: int = 1, last: int | None = None) -> Iterator[Event]:
         """The events of a run (`runs.id`) by their numbers, read block by block; without `last`, to the end."""

@@ -49,8 +49,9 @@ def find_run(
 ) -> RunKind:
     """The run that is meant. Raises `RunNotFound`, `AmbiguousRun`, or `SourceError` for what cannot be read.
 
-    A run id that is both a journal's and the archive's is the archive's where that has all of the journal, and with
-    `archive_first` always. A root of one's own leaves the archive out, unless that is given, too.
+    Of a run that the archive has, too, a journal is what one witness saw: it is taken where it holds more than the
+    archive has of it, and with `archive_first` not even then. A root of one's own leaves the archive out, unless that
+    is given, too.
     """
     text = os.fspath(target)
     path = existing_path(text)
@@ -220,7 +221,7 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     if index is not None and run_id in archived:
         journal = journals.get(run_id)
         # Of a run that the archive has, too, a journal is what one witness told: the archive has what all of them did.
-        if archive_first or journal is None or index.has_all_of(journal):
+        if archive_first or journal is None or index.has_whole(journal):
             return _archived(index, archived[run_id], run_id)
     if index is not None:
         index.close()
