@@ -134,7 +134,7 @@ class RunDraft:
         self.last_seq = event.seq
         self.parent_run_id = self.parent_run_id or event.parent_run_id
         self._hear(event)
-        if ms is not None and (event.origin is None or event.origin.time != "given"):
+        if ms is not None and event.told_at:
             if self.started_ms is None or ms < self.started_ms:
                 self.started_ms, self.started_at = ms, event.timestamp
             if self.ended_ms is None or ms >= self.ended_ms:

@@ -31,7 +31,7 @@ _PLACE = {
     **_RUN_ID,
     "seq": ("event.seq", "its number in the run"),
     "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-    "timestamp": ("event.timestamp", "when, as the agent wrote it"),
+    "timestamp": ("nullif(event.timestamp, '')", "when, as the agent wrote it; null where nothing tells"),
 }
 _TOKENS = {
     "input_tokens": "cached ones included",
@@ -153,7 +153,7 @@ VIEWS = (
             "source": ("call.source", "who called"),
             "call_id": ("call.call_id", "the agent's id of it"),
             "name": ("call.name", "the tool"),
-            "timestamp": ("event.timestamp", "when it was called"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
             "duration_ms": ("call.duration_ms", "as told, else between call and result"),
             "error": ("call.error", "why it failed; null when it did not"),
             "input": ("steno_payload(call.call) -> '$.input'", "what was asked, as JSON"),
@@ -170,7 +170,7 @@ VIEWS = (
             "run_id": ("message.run_id", "the run"),
             "seq": ("event.seq", "the number of its first event"),
             "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-            "timestamp": ("event.timestamp", "when it began"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it began"),
             "role": ("event.role", "`user` or `assistant`"),
             "message_id": ("event.message_id", "the agent's id of it"),
             "parts": ("message.parts", "how many events it is spread over"),
