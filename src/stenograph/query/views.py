@@ -54,6 +54,24 @@ def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
     return {name: (f"{table}.{name}", about) for name, _, about in pairs}
 
 
+_DONE = {
+    **_RUN_ID,
+    "seq": ("event.seq", "the number of the call"),
+    "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
+    "agent": ("run.agent", "who ran"),
+}
+
+
+def _actions(kinds: str) -> str:
+    """Calls whose tool is of one of these kinds, with what they do; the array has one element, read once per call."""
+    return (
+        "main.calls AS call JOIN main.runs AS run ON run.id = call.run"
+        f" JOIN main.events AS event ON event.id = call.call AND steno_may_be(call.name, '{kinds}')"
+        " JOIN json_each('[' || steno_action(call.call, call.result) || ']') AS does"
+        f" ON instr(' {kinds} ', ' ' || (does.value ->> '$.kind') || ' ')"
+    )
+
+
 VIEWS = (
     View(
         name="runs",
@@ -218,6 +236,30 @@ VIEWS = (
         source=f"""{_EVENTS} WHERE event.error AND (event.type <> 'tool.result' OR EXISTS (
           SELECT 1 FROM main.calls WHERE run = event.run AND call_id = event.call_id AND result = event.id
         ))""",
+    ),
+    View(
+        name="commands",
+        about="one row per shell command that an agent ran",
+        columns=_DONE
+        | {
+            "command": ("does.value ->> '$.command'", "the command line"),
+            "cwd": ("coalesce(does.value ->> '$.cwd', run.cwd)", "the folder in which it ran"),
+            "exit_code": ("does.value ->> '$.exit_code'", "as the result tells it; null where it does not"),
+            "is_error": ("call.error IS NOT NULL", "1 when the call failed"),
+        },
+        source=_actions("shell"),
+    ),
+    View(
+        name="file_changes",
+        about="one row per file that a call changes",
+        columns=_DONE
+        | {
+            "path": ("change.value ->> '$.path'", "the file, as the agent named it"),
+            "kind": ("change.value ->> '$.kind'", "`write`, `edit`, `delete` or `move`"),
+            "added": ("change.value ->> '$.added'", "lines that it adds"),
+            "removed": ("change.value ->> '$.removed'", "lines that it removes"),
+        },
+        source=f"{_actions('write edit')} JOIN json_each(does.value -> '$.changes') AS change",
     ),
 )
 EXAMPLES = (
