@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.archive.archive import Archive
 from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
@@ -115,21 +115,21 @@ def write_journal(events: Sequence[Event], folder: Path) -> Path:
     return path
 
 
-def make_archive(folder: Path, sessions: Path) -> Archive:
+def make_archive(folder: Path, sessions: Path) -> IndexReader:
     """An archive of everything in a folder."""
     with Store(home_of(folder)) as store:
         summary = sync(store, [Root(sessions.resolve(), None)])
     assert summary.failed == 0, summary.problems
-    return Archive(folder)
+    return IndexReader(folder)
 
 
-def of_archive(archive: Archive, prices: Prices) -> dict[str, dict[str, Numbers]]:
+def of_archive(archive: IndexReader, prices: Prices) -> dict[str, dict[str, Numbers]]:
     """`ls`, `tree` and SQL of every run, by its id."""
     with views_of(archive, prices) as views:
         return {run.run_id: _of_run(archive, run, views) for run in list_runs(archive.index, Scope(), prices)[0]}
 
 
-def _of_run(archive: Archive, line: RunLine, views: sqlite3.Connection) -> dict[str, Numbers]:
+def _of_run(archive: IndexReader, line: RunLine, views: sqlite3.Connection) -> dict[str, Numbers]:
     assert line.tools == line.tool_calls
     tree = of_tree(archived_tree(archive, archive.find_run(line.run_id)[0]))
     return {
@@ -149,7 +149,7 @@ def _of_run(archive: Archive, line: RunLine, views: sqlite3.Connection) -> dict[
     }
 
 
-def _own(numbers: Numbers, archive: Archive, run_id: str) -> Numbers:
+def _own(numbers: Numbers, archive: IndexReader, run_id: str) -> Numbers:
     """Nothing of a tree that has other runs in it."""
     query = "SELECT count(*) FROM runs WHERE parent_run_id = ? OR forked_from = ?"
     return Numbers() if archive.index.execute(query, (run_id, run_id)).fetchone()[0] else numbers
@@ -179,7 +179,7 @@ def _of_views(views: sqlite3.Connection, run_id: str) -> Numbers:
     )
 
 
-def of_stats(archive: Archive, prices: Prices) -> Numbers:
+def of_stats(archive: IndexReader, prices: Prices) -> Numbers:
     """`steno stats` of the whole archive."""
     told = stats(archive.index, Scope(), prices).as_dict()["totals"]
     return Numbers(

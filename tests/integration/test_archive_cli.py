@@ -19,7 +19,7 @@ import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, make_archive
 from stenograph import start_run
-from stenograph.archive import Archive, home_of
+from stenograph.archive import IndexReader, home_of
 from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
@@ -334,7 +334,7 @@ def test_hostile_contents_cannot_reach_the_terminal(steno: Steno, tmp_path: Path
         assert done.returncode == 0, done.stderr
         for letter in "\x1b\u202e\r\x07":
             assert letter not in done.stdout + done.stderr, arguments
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         assert archive.find_run(run.run_id)[1] == run.run_id
 
 

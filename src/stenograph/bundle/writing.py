@@ -122,18 +122,15 @@ class Writing:
     def _write_events(self) -> None:
         """The events of the run, as they are and as entries; what a conversion tells of other runs goes beside."""
         main = self._spool.open(EVENTS)
-        is_logged = self._records.entries > 0
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
             told = []
             for event in self._write_lines(main, batch):
                 projector = projectors[event.run_id]
-                told += [(entry, event.run_id, projector.moment) for entry in projector.records(event)]
-            for entry, run_id, moment in told:
+                told += [(entry, projector.moment) for entry in projector.records(event)]
+            for entry, moment in told:
                 self._account.add_entry(entry, moment)
-                if not is_logged:
-                    entry.identify(run_id)
-                    self._records.add(entry, moment)
+                self._records.add(entry, moment)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
@@ -251,7 +248,7 @@ class Writing:
             counts=Counts(
                 events=account.events,
                 child_events=account.child_events,
-                entries=account.entries,
+                entries=account.entries + records.only_logged,
                 log_records=records.records,
                 log_entries=records.entries,
                 log_lines_wrapped=records.wrapped,

@@ -9,7 +9,7 @@ inside, a non-empty line leads to at least one event or is counted in `report.ac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid5
 
@@ -44,6 +44,10 @@ class Context(Struct, frozen=True, kw_only=True):
     at: str = "1970-01-01T00:00:00.000000Z"
     """The file's time: for lines before any that has one of its own."""
     keep_raw: bool = True
+    separate: Container[str] = frozenset()
+    """The sources that have files of their own: what this file repeats of them is left to those."""
+    already: frozenset[int] = frozenset()
+    """Records of a subagent's file, by their keys, that the session's main file told before this file was there."""
     side_file: Callable[[str], str | None] | None = None
     """Reads an output that the agent parked in a file of its own; None where none may be opened."""
 

@@ -151,6 +151,10 @@ class EventRows:
                 _number(told.cache_creation_input_tokens),
                 _number(told.reasoning_output_tokens),
                 int(id(told) in counted),
+                _number(told.cache_creation_1h_input_tokens),
+                told.speed,
+                told.service_tier,
+                told.cost_usd,
             )
 
     def _note(self, event: _Event, source: str) -> None:

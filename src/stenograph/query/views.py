@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.model.payload import TOKEN_COUNTS
+
 
 class View(Struct, frozen=True, kw_only=True):
     """One view."""
@@ -37,9 +39,12 @@ _TOKENS = {
     "input_tokens": "cached ones included",
     "cache_read_input_tokens": "read from a cache",
     "cache_creation_input_tokens": "written to a cache",
+    "cache_creation_1h_input_tokens": "of these, written for an hour",
     "output_tokens": "reasoning included",
     "reasoning_output_tokens": "spent on reasoning",
 }
+_PRICED = ", ".join(f"used.{name}" for name in ("model", "speed", "service_tier", "cost_usd", "scope", *TOKEN_COUNTS))
+"""What a price depends on."""
 _EVENTS = "main.events AS event JOIN main.runs AS run ON run.id = event.run"
 
 
@@ -111,6 +116,15 @@ VIEWS = (
         )
         | {name: (f"run.{name}", about) for name, about in _TOKENS.items()}
         | {
+            "cost_usd": (
+                f"(SELECT round(sum(steno_cost({_PRICED})), 6) FROM main.counted AS used WHERE used.run = run.id)",
+                "its own model calls by list prices; null when none has a price",
+            ),
+            "cost_is_partial": (
+                f"(SELECT coalesce(max(steno_cost_is_partial({_PRICED})), 0) FROM main.counted AS used"
+                " WHERE used.run = run.id)",
+                "1 when a part of it has no price: then it cost at least that much",
+            ),
             "first_prompt": ("run.first_prompt", "the beginning of the first message to it"),
             "status_reason": ("steno_status_reason(run.id)", "why it has that status"),
             "messages": ("run.messages", "messages of users and agents"),
@@ -215,11 +229,17 @@ VIEWS = (
         }
         | {name: (f"used.{name}", about) for name, about in _TOKENS.items()}
         | {
+            "speed": ("used.speed", "such as `fast`, where the source names one"),
+            "service_tier": ("used.service_tier", "such as `batch`, where the source names one"),
+            "reported_cost_usd": ("used.cost_usd", "where the source itself names a cost"),
             "cost_usd": (
-                "steno_cost(used.model, used.scope, used.input_tokens, used.output_tokens,"
-                " used.cache_read_input_tokens, used.cache_creation_input_tokens)",
-                "by list prices; null for a model without one",
-            )
+                f"steno_cost({_PRICED})",
+                "the reported cost, else by list prices; null for a model without one",
+            ),
+            "cost_is_partial": (
+                f"steno_cost_is_partial({_PRICED})",
+                "1 when the model, its tier or its speed has no price",
+            ),
         },
         source="main.counted AS used JOIN main.runs AS run ON run.id = used.run"
         " LEFT JOIN main.events AS event ON event.id = used.event",

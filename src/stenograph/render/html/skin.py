@@ -185,6 +185,7 @@ def _usage(payload: UsagePayload) -> str:
     more = [
         (payload.cache_read_input_tokens, "read from cache"),
         (payload.cache_creation_input_tokens, "written to cache"),
+        (payload.cache_creation_1h_input_tokens, "of these for an hour"),
         (payload.reasoning_output_tokens, "for reasoning"),
     ]
     told += [f"{number:,} {what}" for number, what in more if number]
