@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -12,8 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ours", deadline=None)
-settings.load_profile("ours")
+settings.register_profile("ours", deadline=None, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that ignores Ctrl-C hands that down to all it starts: to us, and to what the tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""

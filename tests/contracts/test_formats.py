@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import CASES, files_of, name_of
@@ -22,6 +22,7 @@ from stenograph.formats.base import Context, Format, FormatSpec
 from stenograph.formats.registry import detect, formats
 from stenograph.model import EVENT_TYPES, Event, decode, encode
 from stenograph.model.mend import parse_json
+from strategies import examples
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 SPECS = formats()
@@ -101,7 +102,7 @@ def check(spec: FormatSpec, data: bytes) -> None:
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
 @given(data=st.binary(max_size=300))
-@settings(max_examples=60)
+@examples(60)
 def test_any_bytes_give_events_and_never_an_exception(spec: FormatSpec, data: bytes) -> None:
     """Totality on bytes that nobody chose."""
     check(spec, data)
@@ -116,7 +117,7 @@ _json = st.recursive(
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
 @given(data=st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_records_with_any_value_in_any_field_give_events(spec: FormatSpec, data: st.DataObject) -> None:
     """Real records of the format with fields replaced by arbitrary JSON, wherever they are."""
     import json
@@ -250,6 +251,7 @@ import pickle, sys
 from stenograph.archive.frozen_parser import freeze, thaw
 from stenograph.formats.registry import formats
 from stenograph.model import encode
+from strategies import examples
 
 def no_side_file(name):
     return None

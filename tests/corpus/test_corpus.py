@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from comparison import count, different, lines_without_event, oracle, parsed
+from shared_folder import REPO, SHARED
 from stenograph.formats.registry import HEAD_BYTES, detect, formats
 from stenograph.sources import convert, detect_file
 
-REPO = Path(__file__).parents[2]
-SHARED = REPO.parent / "shared"
 pytestmark = pytest.mark.corpus
 
 FOREIGN = {

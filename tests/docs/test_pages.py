@@ -130,10 +130,8 @@ class _Following:
         while self._printed.count("\n") < wanted and time.monotonic() < until:
             time.sleep(0.02)
         _compare(self._expected or "…", self._printed, self._where)
-        # In the background of a script Ctrl-C is ignored, and what we start inherits that.
-        is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-        self._process.send_signal(signal.SIGTERM if is_ignored else signal.SIGINT)
-        assert self._process.wait(10) == (-signal.SIGTERM if is_ignored else 130), self._where
+        self._process.send_signal(signal.SIGINT)
+        assert self._process.wait(10) == 130, self._where
 
     def stop(self) -> None:
         self._process.kill()

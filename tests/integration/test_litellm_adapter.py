@@ -84,7 +84,7 @@ def test_a_session_gets_entries_only_when_asked() -> None:
         session = Session()
         with model_server(*TURNS) as server:
             evaluate(server, "sync", session=session, config={"capture_transcript": captured})
-        assert len(session[TranscriptEntry].all()) == (13 if captured else 0)
+        assert len(session[TranscriptEntry].all()) == (14 if captured else 0)
         assert [len(session[kind].all()) for kind in (PromptRendered, ToolInvoked, PromptExecuted)] == [1, 3, 1]
 
 
@@ -94,9 +94,10 @@ def test_an_error_is_recorded_and_raised_as_it_is(root: Path, litellm: Any) -> N
         with pytest.raises(litellm.RateLimitError):
             evaluate(server, "sync", recorder=recorder)
         kept = list(read_events(recorder.path))
-    assert [event.type for event in kept] == ["message.user", "error"]
-    assert "the model is busy" in kept[1].payload.message
-    assert kept[1].payload.data["status"] == 429
+    assert [event.type for event in kept] == ["message.user", "system.event", "error"]
+    assert kept[1].payload.subtype == "tool_definitions"
+    assert "the model is busy" in kept[2].payload.message
+    assert kept[2].payload.data["status"] == 429
 
 
 def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from stenograph.logs import TranscriptEmitter
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.sql import run_sql
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
-from strategies import BRIEF, PATIENT, RUN_ID, any_lines, runs
+from strategies import BRIEF, PATIENT, RUN_ID, any_lines, examples, runs
 
 BARE = BundleOptions(environment=False, page=False)
 
@@ -90,7 +90,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @given(st.data())
-@settings(PATIENT, max_examples=200)
+@examples(200)
 def test_no_byte_changes_unseen(small: bytes, data: st.DataObject) -> None:
     """Flip any bit, cut out, double or add bytes anywhere: `verify` says so, and nothing but our errors is raised."""
     place = data.draw(st.integers(0, len(small) - 1))

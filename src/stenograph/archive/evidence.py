@@ -43,7 +43,7 @@ class Evidence(Struct, omit_defaults=True):
         elif event.type == "run.completed":
             failed = isinstance(payload, LifecyclePayload) and payload.error
             self.lifecycle = FAILED if failed else FINISHED
-        elif event.origin is None or event.origin.source is None:
+        elif (event.origin is None or event.origin.source is None) and not _is_task(event):
             self._listen(event.type, payload)
 
     def _listen(self, type: str, payload: Any) -> None:
@@ -57,6 +57,12 @@ class Evidence(Struct, omit_defaults=True):
             self.has_turns, self.last = True, "working"
         elif isinstance(payload, SystemPayload) and payload.subtype in _TURN_ENDS:
             self.has_turns, self.last = True, "error" if self.last == "error" else "ended"
+
+
+def _is_task(event: Event) -> bool:
+    """Whether this is a task of Claude Code, which is a subagent's, and not a turn as Codex calls it."""
+    adapter = event.origin.adapter if event.origin is not None else None
+    return (adapter or "").startswith("claude") and isinstance(event.payload, SystemPayload)
 
 
 def _message(payload: MessagePayload) -> str:

@@ -10,6 +10,8 @@ import msgspec
 from stenograph.archive.evidence import Evidence
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
+from stenograph.archive.walk import JOURNALS
+from stenograph.archive.witness import agent_of, told_agent
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, UsagePayload
@@ -40,6 +42,7 @@ _COLUMNS = [
     "last_seq",
     "last_id",
     "evidence",
+    "revision",
 ]
 _RUN = f"""
     INSERT INTO runs (id, run_id, {", ".join(_COLUMNS)}) VALUES ({", ".join("?" * (len(_COLUMNS) + 2))})
@@ -96,6 +99,8 @@ class RunDraft:
     last_seq: int = 0
     last_id: int = 0
     evidence: str = "{}"
+    revision: int = 0
+    """How often it was numbered anew."""
     proof: Evidence = field(default_factory=Evidence)
     speakers: dict[str, Speaker] = field(default_factory=dict)
     lines: list[bytes] = field(default_factory=list)
@@ -106,18 +111,36 @@ class RunDraft:
     has_usage: bool = False
     """This batch told of tokens."""
 
-    def know(self, about: About) -> None:
-        """Take over what the main file's frame tells of the run."""
-        self.cwd = self.cwd or about.cwd
-        self.agent_version = about.agent_version or self.agent_version
-        if self.cwd and not self.project:
+    def know(self, about: About, *, takes_over: bool = False) -> None:
+        """Take over what a main file's frame tells of the run. One that leads from now on `takes_over`."""
+        self.cwd = (about.cwd or self.cwd) if takes_over else (self.cwd or about.cwd)
+        if about.format == self.format:
+            self.agent_version = about.agent_version or self.agent_version
+        else:
+            self.agent_version = self.agent_version or about.agent_version
+        if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
+
+    def anew(self) -> RunDraft:
+        """The run with nothing told of it yet: what its files' frames tell stays, and everything else is told again."""
+        return RunDraft(
+            self.id,
+            self.run_id,
+            self.format,
+            self.agent,
+            cwd=self.cwd,
+            project=self.project,
+            agent_version=self.agent_version,
+            revision=self.revision + 1,
+        )
 
     def add(self, event: Event, ms: int | None) -> None:
         """Count one event, whose `seq` is its own by now."""
         self.events += 1
         self.last_seq = event.seq
         self.parent_run_id = self.parent_run_id or event.parent_run_id
+        if self.format == JOURNALS and event.origin is not None and self.agent == agent_of(JOURNALS):
+            self.agent = told_agent(event.origin.adapter) or self.agent
         self._hear(event)
         if ms is not None and (event.origin is None or event.origin.time != "given"):
             if self.started_ms is None or ms < self.started_ms:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 3
+SCHEMA = 4
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -43,6 +43,10 @@ def _kept_sums(table: str, columns: str, keys: str, sums: str) -> str:
     END;
     CREATE TRIGGER {table}_changed AFTER UPDATE ON {table} WHEN ({old}) IS NOT ({new}) BEGIN
       {add("new", sums)}
+      DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+    END;
+    CREATE TRIGGER {table}_removing BEFORE DELETE ON {table} BEGIN {add("old", negated)} END;
+    CREATE TRIGGER {table}_removed AFTER DELETE ON {table} BEGIN
       DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
     END;
     """
@@ -150,10 +154,20 @@ CREATE TABLE runs (
   has_turns INTEGER NOT NULL DEFAULT 0,
   last_seq INTEGER NOT NULL DEFAULT 0,
   last_id INTEGER NOT NULL DEFAULT 0,
-  evidence TEXT NOT NULL DEFAULT '{{}}'
+  evidence TEXT NOT NULL DEFAULT '{{}}',
+  revision INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);
+
+CREATE TABLE witnesses (
+  run INTEGER NOT NULL REFERENCES runs,
+  name TEXT NOT NULL,
+  upto INTEGER NOT NULL,
+  untold TEXT NOT NULL,
+  last TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
 
 CREATE TABLE sources (
   run INTEGER NOT NULL REFERENCES runs,

@@ -103,8 +103,6 @@ def summary_text(summary: Summary, archive: Home) -> str:
         lines.append("the index was made anew from what is kept")
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
-    if summary.left_to_others:
-        lines.append(f"{summary.left_to_others} events are of runs that were indexed in another format already")
     return "\n".join(lines) + "\n"
 
 

@@ -17,7 +17,7 @@ from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none
 from stenograph.formats.claude_line import LINE_TYPES, attachment_event, line_event, system_event
 from stenograph.formats.claude_message import ClaudeFormat, message_of, text_of
-from stenograph.formats.claude_record import Message, SessionRecord, record_from
+from stenograph.formats.claude_record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_sidechain import Sidechains
 from stenograph.model.block import ToolUseBlock
 
@@ -61,6 +61,8 @@ class ClaudeCodeFormat(ClaudeFormat):
             self._flat(record, kind)
         elif isinstance(kind, str) and kind in LINE_TYPES:
             self._system(*line_event(record, kind))
+            if isinstance(record.shape, Shape):
+                self._define(record.shape.tools)
 
     def _locate(self, record: SessionRecord) -> None:
         """Whose line it is: the file's, or an inline subagent's."""
@@ -93,6 +95,8 @@ class ClaudeCodeFormat(ClaudeFormat):
         attachment = record.attachment
         if attachment is None or attachment.type != "queued_command":
             self._system(*attachment_event(attachment))
+            if attachment is not None and attachment.type == "prompt_snapshot":
+                self._define(attachment.tools)
             return
         # What came while the agent was busy, a person's prompt or a notification, is written nowhere else.
         is_harness = attachment.is_meta is True or attachment.command_mode == "task-notification"

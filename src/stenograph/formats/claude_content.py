@@ -42,13 +42,16 @@ def block_of(item: Any) -> Block:
     if kind == "text" and isinstance(text := item.get("text"), str):
         return TextBlock(fidelity=EMITTED, text=text)
     if kind == "thinking" and isinstance(thinking := item.get("thinking"), str):
-        return ThinkingBlock(fidelity=EMITTED, thinking=thinking)
+        return ThinkingBlock(fidelity=EMITTED, thinking=thinking, signature=text_or_none(item.get("signature")))
+    if kind == "redacted_thinking" and isinstance(hidden := item.get("data"), str):
+        return ThinkingBlock(fidelity=EMITTED, thinking="", encrypted_content=hidden)
     if kind == "tool_use" or is_server_call(kind):
         return ToolUseBlock(
             fidelity=EMITTED,
             tool_name=text_or_blank(item.get("name")),
             tool_id=text_or_blank(item.get("id")),
             tool_input=item.get("input"),
+            kind="server" if kind != "tool_use" else None,
         )
     if is_result(kind):
         return ToolResultBlock(
@@ -80,13 +83,6 @@ def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
         return text_attachment(source.get("media_type"), data.encode())
     except UnicodeEncodeError:
         return None
-
-
-def call_of(block: ToolUseBlock) -> ToolPayload:
-    """The call that a tool_use block asks for."""
-    return ToolPayload(
-        name=block.tool_name, call_id=block.tool_id, input=block.tool_input, output=None, fidelity=EMITTED
-    )
 
 
 def result_of(item: dict[str, Any], *, duration_ms: Any = None, name: Any = None) -> ToolPayload:

@@ -82,6 +82,13 @@ class Attachment(Struct, gc=False, rename="camel"):
     used: Any = None
     total: Any = None
     remaining: Any = None
+    tools: Any = None
+
+
+class Shape(Struct, gc=False):
+    """What a request to the model had beside its messages."""
+
+    tools: Any = None
 
 
 class Progress(Struct, gc=False, rename="camel"):
@@ -111,6 +118,7 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     message: Message | list[Any] | str | None = None
     tool_use_result: ToolUseResult | list[Any] | Scalar = None
     attachment: Attachment | None = None
+    shape: Shape | list[Any] | Scalar = None
     origin: Any = None
     is_meta: Any = None
     is_compact_summary: Any = None
@@ -209,6 +217,7 @@ class StreamRecord(Struct, gc=False):
     # What the system lines have to say.
     cwd: Any = None
     model: Any = None
+    tools: Any = None
     permission_mode: Any = field(default=None, name="permissionMode")
     claude_code_version: Any = None
     content: Any = None

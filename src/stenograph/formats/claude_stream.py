@@ -164,6 +164,8 @@ class ClaudeStreamFormat(ClaudeFormat):
         texts = (getattr(record, name) for name in _SYSTEM_TEXTS)
         text = next((found for each in texts if (found := text_or_none(each)) is not None), None)
         self._system(subtype, text or text_or_none(record.stderr), _SYSTEM_DATA.of(record))
+        if subtype == "init":
+            self._define(record.tools)
 
     def _turn(self, record: StreamRecord) -> None:
         """The end of a turn: its result repeats the last answer, its usage is what the turn took."""

@@ -179,7 +179,7 @@ class CopilotStreamFormat(CopilotFormat):
         self._source = source
         for block in blocks:
             if isinstance(block, ToolUseBlock):
-                self._call(block.tool_name, block.tool_id, block.tool_input)
+                self._call(block)
         self._return_to(before)
 
     def _leave_for(self, where: Where) -> tuple[Where, bytes | None]:

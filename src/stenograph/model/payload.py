@@ -54,6 +54,10 @@ class ToolPayload(Value, frozen=True, kw_only=True):
     fidelity: Fidelity
     duration_ms: float | None = None
     blocks: tuple[Block, ...] | None = None
+    namespace: str | None = None
+    """On a call: the group of tools that the name belongs to, where the API has groups."""
+    kind: str | None = None
+    """On a call: `custom` (free text as input), `server` (run on the API's side); absent for a function."""
 
 
 class SystemPayload(Value, frozen=True, kw_only=True):

@@ -280,7 +280,13 @@ def _user_drafts(payload: MessagePayload) -> list[_Draft]:
 
 
 def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
-    return [_Draft(kind, "\n".join(map(block_text, run))) for kind, run in groupby(blocks, _spoken) if kind is not None]
+    return [_Draft(kind, _joined(kind, run)) for kind, run in groupby(blocks, _spoken) if kind is not None]
+
+
+def _joined(kind: str, blocks: Iterable[Block]) -> str:
+    """Adjacent blocks, one below the other; thinking that is encrypted has no words, and leaves no empty line."""
+    texts = map(block_text, blocks)
+    return "\n".join(filter(None, texts) if kind == "thinking" else texts)
 
 
 def _spoken(block: Block) -> str | None:

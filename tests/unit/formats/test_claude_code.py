@@ -112,11 +112,39 @@ def test_input_tokens_include_what_was_cached() -> None:
     )
 
 
-def test_redacted_thinking_is_kept_as_it_stood() -> None:
+def test_a_block_nobody_knows_is_kept_as_it_stood() -> None:
     """A block of a type we have no name for survives, with who vouches for it."""
-    (block,) = events(assistant({"type": "redacted_thinking", "data": "eA=="}))[0].payload.blocks
+    (block,) = events(assistant({"type": "hologram", "data": "eA=="}))[0].payload.blocks
     assert isinstance(block, UnknownBlock)
-    assert block.extra == {"type": "redacted_thinking", "fidelity": "agent_emitted", "data": "eA=="}
+    assert block.extra == {"type": "hologram", "fidelity": "agent_emitted", "data": "eA=="}
+
+
+def test_thinking_keeps_what_its_provider_needs() -> None:
+    """A signature, or all of it as ciphertext: replay has to give both back."""
+    signed = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    blocks = events(assistant(signed, {"type": "redacted_thinking", "data": "eA=="}))[0].payload.blocks
+    assert blocks == (
+        ThinkingBlock(fidelity="agent_emitted", thinking="Hm.", signature="c2ln"),
+        ThinkingBlock(fidelity="agent_emitted", thinking="", encrypted_content="eA=="),
+    )
+
+
+def test_a_tool_of_the_api_is_a_call_of_the_server() -> None:
+    """Its kind tells it from the functions that the agent runs."""
+    use = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    message, asked = events(assistant(use, call("t1")))[:2]
+    assert [block.kind for block in message.payload.blocks] == ["server", None]
+    assert asked.payload.kind == "server"
+
+
+def test_definitions_of_tools_are_told_once() -> None:
+    """The shape of a request and the snapshot of a prompt hold the same ones."""
+    tool = {"name": "Bash", "description": "Runs.", "input_schema": {"type": "object"}}
+    snapshot = {"type": "prompt_snapshot", "tools": [{"name": "Bash", "description": "Runs.", "schema": tool}]}
+    shape = {"type": "api-request-shape", "sessionId": RUN, "shapeHash": "a", "shape": {"tools": [tool]}}
+    found = events(shape, {"type": "attachment", "attachment": snapshot}, shape)
+    told = [event.payload for event in found if event.payload.subtype == "tool_definitions"]
+    assert [(each.text, each.data) for each in told] == [("Bash", {"tools": [tool]})]
 
 
 def test_an_api_error_in_the_guise_of_an_answer_is_also_an_error() -> None:

@@ -360,6 +360,21 @@ ASKED = {"id": 0, "method": "item/tool/call", "params": {"threadId": MAIN, "turn
 ANSWERED = {"id": 0, "result": {"contentItems": [{"type": "inputText", "text": "open"}], "success": False}}
 
 
+def test_the_tools_of_a_client_are_defined_once_their_thread_is_there() -> None:
+    """They belong to the thread, which only the answer names."""
+    tool = {"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}
+    messages = [
+        {"id": 1, "method": "thread/start", "params": {"dynamicTools": [tool]}},
+        {"id": 1, "result": {"thread": {"id": CHILD}}},
+    ]
+    found, _ = read(*messages)
+    defined = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}
+    assert [event.payload.data for event in found if event.payload.subtype == "tool_definitions"] == [
+        {"tools": [defined]}
+    ]
+    assert found[-1].origin.session_id == CHILD
+
+
 def test_a_bridged_tool_is_told_three_times_and_counts_once() -> None:
     """Its item, the request to the client and its response are one call and one result."""
     messages = [

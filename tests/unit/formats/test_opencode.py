@@ -16,7 +16,7 @@ from golden_cases import CASES
 from stenograph.fold import messages, pair_calls, usage_totals
 from stenograph.formats.base import Context, run_id_of
 from stenograph.formats.opencode import SPEC, OpenCodeFormat
-from stenograph.model import AttachmentBlock, Event, SystemPayload, TextBlock, ToolPayload
+from stenograph.model import AttachmentBlock, Event, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 ROWS = [case for case in CASES if case.parent.name == "opencode"]
@@ -53,6 +53,18 @@ def subtypes(events: list[Event]) -> list[str]:
 def keys(events: list[Event]) -> list[tuple[object, ...]]:
     """Everything but where it stood, in no order."""
     return sorted((event.type, event.source, event.timestamp, repr(event.payload)) for event in told(events))
+
+
+def test_reasoning_keeps_what_its_provider_needs() -> None:
+    """Each provider has an object of its own in the metadata; a part without words is told by its ciphertext."""
+    signed = {"type": "reasoning", "text": "Hm.", "metadata": {"anthropic": {"signature": "s"}}}
+    hidden = {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "x"}}
+    rows = [part(signed), part({"type": "reasoning", "text": "", "metadata": hidden}, id="prt_2")]
+    blocks = [block for event in told(fed(*rows, rows[1])) for block in event.payload.blocks]
+    assert blocks == [
+        ThinkingBlock(fidelity="agent_emitted", thinking="Hm.", signature="s"),
+        ThinkingBlock(fidelity="agent_emitted", thinking="", id="rs_1", encrypted_content="x"),
+    ]
 
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case.name)

@@ -27,6 +27,7 @@ from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, 
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
 from stenograph.formats.loose import small, time_text
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
@@ -79,6 +80,7 @@ class CodexAppServerFormat(LineFormat):
         self._failing: dict[str, tuple[Place, ErrorPayload]] = {}
         self._answers: dict[str, str] = {}
         """The keys of answers whose usage was told, each with the key it was told under."""
+        self._tools = ToolDefinitions()
         self._is_v2 = False
         self._latest: Any = None
         """When the last delta was sent, until a message follows."""
@@ -199,6 +201,14 @@ class CodexAppServerFormat(LineFormat):
             self._emit("error", failure)
         else:
             self._emit("system.event", answer(f"{method}/response" if method else "response", message.result))
+            if request is not None and method in _INSTRUCTING:
+                self._define(request.params.get("dynamicTools"))
+
+    def _define(self, tools: Any) -> None:
+        """The tools that the client offers its thread."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     # Notifications.
 

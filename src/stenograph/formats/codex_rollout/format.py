@@ -10,6 +10,7 @@ from msgspec import Raw
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
@@ -20,6 +21,7 @@ from stenograph.formats.codex_rollout.twin import QUIET_EVENTS, TWINS, event_new
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.content import blocks_of, texts_of
 from stenograph.formats.loose import small, string, tokens
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
@@ -42,6 +44,7 @@ class CodexRolloutFormat(LineFormat):
         self._has_records = False
         """Whether `token_usage_record`s tell the usage, so that `token_count` only repeats it."""
         self._total: Any = None
+        self._tools = ToolDefinitions()
 
     def _decode(self, line: bytes) -> Any:
         return records.decode(line)
@@ -76,9 +79,10 @@ class CodexRolloutFormat(LineFormat):
     def _session_meta(self, record: Record) -> None:
         meta: Meta = record.payload
         names = meta.__struct_fields__
-        data = small((name, getattr(meta, name)) for name in names if name != "timestamp")
+        data = small((name, getattr(meta, name)) for name in names if name not in ("timestamp", "dynamic_tools"))
         is_own = string(meta.id) == self._thread_id
         self._system("session_meta" if is_own else "copied_session_meta", data=data)
+        self._define(loads(meta.dynamic_tools))
 
     def _turn_context(self, record: Record) -> None:
         turn = record.payload
@@ -122,6 +126,8 @@ class CodexRolloutFormat(LineFormat):
             self._message(item, record.metadata)
         elif kind in _QUIET_ITEMS:
             self._system(kind, data=small([("id", item.id)]))
+            if kind == "additional_tools":
+                self._define(loads(item.tools))
         else:
             self._unknown(record.whole(), f"response_item/{kind}")
 
@@ -152,13 +158,14 @@ class CodexRolloutFormat(LineFormat):
             self._system("inter_agent_message", "\n".join(texts_of(item.content)), data)
 
     def _reasoning(self, item: Item) -> None:
-        self._say("assistant", item, thinking_of(item.summary, item.content))
+        blocks = thinking_of(item.summary, item.content, id=item.id, encrypted=item.encrypted_content)
+        self._say("assistant", item, blocks)
 
     def _function_call(self, item: Item) -> None:
         self._call(item, tool_name(item.name, item.namespace), arguments_of(item.arguments))
 
     def _custom_tool_call(self, item: Item) -> None:
-        self._call(item, tool_name(item.name, item.namespace), item.input)
+        self._call(item, tool_name(item.name, item.namespace), item.input, kind="custom")
 
     def _local_shell_call(self, item: Item) -> None:
         self._call(item, "local_shell", item.action)
@@ -170,24 +177,30 @@ class CodexRolloutFormat(LineFormat):
         found, self._search_id = self._search_id, None
         if string(item.id) is None and found is not None:
             item.call_id = found
-        self._call(item, "web_search", item.action)
+        self._call(item, "web_search", item.action, kind="server")
 
     def _image_generation_call(self, item: Item) -> None:
         """A call with its result in it."""
-        self._call(item, "image_generation", small([("revised_prompt", item.revised_prompt)]))
+        given = small([("revised_prompt", item.revised_prompt)])
+        self._call(item, "image_generation", given, kind="server")
         if isinstance(item.result, str) and item.result:
             image = attachment("image/png", item.result)
             output, blocks = (item.result, None) if image is None else (None, (image,))
             self._result(self._call_id(item), output, blocks)
 
-    def _call(self, item: Item, name: str, given: Any) -> None:
+    def _call(self, item: Item, name: str, given: Any, kind: str | None = None) -> None:
         call_id = self._call_id(item)
         self._outcomes.called(call_id)
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
-        self._say("assistant", item, (block,))
-        self._emit(
-            "tool.call", ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
+        block = ToolUseBlock(
+            fidelity="agent_emitted",
+            tool_name=name,
+            tool_id=call_id,
+            tool_input=given,
+            namespace=string(item.namespace),
+            kind=kind,
         )
+        self._say("assistant", item, (block,))
+        self._emit("tool.call", call_of(block))
 
     def _output(self, item: Item) -> None:
         output, blocks = result_of(item.output)
@@ -325,6 +338,11 @@ class CodexRolloutFormat(LineFormat):
         self._emit(
             "system.event", SystemPayload(subtype=subtype, text=text or None, data=data), child_run_id=child_run_id
         )
+
+    def _define(self, tools: Any) -> None:
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     def _fail(self, error: Any) -> None:
         fields = error if isinstance(error, dict) else {"message": error}

@@ -40,6 +40,7 @@ class Meta(_Loose):
     agent_nickname: Any = None
     agent_role: Any = None
     git: Any = None
+    dynamic_tools: Raw = _NOTHING
 
 
 class Turn(_Loose):
@@ -61,6 +62,7 @@ class Item(_Loose):
     role: Any = None
     content: Any = None
     summary: Any = None
+    encrypted_content: Any = None
     name: Any = None
     namespace: Any = None
     call_id: Any = None

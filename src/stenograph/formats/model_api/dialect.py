@@ -11,6 +11,7 @@ from stenograph.formats.model_api.history import History, Mark
 from stenograph.formats.model_api.parts import text_block
 from stenograph.formats.model_api.recent import Recent
 from stenograph.formats.model_api.turn import Emit, Turn
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.payload import ErrorPayload, SystemPayload, UsagePayload
 
 
@@ -31,6 +32,7 @@ class Dialect:
         self._nameless: Counter[str] = Counter()
         self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
         self._open: dict[str, list[str]] = {}
+        self._tools = ToolDefinitions()
 
     # What a dialect gives.
 
@@ -111,6 +113,12 @@ class Dialect:
         if usage.message_id:
             self._usages.put(usage.message_id, usage)
         self._emit("token.usage", usage)
+
+    def _define(self, tools: Any) -> None:
+        """Tell the definitions of tools that came with a call, when they are new or changed."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text, data=data))

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.formats.attachment import attachment
-from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.verbatim import verbatim
-from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock
+from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
 
 EMITTED: Fidelity = "agent_emitted"
@@ -52,6 +52,18 @@ def file_block(part: dict[str, Any]) -> Block:
     if url.startswith("data:") and comma and head.endswith(";base64"):
         block = attachment(part.get("mime") or head.partition(";")[0], data)
     return block or verbatim({**part, "type": "file"})
+
+
+def thinking_of(part: dict[str, Any], text: str) -> ThinkingBlock:
+    """Words of a part of reasoning, with what its `metadata` holds for the provider: an object for each."""
+    told = {name: value for each in a_dict(part.get("metadata")).values() for name, value in a_dict(each).items()}
+    return ThinkingBlock(
+        fidelity=EMITTED,
+        thinking=text,
+        signature=first_str(told, "signature", "thoughtSignature"),
+        id=first_str(told, "itemId"),
+        encrypted_content=first_str(told, "reasoningEncryptedContent", "redactedData"),
+    )
 
 
 def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:
