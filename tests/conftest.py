@@ -30,8 +30,8 @@ def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
     monkeypatch.setenv("STENOGRAPH_CONFIG", os.devnull)
-    for name in ("STENOGRAPH_STORAGE", "STENOGRAPH_TEXTS"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("STORAGE", "TEXTS", "THREAD", "CHAT", "MODE"):
+        monkeypatch.delenv(f"STENOGRAPH_{name}", raising=False)
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))
 
 

@@ -59,7 +59,8 @@ class TranscriptEmitter:
         self.run_id = run_id or self.evaluation_id
         self._logger = logger or logging.getLogger(__name__)
         self._guard = Guard(f"transcript of {prompt_name!r}")
-        self._lock = threading.RLock()  # protects the numbers and the tally, and keeps records in their order
+        self._lock = threading.RLock()  # protects all that follows, and keeps records in their order
+        self._latest = datetime.min.replace(tzinfo=UTC)
         self._numbers: dict[str, int] = {}
         self._tally = Tally()
         survives_fork(self)
@@ -103,7 +104,7 @@ class TranscriptEmitter:
 
         def build(number: int) -> TranscriptEntry:
             known = isinstance(entry_type, str) and entry_type in ROLES
-            moment, text = _moment(timestamp)
+            moment, text = self._now() if timestamp is None else _moment(timestamp)
             return TranscriptEntry(
                 prompt_name=self.prompt_name,
                 adapter=self.adapter,
@@ -162,6 +163,11 @@ class TranscriptEmitter:
         with self._lock:
             self._emit(build(self._numbers.get(source, 0) + 1))
 
+    def _now(self) -> tuple[datetime, str]:
+        """The present moment and its text; never before the one given last, also where the clock was set back."""
+        self._latest = max(self._latest, datetime.now(UTC))
+        return self._latest, self._latest.isoformat(timespec="milliseconds")
+
     def _emit(self, entry: TranscriptEntry) -> None:
         with self._lock:
             number = self._numbers[entry.source] = self._numbers.get(entry.source, 0) + 1
@@ -190,13 +196,11 @@ class TranscriptEmitter:
         self._logger.log(level, "%s", message, extra={"event": event, "context": context})
 
 
-def _moment(timestamp: str | datetime | None) -> tuple[datetime, str | None]:
+def _moment(timestamp: str | datetime) -> tuple[datetime, str | None]:
     """A moment, and how its source wrote it."""
     if isinstance(timestamp, str):
         return moment_of(timestamp) or datetime.now(UTC), timestamp
-    moment = timestamp or datetime.now(UTC)
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware, aware.isoformat(timespec="milliseconds") if timestamp is None else None
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC), None
 
 
 def _plain(summary: TranscriptSummary) -> dict[str, Any]:
