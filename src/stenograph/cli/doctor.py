@@ -16,7 +16,11 @@ from stenograph.query.doctor.report import AgentState, ArchiveState, HookState, 
 from stenograph.render.visible import on_one_line
 
 
-@click.command("doctor", epilog="Example: steno doctor --json")
+@click.command(
+    "doctor",
+    epilog="Example: steno doctor --json",
+    short_help="Look at everything, and say what needs a person.",
+)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
