@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 
 from stenograph.archive.home import home_of
-from stenograph.cli.figures import amount, duration
 from stenograph.cli.install import hook_state
 from stenograph.cli.options import json_option, print_json, write_text
-from stenograph.cli.sync import wanted_roots
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import noted_problems
 from stenograph.query.doctor.examination import examine
 from stenograph.query.doctor.report import AgentState, ArchiveState, HookState, JournalState, Report
+from stenograph.render.figures import amount, duration
 from stenograph.render.visible import on_one_line
+from stenograph.runs.syncing import wanted_roots
 
 
 @click.command(

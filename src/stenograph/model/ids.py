@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from _hashlib import HASH
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+_RANDOM = re.compile(
+    r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?=[A-Za-z]*[0-9])[0-9A-Za-z]{16,}", re.ASCII
+)
+_MANY_CHARACTERS = 8
 _ENTRY_NAMESPACE = UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11").bytes
 _VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 """The digit that says which kind of UUID it is, by the digit of the digest that stood there."""
@@ -26,6 +30,16 @@ def check_run_id(value: object) -> str:
     if not _UUID.fullmatch(text):
         raise InvalidRunId(value)
     return text
+
+
+def is_unique(id: str) -> bool:
+    """Whether an id is unique by itself, judged by its shape: a UUID, or a long stretch of letters and digits.
+
+    Local model servers number their answers (`chatcmpl-17`), and redacted or scripted files repeat words: such an id
+    tells the calls of one session apart and no more. Random ids of 16 characters use many different ones, which
+    padded numbers and repeated words do not.
+    """
+    return any(len(set(found)) >= _MANY_CHARACTERS for found in _RANDOM.findall(id))
 
 
 def entry_id(run_id: str, source: str, place: str) -> UUID:

@@ -266,14 +266,10 @@ def _subtype(event: Event) -> str | None:
 
 
 def _user_drafts(payload: MessagePayload) -> list[_Draft]:
-    blocks = payload.blocks
     drafts = []
     if payload.system_prompt is not None:
         drafts.append(_Draft("user_message", payload.system_prompt, role="system"))
-        last = next((n for n in reversed(range(len(blocks))) if isinstance(blocks[n], TextBlock)), None)
-        if last is not None and block_text(blocks[last]) == payload.system_prompt:
-            blocks = blocks[:last] + blocks[last + 1 :]
-    said = [block for block in blocks if isinstance(block, TextBlock | AttachmentBlock)]
+    said = [block for block in payload.said if isinstance(block, TextBlock | AttachmentBlock)]
     if said or not drafts:
         drafts.append(_Draft("user_message", blocks_text(said), role="user"))
     return drafts

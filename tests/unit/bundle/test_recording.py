@@ -71,7 +71,7 @@ def test_a_run_and_its_logs_are_one_bundle(tmp_path: Path, root: Path, bare: Bun
     assert bundle.logs[0]["message"] == "at 7"
     assert bundle.logs[0]["context"] == {"n": 7}
     assert bundle.manifest.logs == "captured"
-    assert bundle.manifest.status == "completed"
+    assert bundle.manifest.status == "finished"
     assert [entry.content for entry in reconstruct_transcript(bundle.logs)] == ["review", "Go.", "review"]
     assert reconstruct_transcript(bundle.logs) == bundle.entries
 

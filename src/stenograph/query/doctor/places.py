@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stenograph.archive.home import Home
-from stenograph.journal.file import is_being_written
+from stenograph.liveness import is_being_written
 from stenograph.query.doctor.report import ArchiveState, JournalState
 
 _PRIVATE = ("kept", "transcripts", "collectors")
