@@ -15,7 +15,6 @@ from run_kinds import DATABASE_SESSION, KINDS, make_database, make_kinds, told
 from stenograph import RunReader, SourceError, entries, open_run, read_events, start_run
 from stenograph.errors import AmbiguousRun, RunNotFound
 from stenograph.fold import messages, pair_calls, units, usage_totals
-from stenograph.journal.place import HOME_ENVIRONMENT
 from stenograph.sources import convert
 
 
@@ -118,7 +117,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     written(session_path(home), claude_line(1), claude_line(2, "assistant"))
     written(thread_path(home), codex(0), codex(1))
     synced(home, archive)
-    monkeypatch.setenv(HOME_ENVIRONMENT, str(archive))
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
     return archive
 
 
