@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from stenograph.archive.archive import Archive
-
 from archive_cases import rows
 from stenograph.adapters.collection import SessionCollection
 from stenograph.archive.home import home_of

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stenograph.archive.archive import Archive
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, written
 from stenograph.archive.home import home_of
