@@ -14,13 +14,14 @@ from msgspec import Struct, field
 
 from stenograph.fold.calls import Joined, PairState
 from stenograph.fold.prices import Cost, Prices
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.units import begins_unit
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
-from stenograph.render.outline import Key, Outline, SourceFacts, Span, UnitFacts, on_a_line
+from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a_line
 
 TITLE_LENGTH = 90
 _NAMES_KEPT = 8
@@ -38,8 +39,7 @@ def outline_of(events: Iterable[Event], prices: Prices | None = None) -> Outline
 class _Unit(Struct):
     number: int
     title: str = ""
-    first: str = ""
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     errors: int = 0
     usage: UsageCounter = field(default_factory=UsageCounter)
@@ -48,7 +48,7 @@ class _Unit(Struct):
         return UnitFacts(
             number=self.number,
             title=self.title,
-            span=Span(started_at=self.first, ended_at=self.last),
+            span=self.times.span,
             calls=self.calls,
             errors=self.errors,
             usage=self.usage.totals().total,
@@ -56,8 +56,7 @@ class _Unit(Struct):
 
 
 class _Source(Struct):
-    first: str
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     end: int = 0
     parent: str = ""
@@ -69,7 +68,8 @@ class _Survey:
 
     def __init__(self) -> None:
         self._count = 0
-        self._run_id = self._name = self._first = self._last = ""
+        self._run_id = self._name = ""
+        self._times = SpanCounter()
         self._cwd: str | None = None
         self._agents: dict[str, None] = {}
         self._models: dict[str, None] = {}
@@ -92,11 +92,9 @@ class _Survey:
             self._begin_unit(event)
         self._count += 1
         self._run_id = self._run_id or event.run_id
-        self._first = self._first or event.timestamp
-        self._last = event.timestamp or self._last
+        self._times.add(event)
         unit = self._unit
-        unit.first = unit.first or event.timestamp
-        unit.last = event.timestamp or unit.last
+        unit.times.add(event)
         self._place(ordinal, event)
         joined = self._totals.add(event)
         payload = event.payload
@@ -128,13 +126,13 @@ class _Survey:
             agents=tuple(self._agents),
             models=tuple(self._models),
             cwd=self._cwd,
-            span=Span(started_at=self._first, ended_at=self._last),
+            span=self._times.span,
             events=self._count,
             totals=self._totals.totals(),
             cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
-                key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)
+                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)
                 for key, each in self._sources.items()
             },
             spawned=spawned,
@@ -176,8 +174,9 @@ class _Survey:
         key = (event.run_id, source)
         known = self._sources.get(key)
         if known is None:
-            known = self._sources[key] = _Source(event.timestamp)
-        known.last, known.end = event.timestamp or known.last, ordinal
+            known = self._sources[key] = _Source()
+        known.times.add(event)
+        known.end = ordinal
         known.parent = known.parent or origin.parent_source or ""
         if origin.parent_call_id and known.parent_call is None:
             known.parent_call = (event.run_id, origin.parent_call_id)

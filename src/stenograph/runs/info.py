@@ -162,7 +162,7 @@ class _Facts:
             self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 
     def info(self, prices: Prices, setting: Setting) -> RunInfo:
-        from stenograph.archive.witness import agent_of  # with the whole index, which few need
+        from stenograph.archive.witness import agent_of
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
