@@ -24,7 +24,7 @@ class OpenEnds:
 
     def __init__(self) -> None:
         self._run: OpenEnd | None = None
-        self._steps: dict[tuple[str, int], list[OpenEnd]] = {}
+        self._steps: dict[tuple[str, int, tuple[int, ...] | None], list[OpenEnd]] = {}
         self._calls: dict[str, OpenEnd] = {}
         self._answered: set[str] = set()
         self._strays: list[OpenEnd] = []
@@ -32,7 +32,7 @@ class OpenEnds:
     def add(self, event: Event) -> None:
         """Take the next event of the run into account."""
         payload = event.payload
-        key = (event.path, event.iteration)
+        key = (event.path, event.iteration, event.iterations)
         match event.type:
             case "run.started":
                 name = payload.name if isinstance(payload, LifecyclePayload) else ""

@@ -27,14 +27,14 @@ def subagent_tree(events: Iterable[Event]) -> RunNode:
     """A run of an agent: its subagents are its steps, each under the one that spawned it."""
     speakers: dict[str, _Speaker] = {"main": _Speaker("main")}
     run_id, parent_run_id, count = "", None, 0
-    names: dict[str, str] = {}
+    made: dict[str, tuple[str, int]] = {}
     for event in events:
         count += 1
         run_id, parent_run_id = run_id or event.run_id, parent_run_id or event.parent_run_id
         speaker = speakers.setdefault(event.source, _Speaker(event.source))
         _listen(speaker, event, count)
         if isinstance(event.payload, ToolPayload) and event.type == "tool.call":
-            names[event.payload.call_id] = event.payload.name
+            made.setdefault(event.payload.call_id, (event.payload.name, event.seq or count))
     main = speakers["main"]
     return RunNode(
         run_id=run_id,
@@ -46,7 +46,7 @@ def subagent_tree(events: Iterable[Event]) -> RunNode:
         events=count,
         messages=len(main.messages),
         tool_calls=len(main.calls),
-        steps=_below("main", speakers, names, frozenset(["main"])),
+        steps=_below("main", speakers, made, frozenset(["main"])),
     )
 
 
@@ -63,13 +63,13 @@ def _listen(speaker: _Speaker, event: Event, number: int) -> None:
 
 
 def _below(
-    source: str, speakers: dict[str, _Speaker], names: dict[str, str], above: frozenset[str]
+    source: str, speakers: dict[str, _Speaker], made: dict[str, tuple[str, int]], above: frozenset[str]
 ) -> tuple[StepNode, ...]:
-    """The subagents of a source; one whose parent nobody knows belongs to the main agent."""
+    """The subagents of a source; one whose parent is unknown belongs to the main agent. `made` are the calls by id."""
     return tuple(
         StepNode(
             name=each.source,
-            kind=f"by {names[each.call_id]}" if each.call_id in names else "subagent",
+            kind=f"by {made[each.call_id][0]}" if each.call_id in made else "subagent",
             path=each.source,
             iteration=0,
             status="completed",
@@ -77,7 +77,9 @@ def _below(
             ended_at=each.last,
             messages=len(each.messages),
             tool_calls=len(each.calls),
-            steps=_below(each.source, speakers, names, above | {each.source}),
+            steps=_below(each.source, speakers, made, above | {each.source}),
+            call_id=each.call_id,
+            call_seq=made[each.call_id][1] if each.call_id in made else None,
         )
         for each in speakers.values()
         if each.source not in above and (each.parent if each.parent in speakers else "main") == source

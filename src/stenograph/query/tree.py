@@ -82,6 +82,8 @@ class _Growing:
                 messages=0,
                 tool_calls=0,
                 child=child,
+                call_id=call_id if is_child else None,
+                call_seq=sources.call_seq(call_id) if is_child else None,
             )
 
 
@@ -90,7 +92,13 @@ class _Sources:
 
     def __init__(self, archive: Archive, run: int) -> None:
         index = archive.index
-        self._names: dict[str, str] = dict(index.execute("SELECT call_id, name FROM calls WHERE run = ?", (run,)))
+        made = """
+            SELECT calls.call_id, calls.name, events.seq FROM calls LEFT JOIN events ON events.id = calls.call
+            WHERE calls.run = ? ORDER BY calls.id
+        """
+        self._made: dict[str, tuple[str, int | None]] = {}
+        for call_id, name, seq in index.execute(made, (run,)):
+            self._made.setdefault(call_id, (name, seq))
         messages = """
             SELECT source, count(DISTINCT coalesce(message_id, id)) FROM events
             WHERE run = ? AND type IN ('message.user', 'message.assistant') GROUP BY source
@@ -128,10 +136,16 @@ class _Sources:
                     messages=messages,
                     tool_calls=calls,
                     steps=self.below(name, above | {name}),
+                    call_id=call_id,
+                    call_seq=self.call_seq(call_id),
                 )
             )
         return tuple(steps)
 
     def kind(self, call_id: str | None, otherwise: str) -> str:
         """Which call spawned something."""
-        return f"by {self._names[call_id]}" if call_id in self._names else otherwise
+        return f"by {self._made[call_id][0]}" if call_id in self._made else otherwise
+
+    def call_seq(self, call_id: str | None) -> int | None:
+        """The number of the event of that call, in this run."""
+        return self._made[call_id][1] if call_id in self._made else None
