@@ -344,3 +344,9 @@ def test_a_call_is_recorded_once_and_by_who_saw_it(name: str, told: Told) -> Non
     assert [event.type for event in tools] == ["tool.call", "tool.result"]
     assert {event.payload.fidelity for event in tools} == {"router" if name in OWNERS else "agent_emitted"}
     assert len(pair_calls(told.events)) == 1
+
+
+def test_a_prompt_that_an_adapter_sent_is_the_routers(name: str, told: Told) -> None:
+    """We sent it, so it is not the agent's word for it; Claude's is read from Claude's own file, and so is a host's."""
+    (prompt,) = [event for event in told.events if event.type == "message.user"]
+    assert {block.fidelity for block in prompt.payload.blocks} == {"router" if name in OWNERS else "agent_emitted"}

@@ -26,6 +26,7 @@ from stenograph.formats.codex_app_server.notice import answer, error_of, is_know
 from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, Requests, Stream
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
+from stenograph.formats.content import seen_by_us
 from stenograph.formats.loose import small, time_text
 from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
@@ -167,7 +168,7 @@ class CodexAppServerFormat(LineFormat):
             thread.model = text(params.get("model"))
         if thread is not None and thread.instructions:
             prompt, thread.instructions = items.instructed(prompt, thread.instructions), None
-        self._emit("message.user", prompt)
+        self._emit("message.user", seen_by_us(prompt) if self._owns_tools else prompt)
 
     def _bridged_call(self, record: Any, message: Message) -> None:
         """`item/tool/call`: the client runs a tool; since 0.144 an item has said so just before."""
