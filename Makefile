@@ -39,7 +39,7 @@ agents: $(VENV)/.developing
 	@tools/run-tests agents "no test here needs a real agent program yet"
 
 corpus: $(VENV)/.developing
-	@if [ -d "$(SHARED)" ]; then tools/run-tests corpus "no check over $(SHARED) yet"; \
+	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
 bench: $(VENV)/.developing

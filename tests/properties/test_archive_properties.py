@@ -20,6 +20,7 @@ from archive_cases import (
     thread_path,
     whole_index,
 )
+from stenograph.adapters.collection import session_in
 from stenograph.archive.home import home_of
 from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.schema import open_index
@@ -27,6 +28,7 @@ from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import roots_of
 from strategies import examples
+from witness_cases import collected
 
 KINDS = ("user", "assistant", "call", "result")
 FILES: list[Callable[[Path], Path]] = [session_path, subagent_path, thread_path]
@@ -41,6 +43,7 @@ operations = st.one_of(
     st.tuples(st.just("delete"), st.integers(0, 2), st.just(0)),
     st.tuples(st.just("rename"), st.integers(0, 2), st.just(0)),
     st.tuples(st.just("copy"), st.integers(0, 2), st.just(0)),
+    st.tuples(st.just("collect"), st.sampled_from([0, 2]), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
@@ -72,6 +75,8 @@ class World:
             case "edit" | "truncate" | "replace" | "delete" | "rename" | "copy" if path.exists():
                 self.touched.add(str(path))
                 getattr(self, f"_{name}")(path, amount)
+            case "collect" if path.exists() and session_in(path) is not None:
+                self.touched.add(str(collected(path, self.archive)))
             case "sync":
                 synced(self.home, self.archive)
                 self.touched.clear()

@@ -31,12 +31,13 @@ from stenograph.fold.open_ends import OpenEnds
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.clock import utc_now
 from stenograph.journal.guard import Guard
-from stenograph.journal.recorder import Mask
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Mask, Recorder
 from stenograph.model.event import Event, Origin
 from stenograph.model.payload import ErrorPayload, UnknownPayload
 from stenograph.session import Session
 from stenograph.sources.detection import format_named
-from stenograph.sources.known import Known
+from stenograph.sources.known import Known, known_lines
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
 from stenograph.threads import ThreadTranscripts
@@ -85,6 +86,7 @@ class TranscriptCollector:
         spec = format_named("claude_code")
         self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
         self._known = known
+        self._recorder = recorder if isinstance(recorder, Recorder) or recorder is None else recorder.run.recorder
         self._guard = Guard(f"collector of {prompt_name!r}")
         self._paths: dict[str, None] = {}  # in the order of discovery
         self._named: set[str] = set()  # what hooks called their sessions, which may be several names of one
@@ -104,6 +106,11 @@ class TranscriptCollector:
         self._is_running = False
         self._stopping = threading.Lock()  # protects the next
         self._is_stopped = True
+
+    @property
+    def prompt_name(self) -> str:
+        """The prompt that the session is about, as it was given."""
+        return self._capture.prompt_name
 
     @property
     def main_entry_count(self) -> int:
@@ -253,7 +260,7 @@ class TranscriptCollector:
                 continue
             self._followed.add(real)
             self._paths[path] = None
-            base = self._sessions[0].main if self._sessions else None
+            base = self._sessions[0].main if self._sessions else self._continued(Path(main))
             tail = SessionTail(
                 Path(main),
                 self._spec,
@@ -282,6 +289,24 @@ class TranscriptCollector:
                 session.include(file, source)
             is_new = is_new or len(session.tails) > known
         return is_new
+
+    def _continued(self, main: Path) -> Path | None:
+        """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
+
+        The files of later sessions are named as seen from there, and what the journal has of a session that is resumed
+        is not taken down again.
+        """
+        recorder = self._recorder
+        if recorder is None or recorder.stats().seq == 0:
+            return None
+        first = next((event.origin for event in read_events(recorder.path) if _is_of_main_file(event)), None)
+        if first is None:
+            return None
+        if self._known is None:
+            self._known = known_lines(read_events(recorder.path), verbatim=recorder.mask is None)
+        self._capture.continues(read_events(recorder.path))
+        begun = main if first.session_id is None else main.with_name(f"{first.session_id}{main.suffix}")
+        return None if begun == main else begun
 
     def _note_file(self, tail: FileTail) -> None:
         if tail.source != "main":
@@ -406,6 +431,14 @@ class TranscriptCollector:
         if self._watch is not None:
             self._watch.close()
             self._watch = None
+
+
+def _is_of_main_file(event: Event) -> bool:
+    """Whether an event was taken from the main file of a session of Claude."""
+    origin = event.origin
+    if origin is None or origin.line is None or origin.file is not None:
+        return False
+    return (origin.adapter or "").startswith("claude")
 
 
 def _may_be_a_file(path: str) -> bool:

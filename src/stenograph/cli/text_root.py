@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from stenograph import config
+
 if TYPE_CHECKING:
     from stenograph.threads import ThreadTranscripts
 
@@ -62,7 +64,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 _OPTIONS = (
     click.option(
         "--text-root",
-        envvar="STENOGRAPH_TEXTS",
+        default=lambda: config.value("archive.texts"),
         metavar="DIR",
         help="At the end, write the run as `steno text` does, too.  [default: $STENOGRAPH_TEXTS, else not]",
     ),

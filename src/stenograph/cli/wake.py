@@ -35,7 +35,22 @@ def answer() -> int:
 def storage() -> Path:
     """Where sessions are recorded: as `journal.place.recording_root` says, which takes too long to load."""
     given = os.environ.get("STENOGRAPH_STORAGE")
+    if not given and _has_config():
+        try:
+            from stenograph.journal.place import recording_root
+
+            return recording_root()
+        except ValueError as error:  # the session is recorded all the same, where it is without a file
+            note(data_home(), f"the configuration was passed over: {error}")
     return Path(given).absolute() if given else data_home()
+
+
+def _has_config() -> bool:
+    """Whether there is a file that may say where; as `config.config_path`, which takes too long to load."""
+    if os.environ.get("STENOGRAPH_CONFIG") or sys.platform != "linux":
+        return True
+    folder = os.environ.get("XDG_CONFIG_HOME", "").strip() or Path("~/.config").expanduser()
+    return Path(folder, "stenograph", "config.toml").exists()
 
 
 def _take(call: bytes, root: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from stenograph import Recorder, TranscriptEntry, read_events
+from stenograph import Recorder, TranscriptEntry, entries, read_events
 from stenograph.adapters.collector import TranscriptCollector
 from stenograph.adapters.collector_config import TranscriptCollectorConfig
 from stenograph.adapters.sdk_hooks import HOOKS
@@ -476,6 +476,44 @@ def test_a_continued_journal_is_not_repeated(main: Path, root: Path) -> None:
             collect(collector, body)
     texts = [event.payload.blocks[0].text for event in read_events(recorder.path)]
     assert texts == ["one", "two"]
+
+
+def _evaluated(path: Path, root: Path, run_id: str, text: str) -> list[TranscriptEntry]:
+    """One evaluation that writes a line to a session, recorded in a journal that may go on; the session's entries."""
+    session = Session()
+    with Recorder(root, run_id=run_id) as recorder:
+        collector = TranscriptCollector(prompt_name="p", config=QUICK, recorder=recorder, session=session)
+
+        async def body() -> None:
+            append(path, line(text, sessionId=path.stem))
+            await hook(collector, path)
+
+        collect(collector, body)
+    return list(session[TranscriptEntry].all())
+
+
+def test_a_session_that_is_resumed_into_its_run_goes_on(main: Path, root: Path) -> None:
+    """What an earlier evaluation recorded is not taken down again, and the ids are those of the journal."""
+    told = [_evaluated(main, root, SESSION, text) for text in ("one", "two", "three")]
+    assert [[entry.content for entry in each] for each in told] == [["one"], ["two"], ["three"]]
+    journal = list(entries(read_events(root / "transcripts" / f"{SESSION}.jsonl")))
+    assert [entry.entry_id for each in told for entry in each] == [entry.entry_id for entry in journal]
+
+
+def test_a_second_session_of_a_run_is_named_as_seen_from_the_first(main: Path, root: Path) -> None:
+    """Its lines are not taken for lines of the first, by another process either."""
+    other = main.with_name("99999999-2222-4333-8444-555555555555.jsonl")
+    told = [_evaluated(path, root, SESSION, path.stem[0]) for path in (main, other, main, other)]
+    events = list(read_events(root / "transcripts" / f"{SESSION}.jsonl"))
+    assert [(event.origin.file, event.origin.line) for event in events if event.origin is not None] == [
+        (None, 1),
+        (other.name, 1),
+        (None, 2),
+        (other.name, 2),
+    ]
+    ids = [entry.entry_id for each in told for entry in each]
+    assert ids == [entry.entry_id for entry in entries(events)]
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"transcript_path": None}, {"transcript_path": ["x"]}])

@@ -144,7 +144,13 @@ def test_start_stop_and_error(kept: Kept) -> None:
     start, _, _, error, stop = kept.records
     assert [each.event for each in (start, error, stop)] == ["transcript.start", "transcript.error", "transcript.stop"]
     assert [each.levelname for each in (start, error, stop)] == ["DEBUG", "WARNING", "DEBUG"]
-    assert error.context == {"prompt_name": "review", "adapter": "test", "session_id": "s", "path": "a"}
+    assert error.context == {
+        "prompt_name": "review",
+        "adapter": "test",
+        "run_id": one.run_id,
+        "session_id": "s",
+        "path": "a",
+    }
     assert error.getMessage() == "cannot read a"
     assert stop.context["open"] == ["a"]
     assert stop.context["summary"]["entries_by_type"] == {"user_message": 1, "tool_use": 1}

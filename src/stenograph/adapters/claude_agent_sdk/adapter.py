@@ -239,6 +239,7 @@ class _MainEntries:
     """Gives a session the entries of the main agent only."""
 
     def __init__(self, session: Session) -> None:
+        self.session_id = session.session_id
         self._session = session
 
     def dispatch(self, value: object) -> None:

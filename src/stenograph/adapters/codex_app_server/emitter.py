@@ -72,7 +72,12 @@ class CodexTranscriptEmitter:
             text_transcripts=text_transcripts,
         )
         context = Context(
-            run_id=self._capture.run_id, session_id=session_id, prompt_name=prompt_name, at=utc_now(), keep_raw=True
+            run_id=self._capture.run_id,
+            session_id=self._capture.session_id,
+            prompt_name=prompt_name,
+            file=self._capture.wire,
+            at=utc_now(),
+            keep_raw=True,
         )
         self._parser = CodexAppServerFormat(context, owns_tools=True)
         self._guard = Guard(f"transcript of {prompt_name!r}")

@@ -18,7 +18,6 @@ from stenograph.journal.guard import Guard
 from stenograph.session import Session
 from stenograph.threads import ThreadTranscripts
 
-_TOTALS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
 SETTLE = 5.0
 """Seconds to wait, when a logger is left, for what LiteLLM has not delivered."""
 
@@ -137,29 +136,13 @@ class StenographLogger(CustomLogger):
         log = kwargs.get("standard_logging_object")
         if isinstance(log, dict):
             # LiteLLM's own trace id is another one for every call.
-            log = {
-                **log,
-                "session_id": _session_of(kwargs),
-                "trace_id": None,
-                "response": _counted(log.get("response")),
-            }
+            log = {**log, "session_id": _session_of(kwargs), "trace_id": None}
             self._guard.call("a call", self._deliveries.delivered, _id_of(kwargs), log)
 
     def _tell(self, log: dict[str, Any]) -> None:
         """A conversation that the host named has a history of its own."""
         wire = self._wires.ensure(log["session_id"] or "", lambda: ModelWire(self._capture, "openai_chat"))
         wire.take(log)
-
-
-def _counted(response: Any) -> Any:
-    """The answer without a usage that nobody counted.
-
-    Where a stream did not bring its usage and LiteLLM cannot estimate it, it says 0; no call takes no tokens at all.
-    """
-    usage = response.get("usage") if isinstance(response, dict) else None
-    if not isinstance(usage, dict) or any(usage.get(name) for name in _TOTALS):
-        return response
-    return {name: value for name, value in response.items() if name != "usage"}
 
 
 def _id_of(kwargs: dict[str, Any]) -> str:
