@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError, unreadable
+from stenograph.query.doctor.report import HookState
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SubagentStop", "Stop", "SessionEnd")
 """When Claude Code may call us."""
@@ -79,6 +80,41 @@ def command(agent: str, settings: Path | None, remove: bool, as_json: bool) -> N
             write_text(f"{change.settings}: {', '.join(hooks)} {what} {change.command}\n")
     if change.backup is not None:
         write_text(f"as it was: {change.backup}\n")
+
+
+def hook_state() -> HookState:
+    """Whether Claude Code calls us, and can: its settings are read, and nothing is changed."""
+    path = _default_settings()
+    try:
+        path = _followed(path)
+        settings = _parse(path, _read(path))
+    except SourceError as error:
+        return HookState(agent="claude", settings=str(path), problem=str(error).partition(";")[0])
+    installed = _calling(settings)
+    wanted = _wanted(_our_command(), claude_version()) if installed else {}
+    missing = [name for name in wanted if not _is_told(settings, name, wanted[name])]
+    return HookState(
+        agent="claude",
+        settings=str(path),
+        installed=tuple(installed),
+        missing=tuple(missing),
+        problem=_hindrance(settings, installed),
+    )
+
+
+def _is_told(settings: dict[str, Any], name: str, wanted: dict[str, Any]) -> bool:
+    """Whether an event calls us, by whatever command, and waits for us or not as it should."""
+    found = _ours_of(settings, name) if name in settings.get("hooks", {}) else []
+    return bool(found) and found[0].get("async", False) == wanted.get("async", False)
+
+
+def _hindrance(settings: dict[str, Any], installed: list[str]) -> str | None:
+    """Why hooks that are installed cannot work."""
+    if installed and settings.get("disableAllHooks") is True:
+        return "hooks are installed, and `disableAllHooks` in the settings turns them off"
+    programs = {shlex.split(hook["command"])[0] for name in installed for hook in _ours_of(settings, name)}
+    gone = [program for program in sorted(programs) if shutil.which(program) is None]
+    return f"the hooks call {gone[0]}, which is not a program any more" if gone else None
 
 
 def _default_settings() -> Path:

@@ -41,7 +41,7 @@ def storage() -> Path:
 
             return recording_root()
         except ValueError as error:  # the session is recorded all the same, where it is without a file
-            note(data_home(), f"the configuration was passed over: {error}")
+            note(None, f"the configuration was passed over: {error}")
     return Path(given).absolute() if given else data_home()
 
 
