@@ -111,6 +111,7 @@ class Discovery:
         changed += self._find_moved(new, missing)
         self.problems += [unreadable(path, error) for path, error in refused.items()]
         self._meet(new)
+        changed += self._tell_apart()
         return sorted(self._sessions(changed), key=lambda work: work.at)
 
     def _sort(self, key: str, seen: Seen, changed: list[tuple[KeptFile, Seen]], new: list[Seen]) -> None:
@@ -178,6 +179,44 @@ class Discovery:
                 note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
+
+    # Files that name no run.
+
+    def _tell_apart(self) -> list[tuple[KeptFile, Seen]]:
+        """Files that name no run are known by their beginning, and by their place where others begin alike.
+
+        One of these whose old place is gone has moved, and keeps its run: that is given back.
+        """
+        nameless = [each for each in self._newcomers.values() if each.found.is_nameless]
+        moved: list[tuple[KeptFile, Seen]] = []
+        if not nameless:
+            return moved
+        known: dict[tuple[str, str], list[KeptFile]] = {}
+        for file in self._store.by_id.values():
+            if file.about.beginning:
+                known.setdefault((file.about.format, file.about.beginning), []).append(file)
+        met = set(known)
+        for each in nameless:
+            assert each.found.spec is not None
+            key = (each.found.spec.name, each.found.beginning)
+            old = next((file for file in known.get(key, ()) if self._has_moved(file, each)), None)
+            if old is not None:
+                known[key].remove(old)
+                self.moved.add(old.id)
+                self.gone = [file for file in self.gone if file is not old]
+                del self._newcomers[each.seen.path]
+                moved.append((old, each.seen))
+                continue
+            if key in met:
+                each.found = replace(each.found, place=path_text(each.seen.path))
+            met.add(key)
+        return moved
+
+    def _has_moved(self, file: KeptFile, newcomer: Newcomer) -> bool:
+        """Whether a new file is one that is not at its old place any more, and has all that it had."""
+        if os.path.lexists(file.about.path) or newcomer.seen.size < file.kept:
+            return False
+        return file.about.is_document or self._is_same(file, newcomer.seen)
 
     # Sessions.
 
@@ -281,6 +320,7 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         at=found.at,
         cwd=newcomer.cwd,
         agent_version=newcomer.agent_version,
+        beginning=found.beginning if found.is_nameless else "",
     )
 
 
