@@ -13,9 +13,11 @@ from stenograph.transcript import Projector, TranscriptEntry
 from stenograph.transcript.content import indented
 
 
-def events_of(wire: Path, run_id: str, prompt_name: str) -> list[Event]:
-    """The events of one evaluation, by the parser alone."""
-    parser = CodexAppServerFormat(Context(run_id=run_id, prompt_name=prompt_name), owns_tools=True)
+def events_of(wire: Path, run_id: str, prompt_name: str, session_id: object = None) -> list[Event]:
+    """The events of one evaluation, by the parser alone; `session_id` is for what belongs to no thread."""
+    own = None if session_id is None else str(session_id)
+    context = Context(run_id=run_id, prompt_name=prompt_name, session_id=own)
+    parser = CodexAppServerFormat(context, owns_tools=True)
     events = parser.feed(wire.read_bytes()) + parser.finish()
     assert parser.report.failed == 0
     return events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -28,8 +29,9 @@ PATIENCE = 60
 def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
-    for name in ("STENOGRAPH_STORAGE", "STENOGRAPH_TEXTS"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("STENOGRAPH_CONFIG", os.devnull)
+    for name in ("STORAGE", "TEXTS", "THREAD", "CHAT", "MODE"):
+        monkeypatch.delenv(f"STENOGRAPH_{name}", raising=False)
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))
 
 

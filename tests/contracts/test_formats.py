@@ -251,7 +251,6 @@ import pickle, sys
 from stenograph.archive.frozen_parser import freeze, thaw
 from stenograph.formats.registry import formats
 from stenograph.model import encode
-from strategies import examples
 
 def no_side_file(name):
     return None

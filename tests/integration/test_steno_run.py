@@ -608,11 +608,51 @@ def test_an_agent_is_written_as_plain_text(
     """After it has ended, as `steno text` writes its run, wherever that was recorded from."""
     monkeypatch.setenv("STENOGRAPH_TEXTS", ".leslie" if given == "environment" else "")
     done = _run([claude, *options], *(["--text-root", ".leslie"] if given == "option" else []))
-    assert (done.returncode, done.stderr) == (6, b"")
+    is_told = "--no-file" not in options  # what it prints does not repeat the prompt
+    nothing = b"steno: no text transcript is written: no prompt is recorded, and each file begins with one\n"
+    assert (done.returncode, done.stderr) == (6, b"" if is_told else nothing)
     (path,) = _journals(tmp_path)
     written = texts_below(tmp_path / "work" / ".leslie")
     assert written == texts_of(path)
-    assert bool(written) == ("--no-file" not in options)  # what it prints does not repeat the prompt
+    assert bool(written) == is_told
+
+
+HEADER = ["Thread ID: nightly", "Chat ID: monday", "Agent Mode: review"]
+
+
+@pytest.mark.parametrize("given", ["option", "environment"])
+def test_text_transcripts_belong_to_the_hosts_thread(
+    claude: str, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thread, chat and mode are those that were given; two commands share one thread."""
+    names = {"thread": "nightly", "chat": "monday", "mode": "review"}
+    for name, value in names.items() if given == "environment" else ():
+        monkeypatch.setenv(f"STENOGRAPH_{name.upper()}", value)
+    options = [word for name, value in names.items() for word in (f"--{name}", value)] if given == "option" else []
+    for _ in range(2):
+        assert _run([claude, "--stream"], "--text-root", ".leslie", *options).stderr == b""
+    assert [path.name for path in (tmp_path / "work" / ".leslie" / "threads").iterdir()] == ["nightly"]
+    texts = list((tmp_path / "work" / ".leslie").rglob("*.txt"))
+    assert texts
+    for text in texts:
+        lines = text.read_text("utf-8").partition("---")[0].splitlines()
+        assert [line for line in lines if line.partition(":")[0] in ("Thread ID", "Chat ID", "Agent Mode")] == HEADER
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--thread", "nightly"], b"--thread is for text transcripts; add --text-root DIR"),
+        (["--text-root", ".leslie", "--thread", "../evil"], b"'../evil' cannot name a thread"),
+    ],
+)
+def test_a_thread_that_cannot_be_is_said_before_the_command_runs(
+    options: list[str], told: bytes, tmp_path: Path
+) -> None:
+    """Nothing was started, and the exit code is that of usage."""
+    done = _run(["touch", "ran"], *options)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "work" / "ran").exists()
 
 
 def test_texts_that_cannot_be_written_are_not_the_commands_problem(claude: str, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class SessionCollection:
         return recorded
 
 
-def unrecorded(found: Detection, root: Root) -> int:
+def unrecorded(found: Detection, root: Path) -> int:
     """How many events a session has that its journal, which another process may be writing, does not have yet.
 
     Raises `SourceError` where the journal cannot be read.

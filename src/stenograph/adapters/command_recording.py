@@ -53,6 +53,8 @@ class CommandRecording:
         At the end `text_transcripts` writes every run.
         """
         self.problems: list[str] = []
+        self.has_no_texts = False
+        """Whether text transcripts were wanted and there was nothing to write: no run has a prompt."""
         self._command = command
         self._root = root
         self._output = output
@@ -95,10 +97,13 @@ class CommandRecording:
 
     def _write_texts(self, texts: ThreadTranscripts) -> None:
         """The runs as plain text, those that others record from the agent's own files."""
+        written: list[Path] = []
         for journal in self._journals:
-            texts.write(read_events(journal))
+            written += texts.write(read_events(journal))
         for path, found in self._refused.items():
-            texts.write(event for event in convert(Path(path), found.spec) if event.run_id == found.run_id)
+            told = convert(Path(path), found.spec)
+            written += texts.write(event for event in told if event.run_id == found.run_id)
+        self.has_no_texts = not written
 
     # While it runs.
 

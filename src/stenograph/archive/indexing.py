@@ -17,13 +17,12 @@ from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.kept_file import KeptFile
 from stenograph.archive.old_run import OldRun
 from stenograph.archive.run_draft import RunDraft, Runs
-from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.telling import Telling
 from stenograph.archive.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.witness import Witness, agent_of, name_of, rank_of, witnesses_of
 from stenograph.archive.words import event_text
 from stenograph.model.event import Event
-from stenograph.model.moment import moment_of
+from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload, UsagePayload
 
 _LAST_SEQ = 1 << 53
@@ -104,17 +103,17 @@ class Indexer:
         payload = event.payload
         role, name, call_id, message_id, subtype, error = _ROLES.get(event.type, "system"), None, None, None, None, 0
         if isinstance(payload, MessagePayload):
-            role, message_id = payload.role, payload.message_id
+            role, message_id, subtype = payload.role, payload.message_id, "chunk" if payload.is_chunk else None
         elif isinstance(payload, ToolPayload):
             name, call_id = batch.calls.add(run, event, payload, event_id, ms), payload.call_id
             error = int(payload.error is not None)
         elif isinstance(payload, UsagePayload):
             message_id = payload.message_id
-            batch.usage.add(run, event, payload, event_id, event_id * MS_PER_ID if ms is None else ms)
+            batch.usage.add(run, event, payload, event_id, ms)
         elif isinstance(payload, SystemPayload):
             subtype = payload.subtype
         error |= event.type == "error"
-        run.errors += error
+        run.errors += event.type == "error"  # a failed call is counted with its pair
         block, number = self._in_block(run, event.seq, line)
         told = (event_id, run.id, event.seq, event.source, event.type, role, event.timestamp)
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)
@@ -185,8 +184,7 @@ class _Batch:
     def ms_of(self, timestamp: str) -> int | None:
         if timestamp != self._text:
             self._text = timestamp
-            moment = moment_of(timestamp)
-            self._ms = None if moment is None else int(moment.timestamp() * 1000)
+            self._ms = milliseconds_of(timestamp)
         return self._ms
 
     def write(self) -> None:

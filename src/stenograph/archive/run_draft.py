@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.evidence import Evidence
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
 from stenograph.archive.walk import JOURNALS
 from stenograph.archive.witness import agent_of, told_agent
+from stenograph.fold.messages import MessageCounter, MessageKey
+from stenograph.fold.status import RunStatus
+from stenograph.fold.units import begins_unit
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, UsagePayload
@@ -43,10 +45,18 @@ _COLUMNS = [
     "last_id",
     "evidence",
     "revision",
+    "messages",
+    "failed_calls",
+    "open_calls",
+    "status_reason",
 ]
 _RUN = f"""
     INSERT INTO runs (id, run_id, {", ".join(_COLUMNS)}) VALUES ({", ".join("?" * (len(_COLUMNS) + 2))})
     ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)}
+"""
+_MESSAGES = """
+    SELECT DISTINCT source, type, message_id FROM events
+    WHERE run = ? AND type IN ('message.user', 'message.assistant') AND message_id <> '' AND subtype IS NULL
 """
 _SOURCE = """
     INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -89,7 +99,7 @@ class RunDraft:
     ended_at: str | None = None
     started_ms: int | None = None
     ended_ms: int | None = None
-    status: str = "running"
+    status: str = "unknown"
     events: int = 0
     turns: int = 0
     tools: int = 0
@@ -101,7 +111,12 @@ class RunDraft:
     evidence: str = "{}"
     revision: int = 0
     """How often it was numbered anew."""
-    proof: Evidence = field(default_factory=Evidence)
+    messages: int = 0
+    failed_calls: int = 0
+    open_calls: int = 0
+    status_reason: str = ""
+    proof: RunStatus = field(default_factory=RunStatus)
+    said: MessageCounter = field(default_factory=MessageCounter)
     speakers: dict[str, Speaker] = field(default_factory=dict)
     lines: list[bytes] = field(default_factory=list)
     """Of the block that is being filled."""
@@ -148,6 +163,8 @@ class RunDraft:
             if self.ended_ms is None or ms >= self.ended_ms:
                 self.ended_ms, self.ended_at = ms, event.timestamp
         self.proof.add(event)
+        self.turns += begins_unit(event)
+        self.messages += self.said.is_new(event)
         payload = event.payload
         if isinstance(payload, MessagePayload):
             self._message(event, payload)
@@ -176,16 +193,13 @@ class RunDraft:
         if event.type == "message.assistant":
             self.model = payload.model or self.model
             return
-        self.turns += 1
         if self.first_prompt is None:
-            texts = [block.text for block in payload.blocks if isinstance(block, TextBlock)]
-            if payload.system_prompt is not None and texts and texts[-1] == payload.system_prompt:
-                texts.pop()
+            texts = [block.text for block in payload.said if isinstance(block, TextBlock)]
             self.first_prompt = "\n".join(texts)[:PROMPT_LENGTH] or None
 
     def write(self, index: IndexWriter) -> None:
         """Write the row and those of the speakers."""
-        self.status = self.proof.status
+        self.status, self.status_reason = msgspec.structs.astuple(self.proof.verdict())
         self.evidence = msgspec.json.encode(self.proof).decode()
         values: list[Any] = [getattr(self, name) for name in _COLUMNS]
         index.add(_RUN, (self.id, self.run_id, *values))
@@ -214,5 +228,11 @@ class Runs:
         query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
         values = dict(zip(_COLUMNS, row[1:], strict=True))
-        proof = msgspec.json.decode(values["evidence"], type=Evidence)
-        return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, **values)
+        proof = msgspec.json.decode(values["evidence"], type=RunStatus)
+        said = MessageCounter(self._keys(row[0], run_id))
+        return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values)
+
+    def _keys(self, run: int, run_id: str) -> set[MessageKey]:
+        """The messages with an id that the index has of a run."""
+        rows = self._index.execute(_MESSAGES, (run,))
+        return {(run_id, source, kind, message_id) for source, kind, message_id in rows}

@@ -77,7 +77,7 @@ def test_what_is_taken_down_is_the_wire(talk: list[tuple[Any, str]]) -> None:
         for direction, line in talk:
             emitter.on_line(direction, line.encode("utf-8", "backslashreplace"))
         emitter.stop()
-        events = codex_wire.events_of(wire, emitter.run_id, "any")
+        events = codex_wire.events_of(wire, emitter.run_id, "any", session.session_id)
         assert emitter.lost == 0
         taken, expected = list(session[TranscriptEntry].all()), codex_wire.entries_of(events)
         assert [_facts(entry) for entry in taken] == [_facts(entry) for entry in expected]

@@ -610,3 +610,67 @@ def test_session_lines_are_detected(record: dict[str, Any]) -> None:
 def test_streams_and_imitators_are_not(record: dict[str, Any]) -> None:
     """The stream of claude -p, Qwen Code, iFlow, Gemini, Cursor, Pi."""
     assert not detect([record], "x.jsonl")
+
+
+# Subagents in progress lines (2.1.12 to 2.1.81).
+
+
+def progress(inner: dict[str, Any], agent: str = "a1b2c3d", call_id: str = "t1", **data: Any) -> dict[str, Any]:
+    """A progress line as 2.1.63 writes it: the subagent's record without its session."""
+    message = {name: inner[name] for name in ("type", "message", "timestamp", "toolUseResult") if name in inner}
+    return {
+        "type": "progress",
+        "parentToolUseID": call_id,
+        "toolUseID": "agent_msg_1",
+        "timestamp": AT,
+        "sessionId": RUN,
+        "data": {
+            "message": {**message, "uuid": f"uuid of {json.dumps(message)}"},
+            "normalizedMessages": [],
+            "type": "agent_progress",
+            "prompt": "",
+            "agentId": agent,
+            **data,
+        },
+    }
+
+
+TASK = assistant(call("t1", "Task", prompt="Count."), id="msg_0")
+SPOKEN = [
+    user([text("Count.")]),
+    assistant(text("I count."), id="msg_2"),
+    assistant(call("t2", command="wc"), usage=usage(7), id="msg_2"),
+    user([result("t2", "3 lines")]),
+]
+
+
+def test_a_subagent_in_progress_lines_speaks_for_itself() -> None:
+    """Its messages, calls, results and usage are the subagent's, and the call that spawned it is known."""
+    found = events(TASK, *map(progress, SPOKEN))[2:]
+    assert [event.type for event in found] == [
+        "message.user", "message.assistant", "message.assistant", "tool.call", "token.usage", "tool.result",
+    ]  # fmt: skip
+    origins = {(event.source, event.origin.parent_source, event.origin.parent_call_id) for event in found}
+    assert origins == {("subagent:a1b2c3d", "main", "t1")}
+    assert [event.origin.line for event in found if event.raw is not None] == [2, 3, 4, 5]
+
+
+def test_a_progress_line_that_repeats_itself_is_a_sign_of_life() -> None:
+    """The same record twice, and a line with no record in it."""
+    first = progress(SPOKEN[1])
+    found = events(first, first, progress({}), progress(SPOKEN[1], agent=""))
+    assert [event.type for event in found] == ["message.assistant", *["system.event"] * 3]
+    assert {event.payload.subtype for event in found[1:]} == {"progress/agent_progress"}
+
+
+def test_a_subagent_of_a_subagent_in_progress_lines_has_its_parent() -> None:
+    """The call that spawned it was made by the subagent."""
+    nested = assistant(call("t9", "Agent", prompt="More."), id="msg_9")
+    found = events(TASK, progress(nested), progress(SPOKEN[1], agent="b1", call_id="t9"))
+    assert (found[-1].source, found[-1].origin.parent_source) == ("subagent:b1", "subagent:a1b2c3d")
+
+
+def test_progress_lines_are_left_to_a_subagents_own_file() -> None:
+    """The file leads: the main file's lines are signs of life then."""
+    found = events(TASK, *map(progress, SPOKEN), separate=frozenset({"subagent:a1b2c3d"}))[2:]
+    assert {event.payload.subtype for event in found} == {"progress/agent_progress"}
