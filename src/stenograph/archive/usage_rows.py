@@ -21,6 +21,7 @@ _FIRST = ("key", "run", "event", "source", "scope", "at_ms")
 _LAST = ("model", "message_id", *TOKEN_COUNTS, "speed", "service_tier", "cost_usd", "reporter", "reported_ms")
 """What the last one says."""
 COLUMNS = (*_FIRST, *_LAST)
+_MESSAGE = COLUMNS.index("message_id")
 _REPORT = f"""
     INSERT INTO usage ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _LAST)}
@@ -28,6 +29,7 @@ _REPORT = f"""
        OR (excluded.reported_ms, excluded.reporter) > (reported_ms, reporter)
 """
 _KEY = "INSERT OR IGNORE INTO usage_keys (run, name, key) VALUES (?, ?, ?)"
+_COPY = "INSERT OR IGNORE INTO usage_copies (run, key) SELECT ?1, key FROM usage WHERE key = ?2 AND run <> ?1"
 _SUM = f"""
     UPDATE runs SET ({", ".join(TOKEN_COUNTS)}) =
       (SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)} FROM counted_sums WHERE run = ?1)
@@ -74,6 +76,7 @@ class UsageRows:
     def write(self) -> None:
         """Write them. A call belongs to the run that reported it first: a fork repeats the calls of another run."""
         self._index.add(_REPORT, *self._rows.values())
+        self._index.add(_COPY, *((run, key) for (key, run), row in self._rows.items() if row[_MESSAGE]))
         new = ((place, key) for place, key in self._known.items() if place not in self._stored)
         self._index.add(_KEY, *((self._runs[run_id], name, key) for (run_id, name), key in new))
 
