@@ -6,6 +6,7 @@
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
+    ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
@@ -34,6 +35,7 @@ __all__ = [
     "InvalidFormat",
     "InvalidQuery",
     "InvalidRunId",
+    "InvalidTarget",
     "InvalidTool",
     "MissingExtra",
     "RunNotFound",
@@ -97,6 +99,12 @@ class InvalidFormat(StenographError, ValueError):
 
 class InvalidQuery(StenographError, ValueError):
     """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
+
+
+class InvalidTarget(StenographError, ValueError):
+    """What was named is there, but of a kind with which this cannot be done."""
 
     exit_code = 2
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, written
-from stenograph.archive.archive import Archive
 from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.untold import UntoldEvents
@@ -74,7 +74,7 @@ def _recorded(case: Path, archive: Path) -> None:
 
 
 def _events(archive: Path, run_id: str) -> list[Event]:
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         return list(opened.events(opened.find_run(run_id)[0]))
 
 
