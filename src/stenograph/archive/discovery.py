@@ -6,6 +6,7 @@ Unchanged files are told by their status alone. Only new ones are looked into, t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 
+DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
 PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
@@ -86,10 +88,12 @@ class Discovery:
         self.moved: set[int] = set()
         """Files that have another path now."""
         self.gone: list[KeptFile] = []
-        self._strangers = {
-            path: status
-            for path, *status in store.connection.execute("SELECT path, size, mtime_ns, inode FROM skipped")
-        }
+        self.left_out: Counter[str] = Counter()
+        """Files in folders that a person named which are not kept, by the reason."""
+        query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
+        self._strangers = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
+        self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
+        """Sessions that are kept of each database."""
         self._newcomers: dict[Path, Newcomer] = {}
 
     def look(self, roots: Iterable[Root], only: Collection[str] | None = None) -> list[Work]:
@@ -99,7 +103,7 @@ class Discovery:
         met: set[str] = set()
         refused: Refused = {}
         roots = list(roots)
-        everything = (seen for root in roots for seen in walk(root, refused))
+        everything = (seen for root in roots for seen in walk(root, refused, self.left_out))
         for seen in everything if only is None else look_at(only, roots, refused):
             key = path_text(seen.path)
             if key not in met:
@@ -121,8 +125,18 @@ class Discovery:
                 self.unchanged += 1
             else:
                 changed.append((file, seen))
-        elif self._strangers.get(key) != [seen.size, seen.mtime_ns, seen.inode]:
+            return
+        status, reason = self._strangers.get(key, ([], ""))
+        if status != [seen.size, seen.mtime_ns, seen.inode]:
             new.append(seen)
+        elif reason == DATABASE:
+            self.unchanged += self._stored[key]
+        else:
+            self._leave_out(seen, reason)
+
+    def _leave_out(self, seen: Seen, reason: str) -> None:
+        if seen.root.format is None:
+            self.left_out[reason] += 1
 
     # Moved and gone.
 
@@ -176,7 +190,9 @@ class Discovery:
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or newcomer.is_empty:
-                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else UNKNOWN)
+                reason = _NOT_YET if b"\n" not in head else UNKNOWN
+                note_stranger(self._store, seen, reason)
+                self._leave_out(seen, reason)
             else:
                 self._newcomers[seen.path] = newcomer
 
