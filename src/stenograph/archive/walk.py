@@ -75,7 +75,7 @@ def roots_of(
 ) -> list[Root]:
     """The folders of the agents (of all without `agents`) by environment and home, and of journals.
 
-    With `are_there` false also those that do not exist yet. Raises `InvalidFormat` for the name of an agent that nobody knows.
+    With `are_there` false also those that do not exist yet. Raises `InvalidFormat` for the name of an unknown agent.
     """
     names = agent_names()
     for agent in agents:
