@@ -111,7 +111,7 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
             "calls",
             "usage",
             "usage_keys",
-            "usage_copies",
+            "usage_shared",
         ]:
             cursor = index.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
             names = [column[0] for column in cursor.description]

@@ -10,7 +10,7 @@ from stenograph.archive.words import event_text, searchable
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
-MADE_OF_EVENTS = ("usage_copies", "usage_keys", "usage", "calls", "sources", "events")
+MADE_OF_EVENTS = ("usage_shared", "usage_keys", "usage", "calls", "sources", "events")
 """Tables whose rows are made from the events of a run."""
 _BLOCKS_AT_HAND = 8
 _WORDS_AT_ONCE = 500

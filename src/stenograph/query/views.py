@@ -133,8 +133,8 @@ VIEWS = (
             "open_calls": ("run.open_calls", "calls without a result"),
             "copied_calls": ("run.copied_calls", "calls that were copied from another run, and count there"),
             "copied_tokens": (
-                "(SELECT coalesce(sum(used.input_tokens + used.output_tokens), 0) FROM main.usage_copies AS copy"
-                " JOIN main.usage AS used ON used.key = copy.key WHERE copy.run = run.id)",
+                "(SELECT coalesce(sum(used.input_tokens + used.output_tokens), 0) FROM main.usage_shared AS copy"
+                " JOIN main.usage AS used ON used.key = copy.key WHERE copy.run = run.id AND used.run <> run.id)",
                 "tokens of model calls that were copied from another run, and count there",
             ),
             "revision": ("run.revision", "how often its events were numbered anew"),
