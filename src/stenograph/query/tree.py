@@ -107,7 +107,9 @@ class _Sources:
             WHERE run = ? AND type IN ('message.user', 'message.assistant') AND subtype IS NULL GROUP BY source
         """
         said: dict[str, int] = dict(index.execute(messages, (run,)))
-        calls = "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL GROUP BY source"
+        calls = (
+            "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL AND copy_of IS NULL GROUP BY source"
+        )
         called: dict[str, int] = dict(index.execute(calls, (run,)))
         self.counts = {source: (said.get(source, 0), called.get(source, 0)) for source in said.keys() | called.keys()}
         """By source: messages and tool calls."""
