@@ -53,6 +53,8 @@ class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: str
     cwd: str | None = None
     agent_version: str | None = None
+    branch: str | None = None
+    model: str | None = None
 
 
 class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -40,6 +40,7 @@ _COLUMNS = [
     "last_seq",
     "last_id",
     "evidence",
+    "branch",
 ]
 _RUN = f"""
     INSERT INTO runs (id, run_id, {", ".join(_COLUMNS)}) VALUES ({", ".join("?" * (len(_COLUMNS) + 2))})
@@ -96,6 +97,7 @@ class RunDraft:
     last_seq: int = 0
     last_id: int = 0
     evidence: str = "{}"
+    branch: str | None = None
     proof: Evidence = field(default_factory=Evidence)
     speakers: dict[str, Speaker] = field(default_factory=dict)
     lines: list[bytes] = field(default_factory=list)
@@ -110,6 +112,8 @@ class RunDraft:
         """Take over what the main file's frame tells of the run."""
         self.cwd = self.cwd or about.cwd
         self.agent_version = about.agent_version or self.agent_version
+        self.branch = self.branch or about.branch
+        self.model = self.model or about.model
         if self.cwd and not self.project:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 3
+SCHEMA = 4
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -150,7 +150,8 @@ CREATE TABLE runs (
   has_turns INTEGER NOT NULL DEFAULT 0,
   last_seq INTEGER NOT NULL DEFAULT 0,
   last_id INTEGER NOT NULL DEFAULT 0,
-  evidence TEXT NOT NULL DEFAULT '{{}}'
+  evidence TEXT NOT NULL DEFAULT '{{}}',
+  branch TEXT
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);

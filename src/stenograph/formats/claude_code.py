@@ -16,10 +16,11 @@ import msgspec
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none
 from stenograph.formats.claude_line import LINE_TYPES, attachment_event, line_event, system_event
-from stenograph.formats.claude_message import ClaudeFormat, message_of, text_of
+from stenograph.formats.claude_message import SYNTHETIC, ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_progress import record_keys, subagent_record
 from stenograph.formats.claude_record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_sidechain import Sidechains
+from stenograph.formats.loose import a_dict, first_told
 from stenograph.model.block import ToolUseBlock
 
 SPAWNING_TOOLS = ("Agent", "Task")
@@ -219,10 +220,24 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     if agent_id is not None:
         owners = [owner for owner, folder in pairwise(folders) if folder == "subagents" and _UUID.fullmatch(owner)]
         session_id = owners[-1] if owners else session_id
-        return Identity(native_id=session_id, session_id=session_id or None, source=f"subagent:{agent_id}")
-    if _UUID.fullmatch(stem):
+    elif _UUID.fullmatch(stem):
         session_id = stem
-    return Identity(native_id=session_id, session_id=session_id or None)
+    return Identity(
+        native_id=session_id,
+        session_id=session_id or None,
+        source="main" if agent_id is None else f"subagent:{agent_id}",
+        cwd=first_told(lines, "cwd"),
+        branch=first_told(lines, "gitBranch"),
+        agent_version=first_told(lines, "version"),
+        model=_model(lines),
+    )
+
+
+def _model(lines: list[dict[str, Any]]) -> str | None:
+    """The first model that answers; the harness speaks as one of its own."""
+    answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
+    models = (text_or_none(answer.get("model")) for answer in answers)
+    return next((model for model in models if model is not None and model != SYNTHETIC), None)
 
 
 def _split(path: str) -> tuple[list[str], str]:

@@ -16,6 +16,7 @@ from stenograph.formats.claude_content import text_or_blank, text_or_none, usage
 from stenograph.formats.claude_message import ClaudeFormat, message_of
 from stenograph.formats.claude_partial import Partial
 from stenograph.formats.claude_record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
+from stenograph.formats.loose import first_told
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -243,7 +244,14 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     lines = [record for record in records if isinstance(record, dict) and isinstance(record.get("session_id"), str)]
     lines.sort(key=lambda record: record.get("subtype") != "init")
     session_id = str(lines[0]["session_id"]) if lines else ""
-    return Identity(native_id=session_id, session_id=session_id or None)
+    begun = [line for line in lines if line.get("subtype") == "init"]
+    return Identity(
+        native_id=session_id,
+        session_id=session_id or None,
+        cwd=first_told(begun, "cwd"),
+        agent_version=first_told(begun, "claude_code_version"),
+        model=first_told(begun, "model"),
+    )
 
 
 SPEC = FormatSpec(
