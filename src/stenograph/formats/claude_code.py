@@ -171,19 +171,23 @@ _IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
 def detect(records: Sequence[Any], path: str) -> bool:
     """Whether these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
     found = [record for record in records if isinstance(record, dict)]
-    return any(_is_session_line(record) for record in found) and not any(_is_foreign(record) for record in found)
+    is_at_home = _HOME.search(path) is not None
+    return any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
 
 
-def _is_session_line(record: dict[str, Any]) -> bool:
+def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
+    """Flat records, as the documents show them, are common JSON: they must have a time or a session, or a place."""
     kind = record.get("type")
+    is_placed = is_at_home or not _PLACING.isdisjoint(record)
     if kind in ("user", "assistant"):
-        return isinstance(record.get("message"), dict | list | str)
+        message = record.get("message")
+        return isinstance(message, dict | list | str) or (message is None and is_at_home and "content" in record)
     if kind == "tool_result":
-        return "tool_use_id" in record
+        return "tool_use_id" in record and is_placed
     if kind == "tool_use":
-        return "input" in record and ("id" in record or "tool_use_id" in record)
+        return "input" in record and ("id" in record or "tool_use_id" in record) and is_placed
     if kind == "thinking":
-        return isinstance(record.get("thinking"), str)
+        return isinstance(record.get("thinking") or record.get("content"), str) and is_placed
     if kind == "summary":
         return "leafUuid" in record or "dropped_count" in record
     if kind == "attachment":
@@ -193,18 +197,24 @@ def _is_session_line(record: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind in LINE_TYPES and ("sessionId" in record or "snapshot" in record)
 
 
+_HOME = re.compile(r"[/\\]\.claude[/\\]projects[/\\]")
+_PLACING = {"timestamp", "sessionId", "session_id", "uuid"}
+
+
 def _is_foreign(record: dict[str, Any]) -> bool:
     """Whether a record is one that Claude Code never writes to a session file."""
     message = record.get("message")
     if isinstance(message, dict) and "parts" in message:  # Qwen Code
         return True
-    if "providerData" in record or "systemPayload" in record:  # CodeBuddy, Qwen Code
+    if "providerData" in record or "systemPayload" in record or "fidelity" in record:  # CodeBuddy, Qwen Code, blocks
         return True
     session_id = record.get("sessionId")
     if isinstance(session_id, str):
         return _IFLOW_SESSION.match(session_id) is not None
     # The stream spells it session_id, and has it on nearly every line.
-    return "parent_tool_use_id" in record or ("session_id" in record and record.get("type") in _STREAM_TYPES)
+    is_flat = message is None and "content" in record and "subtype" not in record
+    is_streamed = "session_id" in record and record.get("type") in _STREAM_TYPES and not is_flat
+    return "parent_tool_use_id" in record or is_streamed
 
 
 _STREAM_TYPES = ("system", "assistant", "user", "result", "stream_event")
