@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stenograph.fold import pair_calls
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_code import SPEC, agent_link, agent_meta, detect, identify
 from stenograph.model import (
@@ -705,3 +706,22 @@ def test_progress_lines_are_left_to_a_subagents_own_file() -> None:
     """The file leads: the main file's lines are signs of life then."""
     found = events(TASK, *map(progress, SPOKEN), separate=frozenset({"subagent:a1b2c3d"}))[2:]
     assert {event.payload.subtype for event in found} == {"progress/agent_progress"}
+
+
+def test_what_a_command_wrote_as_an_error_is_kept_where_the_model_did_not_see_it() -> None:
+    """Mostly it is in the result; else it is an event of its own."""
+    shown = user([result("t1", "out\nno such file")], toolUseResult={"stdout": "out", "stderr": "no such file"})
+    hidden = user([result("t1", "out")], toolUseResult={"stdout": "out", "stderr": "no such file"})
+    assert types(shown) == ["tool.result"]
+    assert [(event.type, getattr(event.payload, "text", None)) for event in events(hidden)] == [
+        ("tool.result", None),
+        ("system.event", "no such file"),
+    ]
+
+
+def test_a_result_before_its_call_is_its_answer() -> None:
+    """Parallel tools may answer before the line with their call is written."""
+    found = events(user([result("t1", "x")]), assistant(call("t1")))
+    assert [event.type for event in found] == ["tool.result", "message.assistant", "tool.call"]
+    (pair,) = pair_calls(found)
+    assert (pair.call is None, pair.result is None) == (False, False)
