@@ -61,18 +61,31 @@ def spaced(text: str) -> str:
     """The text with characters of scripts without spaces standing alone, and Greek and full-width letters folded."""
     if text.isascii():
         return text
-    return _lone().sub(r" \g<0> ", _dressed().sub(_undressed, text))
+    if _may_be_dressed(text):
+        text = _dressed().sub(_undressed, text)
+    return _lone().sub(r" \g<0> ", text)
+
+
+def _may_be_dressed(text: str) -> bool:
+    """Whether a look for such letters is worth it: far quicker than the look."""
+    data = text.encode("utf-8", "surrogatepass")
+    return any(mark in data for mark in _MARKS)
+
+
+_MARKS = (b"\xce", b"\xcf", b"\xe1\xbc", b"\xe1\xbd", b"\xe1\xbe", b"\xe1\xbf", b"\xef\xbc", b"\xef\xbd")
+"""How Greek letters (of both blocks) and full-width ones begin in UTF-8."""
 
 
 @cache
 def _dressed() -> re.Pattern[str]:
-    """Greek letters with accents, and full-width ASCII."""
-    return re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff\uff01-\uff5e]")
+    """Greek letters with accents, and full-width letters and digits."""
+    greek, wide = "\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff", "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
+    return re.compile(f"[{greek}{wide}]")
 
 
 def _undressed(found: re.Match[str]) -> str:
     letter = found[0]
-    return chr(ord(letter) - _WIDTH) if letter >= "\uff01" else normalize("NFD", letter)[0]
+    return chr(ord(letter) - _WIDTH) if letter >= "\uff10" else normalize("NFD", letter)[0]
 
 
 _WIDTH = 0xFEE0
