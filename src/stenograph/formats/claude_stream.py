@@ -223,7 +223,14 @@ def detect(records: Sequence[Any], path: str) -> bool:
     """Whether these are lines of the stream: told by `session_id`, which session files spell `sessionId`."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
-    return any(isinstance(record, dict) and _is_stream_line(record) for record in records)
+    found = [record for record in records if isinstance(record, dict)]
+    return any(map(_is_stream_line, found)) and not any(map(_is_foreign, found))
+
+
+def _is_foreign(record: dict[str, Any]) -> bool:
+    """Whether a record is of Qwen Code, which imitates the stream and spells the permission mode in its own way."""
+    is_first = record.get("subtype") == "init"
+    return is_first and ("qwen_code_version" in record or "permission_mode" in record)
 
 
 def _is_stream_line(record: dict[str, Any]) -> bool:
