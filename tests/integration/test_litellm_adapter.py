@@ -173,7 +173,8 @@ def test_the_callback_records_every_call_once(root: Path, litellm: Any, stream: 
     wire = [fact for fact in over_the_wire(server.wire) if fact[0] != "token.usage"]
     assert [fact for fact in facts(kept) if fact[0] != "token.usage"] == wire
     assert [event.type for event in kept if event.type in SPOKEN] == SPOKEN
-    assert [event.type for event in kept].count("token.usage") == 2
+    # LiteLLM logs zeros for a stream that was not asked for its usage: that is unknown.
+    assert [event.type for event in kept].count("token.usage") == (0 if stream else 2)
     assert KEY not in run.path.read_text()
 
 
@@ -274,10 +275,10 @@ def test_a_closed_run_costs_the_caller_nothing(root: Path, litellm: Any) -> None
     run.complete()
     with model_server(*LOOP_TURNS) as server, StenographLogger(run) as logger:
         assert talk(litellm, server, True) == ["Hm 日本.", "It is three."]
-    assert run.lost == logger.lost == 7
+    assert run.lost == logger.lost == 5
     with model_server(*TURNS) as server:
         assert evaluate(server, "async", recorder=run).text == "It is 3."
-    assert run.lost > 7
+    assert run.lost > 5
 
 
 def test_evaluations_and_conversations_are_written_as_plain_text(root: Path, tmp_path: Path, litellm: Any) -> None:

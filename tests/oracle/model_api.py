@@ -66,7 +66,11 @@ class Counter:
         elif "litellm_call_id" in record:
             self.request("chat", record)
             if record.get("status") == "success":
-                self.response("chat", record["response"])
+                answer = record["response"]
+                counts = answer.get("usage") or {}
+                is_unknown = not counts.get("prompt_tokens") and not counts.get("completion_tokens")
+                # LiteLLM writes zeros for a stream whose tokens it was not told.
+                self.response("chat", {**answer, "usage": None} if is_unknown else answer)
         else:
             self.bare(record)
 

@@ -39,8 +39,6 @@ class Batches:
         self.index = IndexWriter(connection)
         self.catalog = Catalog(connection, self.index)
         self.kept = KeptBytes(self.index, folder)
-        self.left_to_others = 0
-        """Events of runs that another format had taken down already."""
         self._folder = folder
         self._indexer = Indexer(self.index)
         facts = dict(connection.execute("SELECT name, value FROM facts"))
@@ -101,7 +99,7 @@ class Batches:
         """Index what the series give, which belong to the opened files in the order of their ids."""
         self._tell_apart(opened)
         events: Iterable[Event] = series[0] if len(series) == 1 else merged(series)
-        self.left_to_others += self._indexer.index(events, [each.file.about for each in opened])
+        self._indexer.index(events, [each.file for each in opened])
         for each in opened:
             self._settle(each)
         if self._is_time_to_commit():

@@ -9,13 +9,14 @@ inside, a non-empty line leads to at least one event or is counted in `report.ac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid5
 
 import msgspec
 from msgspec import Struct, field
 
+from stenograph.fold.agent_tables import Tool, Turns
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -134,6 +135,10 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     identify: Callable[[Sequence[Any], str], Identity]
     """What the first records and the path tell about the run."""
     open: Callable[[Context], Format]
+    turns: Turns = Turns()
+    """Which of its records begin, end or interrupt a turn."""
+    tools: Mapping[str, Tool] = {}
+    """What its agent's tools do, by name."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

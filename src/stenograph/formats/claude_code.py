@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none
 from stenograph.formats.claude_line import LINE_TYPES, attachment_event, line_event, system_event
@@ -299,4 +300,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=ClaudeCodeFormat,
+    turns=turns.CLAUDE_CODE,
+    tools=tools.CLAUDE,
 )

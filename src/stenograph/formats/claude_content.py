@@ -8,6 +8,7 @@ from typing import Any
 
 from stenograph.formats.attachment import attachment, text_attachment
 from stenograph.formats.claude_record import Usage
+from stenograph.formats.loose import dollars
 from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import (
     AttachmentBlock,
@@ -134,10 +135,16 @@ def side_file_of(output: Any) -> str | None:
     return f"tool-results/{name}" if name else None
 
 
-def usage_of(usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None) -> UsagePayload:
+def usage_of(
+    usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None, cost_usd: Any = None
+) -> UsagePayload:
     """Usage with cached input counted as input, as the wire format wants it."""
     read = _count(usage.cache_read_input_tokens)
+    by_duration = usage.cache_creation if isinstance(usage.cache_creation, dict) else {}
+    hour = _count(by_duration.get("ephemeral_1h_input_tokens"))
     created = _count(usage.cache_creation_input_tokens)
+    if created is None and by_duration:
+        created = (_count(by_duration.get("ephemeral_5m_input_tokens")) or 0) + (hour or 0)
     details = usage.output_tokens_details
     return UsagePayload(
         scope=scope,
@@ -145,7 +152,11 @@ def usage_of(usage: Usage, *, scope: Any = "call", model: Any = None, message_id
         output_tokens=_count(usage.output_tokens) or 0,
         cache_read_input_tokens=read,
         cache_creation_input_tokens=created,
+        cache_creation_1h_input_tokens=hour,
         reasoning_output_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        speed=text_or_none(usage.speed),
+        service_tier=text_or_none(usage.service_tier),
+        cost_usd=dollars(cost_usd),
         model=text_or_none(model),
         message_id=text_or_none(message_id),
     )

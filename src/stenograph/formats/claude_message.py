@@ -141,7 +141,7 @@ class ClaudeFormat(LineFormat):
         if _is_error(record, message):
             self._api_error(record, blocks)
         elif message.usage is not None and message.model != SYNTHETIC:
-            self._call_usage(message.usage, message.model, message.id)
+            self._call_usage(message.usage, message.model, message.id, getattr(record, "cost_usd", None))
 
     def _answer(self, blocks: list[Block], message: Message) -> None:
         payload = MessagePayload(
@@ -174,9 +174,9 @@ class ClaudeFormat(LineFormat):
         }
         self._emit("error", ErrorPayload(message=text or code or "API error", code=code, data=data or None))
 
-    def _call_usage(self, usage: Usage, model: Any, message_id: Any) -> bool:
+    def _call_usage(self, usage: Usage, model: Any, message_id: Any, cost_usd: Any = None) -> bool:
         """Usage of one model call, when it is new or has changed."""
-        payload = usage_of(usage, model=model, message_id=message_id)
+        payload = usage_of(usage, model=model, message_id=message_id, cost_usd=cost_usd)
         key = payload.message_id
         if key is not None:
             if self._usages.get(key) == payload:

@@ -23,7 +23,11 @@ class Usage(Struct, gc=False):
     output_tokens: Any = None
     cache_read_input_tokens: Any = None
     cache_creation_input_tokens: Any = None
+    cache_creation: Any = None
+    """What was written, by the duration of the cache."""
     output_tokens_details: Any = None
+    speed: Any = None
+    service_tier: Any = None
 
 
 class Message(Struct, gc=False):
@@ -129,6 +133,8 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     error: Any = None
     api_error_status: Any = None
     api_error_type: Any = None
+    cost_usd: Any = field(default=None, name="costUSD")
+    """What the answer cost, as versions before 1.0.9 say."""
     # What the other line types have to say.
     content: Any = None
     level: Any = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.call import call_of
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
@@ -377,4 +378,6 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=CodexExecFormat,
+    turns=turns.CODEX_EXEC,
+    tools=tools.CODEX,
 )

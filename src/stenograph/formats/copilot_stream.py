@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stenograph.formats import tools, turns
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.copilot_cli.content import requests_of
@@ -237,4 +238,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CopilotStreamFormat,
+    turns=turns.COPILOT_STREAM,
+    tools=tools.COPILOT,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.loose import a_dict, a_str, first_str, first_told
 from stenograph.formats.registry import formats
@@ -94,4 +95,5 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=ExchangeFormat,
+    tools=tools.GENERIC,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.call import call_of
 from stenograph.formats.loose import a_count, a_dict, a_str, first_str, first_told
@@ -215,4 +216,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=GeminiStreamFormat,
+    turns=turns.GEMINI_STREAM,
+    tools=tools.GEMINI,
 )

@@ -483,10 +483,11 @@ def test_the_zeros_after_a_compaction_do_not_erase_an_answer() -> None:
 
 
 def test_raw_events_name_the_answer() -> None:
-    """Its own id is the key, for the usage that follows as well."""
-    raw = note("rawResponse/completed", responseId="resp_1", usage=USAGE)
-    events, _ = read(raw, usage(1050), usage(1050), usage(2100))
-    assert [event.payload.message_id for event in events] == ["resp_1", "resp_1", "resp_1", f"{TURN}:2100"]
+    """Its own id is the key, for the usage that follows as well; a mere number is named with its turn."""
+    for response_id, key in (("resp_1", f"{TURN}:resp_1"), (f"resp_{TURN}", f"resp_{TURN}")):
+        raw = note("rawResponse/completed", responseId=response_id, usage=USAGE)
+        events, _ = read(raw, usage(1050), usage(1050), usage(2100))
+        assert [event.payload.message_id for event in events] == [key, key, key, f"{TURN}:2100"]
 
 
 def test_the_oldest_protocol_told_usage_only_in_the_old_way() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from stenograph.formats import tools, turns
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
@@ -18,7 +19,7 @@ from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, e
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
-from stenograph.formats.codex_rollout.usage import usage_of
+from stenograph.formats.codex_rollout.usage import answer_id, usage_of
 from stenograph.formats.content import blocks_of, texts_of
 from stenograph.formats.loose import small, string, tokens
 from stenograph.formats.tool_definitions import ToolDefinitions
@@ -51,6 +52,9 @@ class CodexRolloutFormat(LineFormat):
         """Whether a person's words were told in a response item since the last event that repeats them."""
         self._repeated = ""
         """The person's words that only an event told so far."""
+        self._last: Any = None
+        """What the last `token_count` says of the thread, and of its last answer."""
+        self._service_tier: str | None = None
 
     def _decode(self, line: bytes) -> Any:
         return records.decode(line)
@@ -108,7 +112,9 @@ class CodexRolloutFormat(LineFormat):
 
     def _usage_record(self, record: Record) -> None:
         self._has_records = True
-        usage = usage_of("call", record.payload.usage, self._model, string(record.payload.response_id))
+        told = record.payload
+        key = answer_id(string(told.response_id), string(told.turn_id) or self._turn_id)
+        usage = usage_of("call", told.usage, self._model, key, self._service_tier)
         if usage is None:
             self._system("token_usage_record")
         else:
@@ -307,6 +313,11 @@ class CodexRolloutFormat(LineFormat):
         text, facts = event_news(event)
         self._system(event.type, text, small(facts), child_run_id=child_run_id)
 
+    def _settings(self, event: Happening) -> None:
+        if isinstance(event.thread_settings, dict):
+            self._service_tier = string(event.thread_settings.get("service_tier"))
+        self._happened(event)
+
     def _turn_started(self, event: Happening) -> None:
         self._give_up_waiting()
         self._turn_id = string(event.turn_id) or self._turn_id
@@ -354,16 +365,20 @@ class CodexRolloutFormat(LineFormat):
         """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
         info = None if self._has_records else loads(event.info)
         info = info if isinstance(info, dict) else {}
-        total = info.get("total_token_usage")
+        total, last = info.get("total_token_usage"), info.get("last_token_usage")
         payload = usage_of("total", total, self._model)
-        if payload is None or total == self._total:
+        call = usage_of("call", last, self._model, self._usage_key(total), self._service_tier)
+        if call is not None and call.input_tokens + call.output_tokens == 0:
+            call = None
+        # A few files have no totals; there the last call says whether anything is new.
+        is_repeated = total == self._total if payload is not None else last == self._last
+        if is_repeated or (payload is None and call is None):
             self._system("token_count")
             return
-        self._total = total
-        last = usage_of("call", info.get("last_token_usage"), self._model, self._usage_key(total))
-        if last is not None and last.input_tokens + last.output_tokens > 0:
-            self._emit("token.usage", last)
-        self._emit("token.usage", payload)
+        self._total, self._last = total, last
+        for each in (call, payload):
+            if each is not None:
+                self._emit("token.usage", each)
 
     # What all of them use.
 
@@ -372,7 +387,7 @@ class CodexRolloutFormat(LineFormat):
 
         A fork copies both, so the copy is known to be the same call.
         """
-        number = tokens(total.get("total_tokens"))
+        number = tokens(total.get("total_tokens")) if isinstance(total, dict) else None
         thread, turn = self._thread_id, self._turn_id or ""
         if number is None or (thread is None and not turn):
             return None
@@ -457,6 +472,7 @@ _QUIET_ITEMS = {
 _EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
     "item_completed": CodexRolloutFormat._item_completed,
     "token_count": CodexRolloutFormat._token_count,
+    "thread_settings_applied": CodexRolloutFormat._settings,
     "task_started": CodexRolloutFormat._turn_started,
     "turn_started": CodexRolloutFormat._turn_started,
     "task_complete": CodexRolloutFormat._turn_ended,
@@ -481,4 +497,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CodexRolloutFormat,
+    turns=turns.CODEX_ROLLOUT,
+    tools=tools.CODEX,
 )

@@ -137,6 +137,7 @@ class Happening(_Loose):
     path: Any = None
     query: Any = None
     review_output: Any = None
+    thread_settings: Any = None
 
 
 class Compacted(_Loose):
@@ -151,6 +152,7 @@ class UsageRecord(_Loose):
     """`token_usage_record`: the exact usage of one answer of the model."""
 
     response_id: Any = None
+    turn_id: Any = None
     usage: Any = None
 
 

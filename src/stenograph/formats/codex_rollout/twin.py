@@ -44,7 +44,6 @@ QUIET_EVENTS = {
     "thread_goal_updated",
     "thread_name_updated",
     "thread_rolled_back",
-    "thread_settings_applied",
     "turn_diff",
     "undo_completed",
     "undo_started",

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.call import call_of
 from stenograph.formats.gemini_cli.content import (
@@ -236,4 +237,5 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=GeminiCliFormat,
+    tools=tools.GEMINI,
 )

@@ -157,7 +157,8 @@ class Chat(Dialect):
         self._note("alternative", text or None, choice)
 
     def _tell_usage(self, body: dict[str, Any]) -> None:
-        self._count(openai_usage(body.get("usage"), first_str(body, "model"), first_str(body, "id")))
+        tier = first_str(body, "service_tier")
+        self._count(openai_usage(body.get("usage"), first_str(body, "model"), first_str(body, "id"), tier))
 
     def _turn_of(self, message: dict[str, Any]) -> Turn:
         turn = Turn()

@@ -69,7 +69,7 @@ class _Stream:
         return all(choice.is_told or not choice.has_words for choice in self._choices.values())
 
     def add(self, chunk: dict[str, Any]) -> None:
-        for name in ("id", "model", "usage"):
+        for name in ("id", "model", "usage", "service_tier"):
             if chunk.get(name):
                 self.body[name] = chunk[name]
         for choice in dicts(chunk.get("choices")):

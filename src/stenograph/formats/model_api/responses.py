@@ -61,7 +61,7 @@ class Responses(Dialect):
             self.error(body)
         if not self._tools.are_told:  # an answer repeats them, for logs that hold no requests
             self._define(body.get("tools"))
-        self._count(openai_usage(body.get("usage"), model, answer_id))
+        self._count(openai_usage(body.get("usage"), model, answer_id, first_str(body, "service_tier")))
 
     def bare(self, record: dict[str, Any]) -> bool:
         """Take a request, an answer, a stream event, an error or a single item."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.formats.attachment import attachment
-from stenograph.formats.loose import a_dict, a_list, a_str, first_str
+from stenograph.formats.loose import a_dict, a_list, a_str, dollars, first_str
 from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
@@ -66,7 +66,7 @@ def thinking_of(part: dict[str, Any], text: str) -> ThinkingBlock:
     )
 
 
-def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:
+def usage_of(tokens: Any, model: str | None, message_id: str, cost: Any = None) -> UsagePayload | None:
     """The tokens of one model call; OpenCode counts cached input and reasoning apart, the wire format inside."""
     if not isinstance(tokens, dict):
         return None
@@ -80,6 +80,7 @@ def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | 
         cache_read_input_tokens=read,
         cache_creation_input_tokens=written,
         reasoning_output_tokens=reasoning,
+        cost_usd=dollars(cost),
         model=model,
         message_id=message_id or None,
     )

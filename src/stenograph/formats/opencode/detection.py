@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.opencode.export import is_export, session_id_of
@@ -65,4 +66,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=OpenCodeFormat,
+    turns=turns.OPENCODE,
+    tools=tools.OPENCODE,
 )

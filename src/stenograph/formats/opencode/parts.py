@@ -199,7 +199,8 @@ class PartFormat(LineFormat):
         self._say(part, role="assistant", stop_reason=reason)
         # One call a message since 1.0; before, a message had several steps, and each must count.
         first = self._counted.setdefault(part.message_id, part.id)
-        usage = usage_of(part.data.get("tokens"), part.model, part.message_id if first == part.id else part.id)
+        name = part.message_id if first == part.id else part.id
+        usage = usage_of(part.data.get("tokens"), part.model, name, part.data.get("cost"))
         if usage is not None:
             self._emit("token.usage", usage)
 
