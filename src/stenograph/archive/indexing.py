@@ -117,7 +117,7 @@ class Indexer:
         error |= event.type == "error"
         run.errors += event.type == "error"  # a failed call is counted with its pair
         block, number = self._in_block(run, event.seq, line)
-        told = (event_id, run.id, event.seq, event.source, event.type, role, event.timestamp)
+        told = (event_id, run.id, event.seq, event.source, event.type, role, event.told_at)
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)
         self._index.add(_EVENT, row)
         if text := event_text(event):

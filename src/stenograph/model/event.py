@@ -82,6 +82,11 @@ class Event(Value, frozen=True, kw_only=True):
     """The same in base64, when the line is not UTF-8."""
 
     @property
+    def told_at(self) -> str:
+        """The timestamp; empty where the source told none and none before, so that it is only its file's time."""
+        return "" if self.origin is not None and self.origin.time == "given" else self.timestamp
+
+    @property
     def source(self) -> str:
         """Who speaks: `main` or `subagent:<id>`."""
         return (self.origin is not None and self.origin.source) or "main"
