@@ -228,9 +228,10 @@ class Runs:
             self._known.add(run_id)
             self._last += 1
             return self._latest(RunDraft(self._last, run_id, format, agent))
-        query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
+        query = f"SELECT id, copied_errors, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
-        values = dict(zip(_COLUMNS, row[1:], strict=True))
+        values = dict(zip(_COLUMNS, row[2:], strict=True))
+        values["errors"] += row[1]  # while it is told, all count; `sum_calls` takes the copied ones out again
         proof = msgspec.json.decode(values["evidence"], type=RunStatus)
         said = MessageCounter(self._keys(row[0], run_id, values["last_seq"]))
         return self._latest(RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))

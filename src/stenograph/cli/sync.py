@@ -74,6 +74,9 @@ def summary_text(summary: Summary, archive: Path) -> str:
     lines = [f"{told}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive))})"]
     if summary.rebuilt:
         lines.append("the index was made anew from what is kept")
+    if summary.left_out:
+        reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
+        lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
     return "\n".join(lines) + "\n"

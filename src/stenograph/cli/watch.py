@@ -49,4 +49,4 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], a
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)
-    watch(archive, lambda: wanted_roots(archive, home, agents, paths), stop, tell)
+    watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)

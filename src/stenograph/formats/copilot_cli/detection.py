@@ -11,6 +11,8 @@ from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
+_SESSIONS = "session-state"
+
 
 def detect(records: Sequence[Any], path: str) -> bool:
     """Whether these are lines of a session file: Copilot's records, and none that only its stream has."""
@@ -43,7 +45,10 @@ def _has_envelope(record: dict[str, Any]) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by the name of its folder, or of a file that is named after it, else by its first line."""
+    """The session by the name of its folder, or of a file that is named after it, else by its first line.
+
+    Where neither names it, the folder does in which Copilot keeps it, whatever it is called.
+    """
     *folders, name = re.split(r"[/\\]", path)
     for named in (folders[-1] if folders and name == "events.jsonl" else "", name.removesuffix(".jsonl")):
         if _UUID.fullmatch(named):
@@ -53,4 +58,6 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         session_id = data.get("sessionId") if isinstance(data, dict) else None
         if isinstance(session_id, str) and session_id:
             return Identity(native_id=session_id, session_id=session_id)
+    if name == "events.jsonl" and folders[-2:-1] == [_SESSIONS]:
+        return Identity(native_id=folders[-1], session_id=folders[-1])
     return Identity()
