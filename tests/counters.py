@@ -31,6 +31,7 @@ from stenograph.query.stats import stats
 from stenograph.query.tree import archived_tree
 from stenograph.render.html.page import html_page
 from stenograph.render.markdown import markdown_page
+from stenograph.runs.info import RunInfo
 from stenograph.threads import ThreadTranscripts
 
 
@@ -223,6 +224,21 @@ def of_bundle(events: Sequence[Event], folder: Path) -> dict[str, Numbers]:
             calls=calls, failed=failed, open=calls - answered, input_tokens=int(into), output_tokens=int(out)
         ),
     }
+
+
+def of_info(info: RunInfo) -> Numbers:
+    """The Python API, whatever the run was opened as."""
+    return Numbers(
+        messages=info.messages,
+        calls=info.tool_calls,
+        failed=info.failed_calls,
+        open=info.open_calls,
+        errors=info.errors,
+        subagents=info.subagents,
+        input_tokens=info.input_tokens,
+        output_tokens=info.output_tokens,
+        cost=info.cost_usd,
+    )
 
 
 PRICES = load_prices(None)

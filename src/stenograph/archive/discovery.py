@@ -26,7 +26,7 @@ from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 
 _NOT_YET = "no whole line yet"
-_UNKNOWN = "no format knows it"
+UNKNOWN = "no format knows it"
 PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
 VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
@@ -175,7 +175,7 @@ class Discovery:
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or newcomer.is_empty:
-                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
+                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
 
