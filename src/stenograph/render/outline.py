@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.fold.prices import Cost
 from stenograph.fold.span import Span
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
@@ -48,6 +49,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     span: Span
     events: int
     totals: Totals
+    cost: Cost
+    """What the run cost, where prices are at hand."""
     units: tuple[UnitFacts, ...]
     sources: dict[Key, SourceFacts]
     """All but `main`."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from stenograph.fold.calls import Joined, PairState
+from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import SpanCounter
 from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.units import begins_unit
@@ -27,12 +28,12 @@ _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event]) -> Outline:
+def outline_of(events: Iterable[Event], prices: Prices | None = None) -> Outline:
     """Read the events of a run once, and keep what a page needs to begin."""
     survey = _Survey()
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
-    return survey.outline()
+    return survey.outline(prices)
 
 
 class _Unit(Struct):
@@ -111,7 +112,7 @@ class _Survey:
         if event.type == "token.usage":
             unit.usage.add(event)
 
-    def outline(self) -> Outline:
+    def outline(self, prices: Prices | None) -> Outline:
         self._end_calls(None)
         self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
         self._lengthen()
@@ -128,6 +129,7 @@ class _Survey:
             span=self._times.span,
             events=self._count,
             totals=self._totals.totals(),
+            cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
                 key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)
