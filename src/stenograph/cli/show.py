@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     redact_option,
     root_option,
@@ -50,6 +51,7 @@ BATCH = 1 << 16
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @part_options
 @root_option
+@archive_option
 @json_option
 def command(
     target: str,
@@ -59,6 +61,7 @@ def command(
     full: bool,
     part: Part,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
@@ -66,7 +69,7 @@ def command(
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
-    with reader_of(find_run(target, root, archive_first=names_seq(part)), redact) as run:
+    with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
         shown = _Shown(run, part, keep_raw=form == "json")
         if output is None:
             for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
