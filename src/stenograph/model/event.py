@@ -53,6 +53,8 @@ class Origin(Value, frozen=True, kw_only=True):
     """With `parent_source`: the call that spawned this source."""
     time: Literal["inherited", "given"] | None = None
     """Set when the source had no timestamp of its own."""
+    seq: int | None = None
+    """The event's number in its journal, where it has another here and no line tells its place."""
 
 
 class Event(Value, frozen=True, kw_only=True):

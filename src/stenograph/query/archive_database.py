@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.run_status import RunStatuses, add_status_functions
+from stenograph.query.runs import title_of
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -40,6 +41,8 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         "steno_entries": (1, reading.entries),
         "steno_entry": (3, reading.entry),
         "steno_error": (1, reading.error),
+        "steno_title": (2, title_of),
+        "steno_archive": (1, partial(getattr, archive.home.identity() or _Unknown())),
         "steno_action": (2, reading.action),
         "steno_may_be": (2, _may_be),
         "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
@@ -54,6 +57,12 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         yield connection
     finally:
         connection.close()
+
+
+class _Unknown:
+    """An archive of which nothing says which it is: it was made by an older version, and not synced since."""
+
+    id = host = user = None
 
 
 class _Reading:
