@@ -15,7 +15,7 @@ PLAIN |= {"pre", "p", "blockquote", "table", "thead", "tbody", "tr", "th", "td",
 PLAIN |= {"dd", "footer", "output", "button"}
 ATTRIBUTES = {"class": r"[a-z0-9 -]+", "id": r"[a-z0-9-]+", "dir": "auto", "lang": "en", "open": "", "hidden": ""}
 ATTRIBUTES |= {"href": r"#[a-z0-9-]+|https?://[A-Za-z0-9][\x21-\x7e]*", "rel": "noopener noreferrer nofollow"}
-ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+"}
+ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+", "value": r"\d+"}
 FREE = {"title", "alt", "aria-label", "content", "placeholder"}
 FIXED = {"meta": {"charset", "http-equiv", "name", "content"}, "input": {"id", "type", "placeholder", "aria-label"}}
 FIXED["input"] |= {"autocomplete", "spellcheck"}

@@ -92,6 +92,48 @@ def test_search_finds_what_is_folded(open_page: Open) -> None:
     expect(page.locator("#count")).to_have_text("")
 
 
+def test_search_lands_on_the_hit(open_page: Open) -> None:
+    """Every one of fifty hits is in sight, in long outputs, in folds and in units that were never drawn before."""
+    outputs = ["\n".join(f"line {n} of {turn}" + " needle" * (n % 97 == 0) for n in range(500)) for turn in range(9)]
+    events = [*sample.events(), *(each for words in outputs for each in [*_asked(f"again {words[-1]}"), *_ran(words)])]
+    page = open_page(events).page
+    page.locator("#search").fill("needle")
+    expect(page.locator("#count")).to_have_text("1 of 54")
+    for number in range(1, 51):
+        expect(page.locator("#count")).to_have_text(f"{number} of 54")
+        place = page.evaluate(_SETTLED)
+        assert 0 <= place["top"] < place["bottom"] <= 900, number
+        page.locator("#search").press("Enter")
+
+
+_SETTLED = """async () => {
+  const [hit] = CSS.highlights.get('current'), frame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let i = 0; i < 12; i++) await frame();
+  const { top, bottom } = hit.getBoundingClientRect();
+  return { top, bottom };
+}"""
+
+
+def _asked(words: str) -> list[Event]:
+    blocks = (TextBlock(fidelity="router", text=words),)
+    return [_event("message.user", MessagePayload(role="user", blocks=blocks))]
+
+
+def _ran(output: str) -> list[Event]:
+    call = ToolPayload(name="Bash", call_id=output, input={"command": "x"}, output=None, fidelity="router")
+    result = ToolPayload(name="", call_id=output, input=None, output=output, fidelity="router")
+    return [_event("tool.call", call), _event("tool.result", result)]
+
+
+def test_units_out_of_sight_are_not_drawn(open_page: Open) -> None:
+    """The browser skips them until they come near; on paper they are all there."""
+    page = open_page(sample.events()).page
+    drawn = "each => getComputedStyle(each).contentVisibility"
+    assert page.locator(".unit").first.evaluate(drawn) == "auto"
+    page.emulate_media(media="print")
+    assert page.locator(".unit").first.evaluate(drawn) == "visible"
+
+
 def test_enter_does_not_wait_for_the_search(open_page: Open) -> None:
     """Who types and hits Enter at once gets the first place of what was typed, not of what was sought before."""
     page = open_page(sample.events()).page

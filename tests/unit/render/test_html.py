@@ -28,6 +28,7 @@ from stenograph.render.html import html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment
 from stenograph.render.html.diff import patch
+from stenograph.render.html.highlight import Highlighter
 from stenograph.render.html.output import folded, given_html
 from stenograph.render.html.page import POLICY
 from stenograph.render.html.prose import prose
@@ -369,11 +370,70 @@ def test_markdown_of_agents(markdown: str, html: str) -> None:
 
 
 def test_tables() -> None:
-    """With inline marks in their cells, and bars that are escaped."""
-    html = prose("| a | b |\n|:--|--:|\n| **x** | p \\| q |\n\nafter")
-    assert '<th dir="auto">a</th>' in html
-    assert '<td dir="auto"><strong>x</strong></td><td dir="auto">p | q</td>' in html
+    """With inline marks in their cells, bars that are escaped, and alignment by class: the policy forbids styles."""
+    html = prose("| a | b |\n|---|--:|\n| **x** | p \\| q |\n\nafter")
+    assert '<th dir="auto">a</th><th class="right" dir="auto">b</th>' in html
+    assert '<td dir="auto"><strong>x</strong></td><td class="right" dir="auto">p | q</td>' in html
     assert html.endswith('<p dir="auto">after</p>')
+    assert "style" not in html
+
+
+def test_a_cell_too_many_is_not_dropped() -> None:
+    """CommonMark's tables drop it; then the source is shown."""
+    html = prose("| a | b |\n|---|---|\n| 1 | 2 | lost |\n\nafter")
+    assert "<table" not in html
+    assert "| 1 | 2 | lost |" in html
+    assert html.endswith('<p dir="auto">after</p>')
+
+
+def test_lists_hold_code_and_keep_their_numbers() -> None:
+    """A fence inside an item is code, and an item has the number that was written."""
+    html = prose("1. run\n\n   ```sh\n   ls | wc\n   ```\n5. then _look_")
+    assert '<ol><li dir="auto"><p dir="auto">run</p><div class="code"><span class="lang">sh</span>' in html
+    assert '<li value="5" dir="auto"><p dir="auto">then <em>look</em></p></li></ol>' in html
+
+
+@pytest.mark.parametrize(
+    "words", ["[a]: https://a.example/x 'title'", "&lt; and &#x202e;", "![a](https://a.example/x.png)", "<!-- note -->"]
+)
+def test_what_markdown_hides_is_shown(words: str) -> None:
+    """Definitions, entities, images and comments are text of the transcript, too."""
+    read = Page(prose(words))
+    assert all(each in read.text or any(each in link for link in read.links) for each in re.findall(r"\w+", words))
+    assert "img" not in read.tags
+
+
+def test_a_text_that_is_too_long_to_be_prose_is_shown_as_typed() -> None:
+    """Nothing is parsed of it, and nothing is lost."""
+    assert Page(prose("**a** " * 40_000)).text == "**a** " * 40_000
+
+
+# Code in colours
+
+
+def test_code_is_coloured_by_its_fence() -> None:
+    """Tokens are a few classes of ours; an unknown language stays plain."""
+    html = prose("```python\ndef f(): return 'x' # hm\n```")
+    assert '<span class="t-k">def </span><span class="t-f">f</span>' in html
+    assert '<span class="t-c"># hm</span>' in html
+    assert "t-" not in prose("```whatever\ndef f(): return 1\n```")
+
+
+@pytest.mark.parametrize("path", ["a/b.py", "C:\\x\\b.PY"])
+def test_code_is_coloured_by_its_file(path: str) -> None:
+    """By the ending of its name."""
+    assert "t-k" in Highlighter().html("def f(): pass", path=path)
+    assert "t-k" not in Highlighter().html("def f(): pass", path="py/notes.unknown")
+
+
+def test_colouring_is_bounded() -> None:
+    """A block that is too long, a line that is too long and a page that has enough stay plain, and whole."""
+    code = "x = 1\n" * 1000
+    highlighter = Highlighter(budget=len(code))
+    for wanted, text in [(False, "x = 1\n" * 9000), (False, "x = " + "1" * 2000), (True, code), (False, "x = 1")]:
+        html = highlighter.html(text, language="py")
+        assert ("t-n" in html) is wanted
+        assert Page(html).text == text
 
 
 # Times

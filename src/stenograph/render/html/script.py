@@ -71,6 +71,14 @@ SCRIPT = r"""
     }
     return hits;
   };
+  // Units that come into sight get their real height only then, so the place is looked up again until it stays.
+  const show = (range, tries) => {
+    const place = range.getBoundingClientRect(), off = place.top + place.height / 2 - innerHeight / 2;
+    const before = scrollY;
+    if (Math.abs(off) > innerHeight / 5) scrollBy(0, off);
+    const more = scrollY === before ? 0 : tries - 1;
+    if (tries > 0) requestAnimationFrame(() => { if (found[at] === range) show(range, more); });
+  };
   const go = (step) => {
     if (!found.length) return;
     at = (at + step + found.length) % found.length;
@@ -79,6 +87,7 @@ SCRIPT = r"""
     reveal(here);
     if (marks) CSS.highlights.set('current', new Highlight(found[at])); else here.classList.add('hit');
     here.scrollIntoView({ block: 'center' });
+    show(found[at], 8);
     count.textContent = `${at + 1} of ${found.length}${found.length === 5000 ? '+' : ''}`;
   };
   const search = () => {

@@ -18,7 +18,7 @@ _DARK = """--bg:#16171a;--card:#1e2024;--ink:#e6e3dc;--soft:#9d988c;--line:#3336
 --c14:#97e4ee;--c15:#fff;"""
 _SHAPE = """
 *{box-sizing:border-box}
-html{scroll-behavior:smooth;scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
+html{scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--ink);
 font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 overflow-wrap:anywhere}
@@ -56,7 +56,7 @@ grid-column:1;padding-bottom:2rem}
 .toc li a:hover,.toc li a.here{border-color:var(--accent);background:var(--tint);border-radius:0 6px 6px 0}
 .toc small{display:block;color:var(--soft)}.toc .no,.no{color:var(--bad)}
 main{grid-column:2;min-width:0}
-.unit{margin:0 0 2.5rem}
+.unit{margin:0 0 2.5rem;content-visibility:auto;contain-intrinsic-size:auto 2000px}
 .unit>h2{font-size:.78rem;font-weight:600;color:var(--soft);display:flex;flex-wrap:wrap;gap:.2rem 1rem;
 align-items:baseline;
 margin:0 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line);letter-spacing:.01em}
@@ -82,7 +82,7 @@ font-variant-numeric:tabular-nums}
 .code{position:relative}.lang{position:absolute;right:.6rem;top:.3rem;font-size:.65rem;color:var(--soft)}
 .table{overflow-x:auto}table{border-collapse:collapse;font-size:.88rem;margin:.5rem 0}
 th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:start;vertical-align:top;overflow-wrap:normal}
-th{background:var(--code)}
+th{background:var(--code)}.left{text-align:left}.right{text-align:right}.center{text-align:center}
 img{max-width:100%;height:auto;border-radius:8px;border:1px solid var(--line);display:block;margin:.5rem 0}
 details>summary{cursor:pointer;list-style:none}
 summary::-webkit-details-marker{display:none}
@@ -145,9 +145,10 @@ dd{margin-bottom:.3rem}
 @media print{html{font-size:13px}body{background:#fff}.tools,.toast,.toc{display:none!important}.page{display:block;
 max-width:none;padding:0}
 .ev,.res{break-inside:auto}.user,.unit>h2,.who{break-after:avoid}pre,.user{border:1px solid #ccc}a{color:inherit}
-.tool,.agent,.error{break-inside:auto;border-color:#bbb}.unit{margin-bottom:1.2rem}}
-@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+.tool,.agent,.error{break-inside:auto;border-color:#bbb}.unit{margin-bottom:1.2rem;content-visibility:visible}}
 """
+_TOKENS = ".t-k{color:var(--c4)}.t-s{color:var(--c2)}.t-n{color:var(--c5)}.t-c{color:var(--c8);font-style:italic}"
+_TOKENS += ".t-f{color:var(--c3)}.t-b{color:var(--c6)}"
 _INKS = "".join(f".ink{n}{{color:var(--c{n})}}.ground{n}{{background:var(--c{n});color:var(--bg)}}" for n in range(16))
 
 STYLE = (
@@ -155,5 +156,5 @@ STYLE = (
     f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{_DARK}}}}}"
     f":root[data-theme=dark]{{color-scheme:dark;{_DARK}}}"
     f"@media print{{:root:root:root{{color-scheme:light;{_LIGHT}}}}}"
-    f"{_SHAPE}{_INKS}"
+    f"{_SHAPE}{_TOKENS}{_INKS}"
 )
