@@ -96,9 +96,27 @@ def test_prose_stays_inside(words: str) -> None:
         assert word in read.text or any(word in link for link in read.links)
 
 
-unmarked = st.lists(
-    st.sampled_from(["word", "Zwei", "1", ".", "-", " ", "    ", "\n", "\n\n", "(a)", '"q"']), max_size=12
-)
+WORDS = [
+    "word",
+    "Zwei",
+    "1",
+    ".",
+    "-",
+    " ",
+    "    ",
+    "\n",
+    "\n\n",
+    "(a)",
+    '"q"',
+    "[[a]]",
+    "<b>",
+    "&amp;",
+    "#",
+    "a_b",
+    "_",
+]
+WORDS += ["|", ":", "=", "!", "[a]:", "x:y", "<!--", "+", ">", "1)"]
+unmarked = st.lists(st.sampled_from(WORDS), max_size=12)
 
 
 @PATIENT

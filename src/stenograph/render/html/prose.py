@@ -26,7 +26,9 @@ LONGEST_LINE = 20_000
 """A line that is longer is not prose, and its marks could cost more time than they are worth."""
 _URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,2000}")
 _TRAILING = ".,;:!?*~_"
-_MARKUP = re.compile(r"[`*_\[\]<&#|~\\\t]|https?:|^ {0,3}(?:[-+=>]|\d+[.)])|^ {4}", re.MULTILINE)
+_MARKUP = re.compile(
+    r"[`*~\\\t]|\b_|_\b|(?<!\w)_|\]\(|https?:|^ {0,3}(?:[-+=>#|:]|\d+[.)])|^ {4}", re.MULTILINE | re.IGNORECASE
+)
 """What a text must contain to be anything else than paragraphs."""
 _PARAGRAPHS = re.compile(r"\n[ ]*(?:\n[ ]*)+")
 _ALIGNMENT = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
@@ -42,6 +44,11 @@ def prose(markdown: str, highlighter: Highlighter | None = None) -> str:
     if not _MARKUP.search(source):
         return _paragraphs(source)
     return _Prose(source, highlighter or Highlighter()).html()
+
+
+def has_markup(words: str) -> bool:
+    """Whether a text may look different as Markdown than as typed."""
+    return _MARKUP.search(words) is not None
 
 
 def plain(words: str, kind: str = "said") -> str:
@@ -66,10 +73,10 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # slow to import
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.disable(["reference", "entity", "image"])
+    parser.disable(["reference", "entity", "image", "html_block", "html_inline"])
     parser.validateLink = _is_safe  # type: ignore[method-assign]  # how the parser is told which links are links
     parser.normalizeLink = _as_typed  # type: ignore[method-assign]
-    parser.normalizeLinkText = _as_typed  # type: ignore[method-assign]
+    parser.normalizeLinkText = _as_typed  # type: ignore[method-assign, assignment]
     return parser
 
 
