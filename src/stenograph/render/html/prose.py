@@ -26,10 +26,9 @@ LONGEST_LINE = 20_000
 """A line that is longer is not prose, and its marks could cost more time than they are worth."""
 _URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,2000}")
 _TRAILING = ".,;:!?*~_"
-_MARKUP = re.compile(
-    r"[`*~\\\t]|\b_|_\b|(?<!\w)_|\]\(|https?:|^ {0,3}(?:[-+=>#|:]|\d+[.)])|^ {4}", re.MULTILINE | re.IGNORECASE
-)
-"""What a text must contain to be anything else than paragraphs."""
+_MARKS = re.compile(r"[`*~\\\t]")
+_LEADS = re.compile(r"\n(?: {0,3}(?:[-+=>#|:]|\d+[.)])| {4})")
+_UNDERSCORE = re.compile(r"\b_|_\b|(?<!\w)_")
 _PARAGRAPHS = re.compile(r"\n[ ]*(?:\n[ ]*)+")
 _ALIGNMENT = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 _TAGS = {"strong_open": "strong", "em_open": "em", "s_open": "s"}
@@ -39,16 +38,26 @@ _DIFFS = ("diff", "patch")
 def prose(markdown: str, highlighter: Highlighter | None = None) -> str:
     """Markdown as HTML."""
     source = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "␀")
-    if len(source) > LONGEST or max(map(len, source.split("\n"))) > LONGEST_LINE:
+    if len(source) > LONGEST or _longest_line(source) > LONGEST_LINE:
         return plain(markdown)
-    if not _MARKUP.search(source):
+    if not has_markup(source):
         return _paragraphs(source)
     return _Prose(source, highlighter or Highlighter()).html()
 
 
+def _longest_line(source: str) -> int:
+    return len(source) if len(source) <= LONGEST_LINE else max(map(len, source.split("\n")))
+
+
 def has_markup(words: str) -> bool:
-    """Whether a text may look different as Markdown than as typed."""
-    return _MARKUP.search(words) is not None
+    """Whether a text may be anything else than paragraphs; each test begins with characters that are quick to find."""
+    return (
+        "](" in words
+        or "http" in words
+        or _MARKS.search(words) is not None
+        or _LEADS.search(f"\n{words}") is not None
+        or ("_" in words and _UNDERSCORE.search(words) is not None)
+    )
 
 
 def plain(words: str, kind: str = "said") -> str:

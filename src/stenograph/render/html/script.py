@@ -106,7 +106,7 @@ SCRIPT = r"""
   const marks = window.CSS && CSS.highlights && window.Highlight;
   let found = [], at = -1, waiting = 0, sought = '';
   const ranges = (words) => {
-    const seen = (node) => !(node.parentElement.closest('.raw, .out, summary small')); // these words stand elsewhere, too
+    const seen = (node) => !node.parentElement.closest('.raw, .out, summary small'); // their words stand elsewhere, too
     const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT, (node) => (seen(node) ? 1 : 2)), hits = [];
     while (walker.nextNode() && hits.length < 5000) {
       const node = walker.currentNode, small = node.data.toLowerCase();
