@@ -5,6 +5,7 @@
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
+    ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
@@ -31,6 +32,7 @@ __all__ = [
     "InvalidEvent",
     "InvalidFormat",
     "InvalidQuery",
+    "InvalidRule",
     "InvalidRunId",
     "InvalidTool",
     "MissingExtra",
@@ -89,6 +91,12 @@ class InvalidFormat(StenographError, ValueError):
 
 class InvalidQuery(StenographError, ValueError):
     """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
+
+
+class InvalidRule(StenographError, ValueError):
+    """A rule for secrets that is not valid, could be slow, or does not do what its examples say."""
 
     exit_code = 2
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from stenograph.redact.name import KEYWORDS
-from stenograph.redact.provider import TOKENS
+from stenograph.redact.rules import Rules, built_in
 
 _SIGN = r"[\w-]{0,60}+[\s\\\"'`\]t?]{0,40}+[:=](?!\s{0,9}(?:\{|(?:null|true|false)[,}\]](?!\w)))"
 _NO_NUMBER = r"(?!\s{0,9}[0-9.]{1,40}[,}\]](?!\w))"
@@ -20,9 +20,7 @@ _SHORTEST = len("_PASS=x")
 def _shapes() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """What shows by itself: a rare letter of it, a literal in it, and how it looks."""
     return (
-        *((token.rare, token.literal, token.hint) for token in TOKENS),
         ("K", "PRIVATE KEY", re.compile(r"PRIVATE KEY", re.ASCII)),
-        ("k", "hooks.slack.com/", re.compile(r"hooks\.slack\.com/", re.ASCII)),
         ("-", "curl", re.compile(r"-(?:[uU]|-user|-proxy-user)", re.ASCII)),
         ("@", "@", re.compile(r"://[^\s/@]*+@", re.ASCII)),
     )
@@ -44,10 +42,12 @@ _FLAG = re.compile(rf"--[\w-]{{0,60}}?(?:{'|'.join(KEYWORDS.values())})[\w-]{{0,
 _BEARER = re.compile(r"bearer(?:[ +%]|\t|\\t)", re.ASCII)
 
 
-def may_hold_secret(text: str) -> bool:
-    """Whether it is worth looking for secrets in a text."""
+def may_hold_secret(text: str, rules: Rules | None = None) -> bool:
+    """Whether it is worth looking for secrets in a text; the rules are those that we ship, unless others are given."""
     if len(text) < _SHORTEST:
         return False
+    if (rules or built_in()).may_find(text):
+        return True
     for rare, literal, pattern in _SHAPES:
         if rare in text and literal in text and pattern.search(text):
             return True

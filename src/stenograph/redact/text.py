@@ -15,7 +15,7 @@ from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
 from stenograph.redact.packed import holds_packed, packed_secrets
 from stenograph.redact.pair import labelled, pairs
 from stenograph.redact.pem import private_keys
-from stenograph.redact.provider import provider_tokens
+from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.span import Span, cut, merge
 from stenograph.redact.url import url_passwords
 
@@ -29,8 +29,9 @@ _LONGEST_NAME = 100
 class TextMask:
     """Masks texts: secrets by their shape and name, and those that are `known`."""
 
-    def __init__(self, known: Known | None = None, *, keeps_ids: bool = True) -> None:
+    def __init__(self, known: Known | None = None, *, keeps_ids: bool = True, rules: Rules | None = None) -> None:
         """`keeps_ids` leaves alone what joins records to one another, whatever stands there."""
+        self._rules = rules
         self._known = known or Known()
         self._keeps_ids = keeps_ids
 
@@ -51,7 +52,9 @@ class TextMask:
 
     def may_hold_secret(self, text: str) -> bool:
         """Whether it is worth looking for secrets in a text."""
-        return may_hold_secret(text) or self._known.are_in(text) or holds_packed(text, self.may_hold_secret)
+        return (
+            may_hold_secret(text, self._rules) or self._known.are_in(text) or holds_packed(text, self.may_hold_secret)
+        )
 
     def find(self, name: str | None, text: str) -> list[Span]:
         """The secrets in a text, in order and disjoint."""
@@ -73,7 +76,7 @@ class TextMask:
                 yield from to_source(letters, 0, merge(self._spans("".join(map(letter_of, letters)))))
 
     def _spans(self, text: str) -> Iterator[Span]:
-        yield from in_text(text)
+        yield from in_text(text, self._rules)
         yield from self._known.spans(text)
 
     def _in_json(self, text: str) -> Iterator[Span]:
@@ -121,10 +124,10 @@ def _named(secret: Secret, text: str) -> list[Span]:
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
 
 
-def in_text(text: str) -> Iterator[Span]:
+def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
     """What the rules find; the first rules name what they find most exactly."""
     small = _small_letters(text)
-    yield from provider_tokens(text)
+    yield from (rules or built_in()).finds(text)
     yield from private_keys(text)
     yield from url_passwords(text)
     yield from curl_passwords(text)
