@@ -137,7 +137,7 @@ def test_the_path_of_a_slack_webhook_is_masked() -> None:
         "API_KEY=«api-key:Zm9vYmFykey=»",
         "API_KEY=«api-key:Zm9vYmFykey==»\nX=1",
         "PASSWORD=«password:mytoken:12»",
-        'cache_key="«high-entropy:9f86d081884c7d659a2feaa0c55ad015»"',
+        'device_key="«high-entropy:9f86d081884c7d659a2feaa0c55ad015»"',
         "x_auth: «high-entropy:Zm9vYmFyYmF6cXV4MTIz9xK0aB»",
         "Authorization: Bearer «authorization:abc.def-123»",
         "authorization: Basic «authorization:dXNlcjpwYXNz»",

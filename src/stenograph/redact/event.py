@@ -11,9 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from stenograph.model import AttachmentBlock, Event, Value
+from stenograph.redact.command import argument_secrets
 from stenograph.redact.known import Known
 from stenograph.redact.packed import unpacked
 from stenograph.redact.pair import labels_in
+from stenograph.redact.span import cut
 from stenograph.redact.text import TextMask
 
 _encode = msgspec.json.Encoder().encode
@@ -93,7 +95,7 @@ class EventMask:
         if isinstance(node, dict):
             return self._mask_dict(node)
         if isinstance(node, list):
-            items = [self._mask(name, item) for item in node]
+            items = [self._mask(name, item) for item in _without_arguments(node)]
             return _with_items(node, items) if _are_new(items, node) else node
         if isinstance(node, tuple):
             masked_items = tuple(self._mask(name, item) for item in node)
@@ -139,6 +141,18 @@ class EventMask:
             return encoded
         masked = self.texts.text(text)
         return encoded if masked == text else base64.b64encode(masked.encode("utf-8", "surrogateescape")).decode()
+
+
+def _without_arguments(node: list[Any]) -> list[Any]:
+    """The list, if it is a command and its arguments, without their secrets."""
+    if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
+        return node
+    places = [number for number, item in enumerate(node) if isinstance(item, str)]
+    found = argument_secrets([node[number] for number in places])
+    masked = list(node)
+    for place, spans in found.items():
+        masked[places[place]] = cut(node[places[place]], spans)
+    return masked
 
 
 def _free(key: Any, taken: dict[Any, Any]) -> Any:

@@ -65,6 +65,25 @@ def literals(text: str) -> Iterator[Literal]:
             yield Literal(*match.span(1), name)
 
 
+def string_lists(text: str) -> Iterator[list[tuple[int, int]]]:
+    """The lists of JSON text that hold strings alone, each as where the insides of its strings stand."""
+    lists: list[list[tuple[int, int]] | None] = []
+    for match in _TOKEN.finditer(text):
+        if match[1] is None:
+            if match[0] in "[{":
+                if lists:
+                    lists[-1] = None
+                lists.append([] if match[0] == "[" else None)
+            elif match[0] != "," and lists:
+                items = lists.pop()
+                if items and len(items) > 1:
+                    yield items
+        elif lists and not match[2]:
+            innermost = lists[-1]
+            if innermost is not None:
+                innermost.append(match.span(1))
+
+
 def _labelled(text: str, fields: dict[str, tuple[int, int]]) -> Iterator[Literal]:
     if len(fields) > 1:
         labels = labels_in({name: decoded(text[slice(*span)]) for name, span in fields.items()})

@@ -71,6 +71,5 @@ def _repeated(least: int, most: Any, sequence: Any) -> int:
     widths = sequence.getwidth()
     varies = inside > 1 or widths[0] != widths[1]
     if varies and count > 1:
-        return min((inside + 1) ** min(count, 16), _MOST_WAYS + 1)
-    lengths: int = count - least + 1
-    return lengths * inside
+        return _MOST_WAYS + 1 if count > 2 or inside > 32 else (inside + 1) ** 2
+    return (count - least + 1) * inside

@@ -22,6 +22,9 @@ _SHORTEST_RUN = 15
 _TOKEN_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 _AS_RUNS = bytes(120 if byte in _TOKEN_LETTERS else 32 for byte in range(256))
 _RUN = b"x" * _SHORTEST_RUN
+_OF_DIGESTS = b"0123456789abcdef-nrt"
+"""The letters of digests and UUIDs, and those that end the escape of a line end."""
+_BEFORE_DIGEST = b"\"'`\\\n,([{"
 _BEFORE, _AFTER = 12, 4
 """Characters around a run in which a keyword may begin or end, such as the colon of `:AA`."""
 _FAR_BEFORE, _FAR_AFTER = 100, 500
@@ -128,7 +131,10 @@ class Rules:
             keyword: tuple(rule for other, rules in by_keyword.items() if keyword.startswith(other) for rule in rules)
             for keyword in by_keyword
         }
-        self._keywords = re.compile(f"(?=({_alternation(sorted(by_keyword))}))") if by_keyword else None
+        self._like_digests = [
+            word.encode() for word in by_keyword if not word.encode("latin-1", "replace").strip(_OF_DIGESTS)
+        ]
+        self._keywords = re.compile(f"(?=({alternation(sorted(by_keyword))}))") if by_keyword else None
 
     def may_find(self, text: str) -> bool:
         """Whether it is worth looking for tokens in a text, also when they stand escaped inside JSON."""
@@ -149,25 +155,35 @@ class Rules:
         """The long runs that hold a keyword, each with a rule of that keyword."""
         if self._keywords is None or len(text) < _SHORTEST_RUN:
             return
-        runs = text.encode("latin-1", "replace").translate(_AS_RUNS)
+        letters = text.encode("latin-1", "replace")
+        runs = letters.translate(_AS_RUNS)
         start = runs.find(_RUN)
         while start >= 0:
             end = runs.find(b" ", start)
             end = len(runs) if end < 0 else end
+            if self._is_digest(letters, start, end):
+                start = runs.find(_RUN, end)
+                continue
             seen = {match[1] for match in self._keywords.finditer(text, max(0, start - _BEFORE), end + _AFTER)}
             for keyword in seen:
                 for rule in self._by_keyword[keyword]:
                     yield start, end, rule
             start = runs.find(_RUN, end)
 
+    def _is_digest(self, letters: bytes, start: int, end: int) -> bool:
+        """Whether a run is a digest or a UUID that stands by itself, as most long runs are."""
+        if letters[start:end].strip(_OF_DIGESTS) or (start and letters[start - 1] not in _BEFORE_DIGEST):
+            return False
+        return letters[end : end + 1] != b":" and not any(each in letters[start:end] for each in self._like_digests)
 
-def _alternation(words: list[str]) -> str:
+
+def alternation(words: list[str]) -> str:
     """An expression for the longest of sorted words, by their letters, so that each letter is compared once."""
     by_letter: dict[str, list[str]] = {}
     for word in words:
         if word:
             by_letter.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(letter) + _alternation(rests) for letter, rests in by_letter.items()]
+    branches = [re.escape(letter) + alternation(rests) for letter, rests in by_letter.items()]
     if not branches:
         return ""
     joined = branches[0] if len(branches) == 1 and "" not in words else f"(?:{'|'.join(branches)})"

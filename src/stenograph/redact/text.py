@@ -6,18 +6,33 @@ from collections.abc import Iterator
 
 from stenograph.redact import guess
 from stenograph.redact.assignment import assignments
-from stenograph.redact.curl import curl_passwords
+from stenograph.redact.call import call_secrets
+from stenograph.redact.columns import column_secrets
+from stenograph.redact.command import argument_secrets, command_secrets
+from stenograph.redact.file_line import file_secrets
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.known import Known
-from stenograph.redact.literal import decoded, in_source, is_json, letter_of, literals, spelled_out, to_source
+from stenograph.redact.literal import (
+    decoded,
+    in_source,
+    is_json,
+    letter_of,
+    literals,
+    spelled_out,
+    string_lists,
+    to_source,
+)
+from stenograph.redact.markup import markup_secrets
 from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
 from stenograph.redact.packed import holds_packed, packed_secrets
 from stenograph.redact.pair import labelled, pairs
 from stenograph.redact.pem import private_keys
+from stenograph.redact.phrase import said_secrets
 from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.span import Span, cut, merge
-from stenograph.redact.url import url_passwords
+from stenograph.redact.sql import sql_secrets
+from stenograph.redact.url import url_secrets
 
 _PASSES = 8
 """A mark can uncover another secret, at whose edge letters stood before; two passes are common, three are rare."""
@@ -85,8 +100,13 @@ class TextMask:
             inner = text[start:end]
             if label is not None:
                 yield from in_source(inner, start, list(labelled(label, decoded(inner))))
-            elif _promise(name) or self.may_hold_secret(inner):
+            elif _promise(name) or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner):
                 yield from in_source(inner, start, self.find(name, decoded(inner)))
+        for strings in string_lists(text):
+            items = [decoded(text[start:end]) for start, end in strings]
+            for number, spans in argument_secrets(items).items():
+                start, end = strings[number]
+                yield from in_source(text[start:end], start, spans)
 
 
 _PLAIN = TextMask()
@@ -129,11 +149,17 @@ def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
     small = _small_letters(text)
     yield from (rules or built_in()).finds(text)
     yield from private_keys(text)
-    yield from url_passwords(text)
-    yield from curl_passwords(text)
+    yield from url_secrets(text)
+    yield from command_secrets(text)
     yield from assignments(text, small)
     yield from pairs(text, small)
     yield from bearer_tokens(text, small)
+    yield from markup_secrets(text, small)
+    yield from sql_secrets(text, small)
+    yield from call_secrets(text)
+    yield from file_secrets(text)
+    yield from column_secrets(text)
+    yield from said_secrets(text, small)
 
 
 def _small_letters(text: str) -> str:
