@@ -3,6 +3,7 @@
     StenographError
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
+    ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
@@ -29,6 +30,7 @@ __all__ = [
     "AgentTimeout",
     "AmbiguousRun",
     "ArchiveLocked",
+    "InvalidConfig",
     "InvalidEvent",
     "InvalidFormat",
     "InvalidQuery",
@@ -76,6 +78,12 @@ class InvalidRunId(InvalidEvent):
         super().__init__(
             f"{str(value)[:80]!r} is not a run id; give a UUID such as 550e8400-e29b-41d4-a716-446655440000"
         )
+
+
+class InvalidConfig(StenographError, ValueError):
+    """The configuration has a key that nobody knows, or a value that does not fit."""
+
+    exit_code = 2
 
 
 class InvalidFormat(StenographError, ValueError):

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -106,23 +108,31 @@ WRITER = """
 """
 
 
+@contextmanager
+def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process that is gone afterwards, whatever happened."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("by", ["run id", "path"])
 def test_tail_f_follows_a_run_that_does_not_exist_yet(root: Path, by: str) -> None:
     """Gapless while another process records 2,000 events; Ctrl-C ends it with 130 and without a traceback."""
     run_id = str(uuid4())
     path = root / "transcripts" / f"{run_id}.jsonl"
     target = [run_id, "--root", str(root)] if by == "run id" else [str(path)]
-    tail = subprocess.Popen(
-        [*STENO, "tail", "-f", "--json", *target], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert tail.stdout is not None
-    writer = subprocess.Popen([sys.executable, "-c", textwrap.dedent(WRITER), str(root), run_id])
-    lines = [tail.stdout.readline() for _ in range(2_000)]
-    assert writer.wait(PATIENCE) == 0
-    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 2_001))
-    assert "".join(lines) == path.read_text("utf-8")
-    tail.send_signal(signal.SIGINT)
-    rest, errors = tail.communicate(timeout=PATIENCE)
+    with _started([*STENO, "tail", "-f", "--json", *target]) as tail:
+        assert tail.stdout is not None
+        with _started([sys.executable, "-c", textwrap.dedent(WRITER), str(root), run_id]) as writer:
+            lines = [tail.stdout.readline() for _ in range(2_000)]
+            assert writer.wait(PATIENCE) == 0
+        assert [json.loads(line)["seq"] for line in lines] == list(range(1, 2_001))
+        assert "".join(lines) == path.read_text("utf-8")
+        tail.send_signal(signal.SIGINT)
+        rest, errors = tail.communicate(timeout=PATIENCE)
     assert tail.returncode == 130
     assert rest == ""
     assert errors.strip() == ""
@@ -133,7 +143,7 @@ def test_tail_f_begins_where_it_is_told(root: Path) -> None:
     run = start_run("r", root=root)
     run.user("first")
     command = [*STENO, "tail", "-f", run.run_id[:8], "--from", "3", "--root", str(root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tail:
+    with _started(command) as tail:
         assert tail.stdout is not None
         run.user("second")
         assert tail.stdout.readline() == "👤 second\n"
@@ -141,6 +151,20 @@ def test_tail_f_begins_where_it_is_told(root: Path) -> None:
         assert tail.stdout.readline() == "✓ r\n"
         tail.send_signal(signal.SIGINT)
         assert tail.wait(PATIENCE) == 130
+
+
+def test_tail_f_goes_on_where_ctrl_c_is_ignored(root: Path) -> None:
+    """A shell hands that down to what it starts in the background: such a tail outlives Ctrl-C, and SIGTERM ends it."""
+    run = start_run("r", root=root)
+    command = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *STENO, "tail", "-f", run.run_id, "--root", str(root)]
+    with _started(command) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline().startswith("━━ r run")
+        tail.send_signal(signal.SIGINT)
+        run.user("after")
+        assert tail.stdout.readline() == "👤 after\n"
+        tail.terminate()
+        assert tail.wait(PATIENCE) == -signal.SIGTERM
 
 
 WAITING = """
@@ -162,7 +186,7 @@ WAITING = """
 def test_ctrl_c_while_tail_waits_for_a_folder(tmp_path: Path) -> None:
     """Nothing is there yet, and nothing is left."""
     command = [sys.executable, "-c", textwrap.dedent(WAITING), str(uuid4()), str(tmp_path / "nowhere")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tail:
+    with _started(command) as tail:
         assert tail.stdout is not None
         assert tail.stdout.readline() == "waiting\n"
         tail.send_signal(signal.SIGINT)

@@ -132,11 +132,6 @@ class Store:
         """Events indexed, ever."""
         return self.batches.events
 
-    @property
-    def left_to_others(self) -> int:
-        """Events of runs that another format had taken down already."""
-        return self.batches.left_to_others
-
     # What a sync does.
 
     def begin_batch(self) -> None:

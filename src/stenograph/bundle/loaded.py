@@ -22,6 +22,7 @@ from stenograph.model import Event, mend
 from stenograph.model.codec import REFUSALS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import entries
+from stenograph.transcript.reconstruct import reconstruct_transcript
 
 _LONGEST_STEM = 200
 
@@ -62,8 +63,11 @@ class DebugBundle:
 
     @cached_property
     def entries(self) -> list[TranscriptEntry]:
-        """What the events project to, in order."""
-        return list(entries(self.events))
+        """What the events project to, in order; then what was only logged, of an evaluation that nobody recorded."""
+        told = list(entries(self.events))
+        ids = {entry.entry_id for entry in told}
+        logged = reconstruct_transcript(self.transcript)
+        return told + [entry for entry in logged if entry.run_id is not None and entry.entry_id not in ids]
 
     def child_events(self, run_id: str) -> list[Event]:
         """The events of a run that this one called; `manifest.child_run_ids` names them."""

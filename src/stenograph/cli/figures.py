@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stenograph.model.moment import moment_of
 
 _STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -41,12 +39,12 @@ def when(timestamp: str | None) -> str:
     return (timestamp or "") if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def cost(dollars: float | None, unpriced: Sequence[str]) -> str:
+def cost(dollars: float | None, is_partial: bool) -> str:
     """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
     if dollars is None:
-        return "unknown" if unpriced else ""
+        return "unknown" if is_partial else ""
     text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
-    return f"≥ {text}" if unpriced else text
+    return f"≥ {text}" if is_partial else text
 
 
 def bar(share: float, width: int) -> str:

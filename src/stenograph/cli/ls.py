@@ -63,7 +63,7 @@ def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
         run.turns,
         run.tools,
         amount(run.input_tokens + run.output_tokens),
-        cost(run.cost_usd, run.unpriced_models),
+        cost(run.cost_usd, run.cost_is_partial),
         run.status,
         _cut(prompt, _PROMPT),
     )

@@ -76,7 +76,7 @@ def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
         amount(usage.output_tokens),
         amount(usage.reasoning_output_tokens),
         usage.records,
-        cost(spending.cost_usd, sorted(spending.unpriced)),
+        cost(spending.cost_usd, spending.cost_is_partial),
     )
     if not has_tools:
         return told

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from stenograph import config
 from stenograph.archive.home import Home, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.summary import Summary
@@ -18,6 +19,7 @@ from stenograph.archive.walk import Root, roots_of
 from stenograph.cli.archive import damage_told
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError
+from stenograph.journal.place import ENVIRONMENT as STORAGE
 from stenograph.render.visible import on_one_line, visible
 
 _LINE = 79
@@ -68,8 +70,9 @@ def wanted_roots(archive: Home, home: str | None, agents: tuple[str, ...], paths
     for folder in (*paths, *([home] if home else [])):
         if not Path(folder).is_dir():
             raise SourceError(f"there is no folder {folder}; check the path", folder)
-    # Somebody else's home has none of our environment.
-    environment = os.environ if home is None else {}
+    # Somebody else's home has none of our environment, nor of our configuration.
+    storage = config.value("archive.storage") if home is None else None
+    environment = {} if home is not None else {**os.environ, **({STORAGE: storage} if storage else {})}
     roots = [Root(Path(path).resolve(), None) for path in paths]
     if not paths or agents or home:
         roots += roots_of(environment, Path(home or Path.home()), archive.path, agents)
@@ -100,8 +103,6 @@ def summary_text(summary: Summary, archive: Home) -> str:
         lines.append("the index was made anew from what is kept")
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
-    if summary.left_to_others:
-        lines.append(f"{summary.left_to_others} events are of runs that were indexed in another format already")
     return "\n".join(lines) + "\n"
 
 

@@ -32,19 +32,32 @@ class Archived(NamedTuple):
 def find_run(target: str, root: str, *, archive_first: bool = False) -> tuple[Path, str] | Archived:
     """What `find_target` finds; else the run of that id, or of its unique beginning, in the archive.
 
-    `archive_first`: the other way round, for what is no file. A root of one's own leaves the archive out.
+    Of a run that the archive has, too, a journal is only what one witness told: it is taken where it holds more than
+    the archive has of it. `archive_first`: the archive in any case, for what is no file. A root of one's own leaves
+    the archive out.
     """
     may_be_archived = root == DEFAULT_ROOT and _ID.fullmatch(target.lower()) is not None and not Path(target).exists()
     found = _archived(target) if may_be_archived and archive_first else None
     if found is not None:
         return found
     try:
-        return find_target(target, root)
+        path, name = find_target(target, root)
     except RunNotFound:
         found = _archived(target) if may_be_archived else None
         if found is None:
             raise
         return found
+    if may_be_archived and (found := _archived(target)) is not None:
+        if _is_kept(found.archive, path):
+            return found
+        found.archive.close()
+    return path, name
+
+
+def _is_kept(archive: Archive, path: Path) -> bool:
+    """Whether the archive has all that a file holds."""
+    row = archive.index.execute("SELECT kept FROM files WHERE path = ?", (str(path.resolve()),)).fetchone()
+    return row is not None and row[0] == path.stat().st_size
 
 
 def _archived(target: str) -> Archived | None:

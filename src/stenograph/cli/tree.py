@@ -10,6 +10,7 @@ from stenograph.cli.target import Archived, find_run
 from stenograph.fold.subagents import subagent_tree
 from stenograph.fold.tree import RunNode
 from stenograph.journal.tree import missing_runs, tree_of
+from stenograph.liveness import Liveness
 from stenograph.render.tree import tree_lines
 from stenograph.sources.conversion import convert
 
@@ -42,4 +43,6 @@ def _tree(target: str, root: str) -> RunNode:
         with damage_told():
             return archived_tree(found.archive, found.run)
     path, format_name = found
-    return tree_of(path) if format_name == "exchange" else subagent_tree(convert(path, keep_raw=False))
+    if format_name == "exchange":
+        return tree_of(path)
+    return subagent_tree(convert(path, keep_raw=False), Liveness().of([path]))

@@ -36,7 +36,27 @@ def answer() -> int:
 
 def storage() -> Path:
     """Where sessions are recorded: as `journal.place.recording_root` says, which takes too long to load."""
-    given = os.environ.get("STENOGRAPH_STORAGE") or os.environ.get("STENOGRAPH_HOME")
+    given = os.environ.get("STENOGRAPH_STORAGE")
+    if not given and _has_config():
+        try:
+            from stenograph.journal.place import recording_root
+
+            return recording_root()
+        except ValueError as error:  # the session is recorded all the same, where it is without a file
+            note(_without_config(), f"the configuration was passed over: {error}")
+    return Path(given).absolute() if given else _without_config()
+
+
+def _has_config() -> bool:
+    """Whether there is a file that may say where; as `config.config_path`, which takes too long to load."""
+    if os.environ.get("STENOGRAPH_CONFIG") or sys.platform != "linux":
+        return True
+    folder = os.environ.get("XDG_CONFIG_HOME", "").strip() or Path("~/.config").expanduser()
+    return Path(folder, "stenograph", "config.toml").exists()
+
+
+def _without_config() -> Path:
+    given = os.environ.get("STENOGRAPH_HOME")
     if given:
         return Path(given).absolute()
     if sys.platform == "linux":  # what follows loads for longer than all the rest takes

@@ -6,27 +6,30 @@ import os
 import re
 from pathlib import Path
 
+from stenograph import config
 from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError
 from stenograph.model.ids import check_run_id
 
 DEFAULT_ROOT = "storage"
 ENVIRONMENT = "STENOGRAPH_STORAGE"
-HOME_ENVIRONMENT = "STENOGRAPH_HOME"
 SUFFIX = ".jsonl"
 
 Root = str | os.PathLike[str]
 
 
 def storage_root(root: Root = DEFAULT_ROOT) -> Path:
-    """The root to use: the one given, or `$STENOGRAPH_STORAGE` in place of the default."""
+    """The root to use: the one given, or in place of the default `$STENOGRAPH_STORAGE` or the configuration's."""
     if os.fspath(root) == DEFAULT_ROOT:
-        root = os.environ.get(ENVIRONMENT) or root
+        root = config.value("archive.storage") or root
     return Path(root)
 
 
 def archive_home() -> Path:
-    """The folder that keeps the runs of this machine: `$STENOGRAPH_HOME`, or where the system keeps a user's data."""
-    given = os.environ.get(HOME_ENVIRONMENT)
+    """The folder that keeps the runs of this machine.
+
+    It is `$STENOGRAPH_HOME`, else the configuration's `archive.home`, else where the system keeps a user's data.
+    """
+    given = config.value("archive.home")
     if given:
         return Path(given)
     from platformdirs import user_data_dir
@@ -35,8 +38,8 @@ def archive_home() -> Path:
 
 
 def recording_root(root: Root | None = None) -> Path:
-    """Where an agent's session is recorded: the root given, or `$STENOGRAPH_STORAGE`, or the archive."""
-    return Path(root or os.environ.get(ENVIRONMENT) or archive_home()).absolute()
+    """Where an agent's session is recorded: the root given, or the one that is set (`storage_root`), or the archive."""
+    return Path(root or config.value("archive.storage") or archive_home()).absolute()
 
 
 def journal_path(root: Path, run_id: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,7 +16,9 @@ from stenograph.archive.words import event_text
 from stenograph.fold.usage import Usage
 from stenograph.model import mend
 from stenograph.model.event import Event
-from stenograph.query.prices import Prices
+from stenograph.model.payload import TOKEN_COUNTS
+from stenograph.query.prices import Cost, Prices, Terms
+from stenograph.query.run_status import RunStatuses, add_status_functions
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -35,11 +37,13 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
         "steno_entries": (1, reading.entries),
         "steno_entry": (3, reading.entry),
         "steno_error": (1, reading.error),
-        "steno_cost": (6, partial(_cost, prices)),
+        "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
+        "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(_cost(prices, *values).is_partial)),
     }
     try:
         for name, (arguments, function) in functions.items():
             connection.create_function(name, arguments, function, deterministic=True)
+        add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
             connection.execute(view.statement)
         yield connection
@@ -89,8 +93,15 @@ class _Reading:
         return None if number is None else self._event(number)
 
 
-def _cost(prices: Prices, model: str | None, scope: str, into: int, out: int, read: int, created: int) -> float | None:
-    usage = Usage(
-        input_tokens=into, output_tokens=out, cache_read_input_tokens=read, cache_creation_input_tokens=created
-    )
-    return prices.cost(model, usage, input_of_call=None if scope == "call" else 0)
+def _cost(
+    prices: Prices,
+    model: str | None,
+    speed: str | None,
+    service_tier: str | None,
+    reported: float | None,
+    scope: str,
+    *tokens: int,
+) -> Cost:
+    usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)))
+    length = None if scope == "call" else 0
+    return prices.cost(Terms(model, speed, service_tier), usage, input_of_call=length, reported=reported)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from stenograph.errors import InvalidQuery
+from stenograph.fold.units import BEGINS_UNIT, begins_unit
 from stenograph.model.event import Event
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Selection:
         passage = self._passage
         source = event.source
         self._sources[source] = None
-        if event.type == "message.user" and source == "main":
+        if begins_unit(event):
             self._unit += 1
         is_in = (
             passage.first <= event.seq
@@ -74,7 +75,7 @@ def read_passage(archive: Archive, run: int, passage: Passage) -> Iterator[Event
             is_empty = False
             yield event
     if is_empty:
-        units = "SELECT count(*) FROM events WHERE run = ? AND type = 'message.user' AND source = 'main'"
+        units = f"SELECT count(*) FROM events WHERE run = ? AND {BEGINS_UNIT}"
         sources = "SELECT source FROM sources WHERE run = ? ORDER BY first_seq"
         names = [name for (name,) in archive.index.execute(sources, (run,))]
         raise InvalidQuery(nothing_there(archive.index.execute(units, (run,)).fetchone()[0], names))
@@ -98,10 +99,7 @@ def _bounds(archive: Archive, run: int, passage: Passage) -> tuple[int, int | No
     """The numbers between which the passage stands."""
     if passage.unit is None:
         return passage.first, passage.last
-    query = """
-        SELECT seq FROM events WHERE run = ? AND type = 'message.user' AND source = 'main'
-        ORDER BY seq LIMIT 2 OFFSET ?
-    """
+    query = f"SELECT seq FROM events WHERE run = ? AND {BEGINS_UNIT} ORDER BY seq LIMIT 2 OFFSET ?"
     prompts = [seq for (seq,) in archive.index.execute(query, (run, max(0, passage.unit - 1)))]
     begin, end = (0, prompts[:1]) if passage.unit == 0 else ((prompts or [1 << 62])[0], prompts[1:])
     last = [number - 1 for number in end] + ([] if passage.last is None else [passage.last])

@@ -20,7 +20,6 @@ from stenograph.render.layout import Layout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
 from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
 from stenograph.render.rereading import Rereading
-from stenograph.render.spoken import spoken
 from stenograph.render.survey import outline_of
 from stenograph.render.visible import on_one_line
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
@@ -49,9 +48,9 @@ def _head(outline: Outline) -> str:
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Errors", f"{outline.errors:,}" if outline.errors else ""),
-        ("Tokens", tokens(outline.usage.total)),
+        *outline.counts,
+        ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
+        ("Tokens", tokens(outline.totals.tokens)),
         ("Run", outline.run_id),
     ]
     rows = "".join(f"- {name}: {escaped(on_one_line(value))}\n" for name, value in facts if value)
@@ -78,7 +77,7 @@ class MarkdownSkin:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [_folded("System prompt", fenced(payload.system_prompt))]
-        parts += [self._block(block, is_user=is_user, untold=untold) for block in spoken(payload)]
+        parts += [self._block(block, is_user=is_user, untold=untold) for block in payload.said]
         return "".join(parts)
 
     def _block(self, block: Block, *, is_user: bool, untold: frozenset[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -203,6 +203,7 @@ def context_of(
     identity = found.identity
     parent = identity.parent_native_id
     source = call_id = side_file = None
+    separate: Container[str] = frozenset()
     if member is not None:
         source, call_id = member.parent_source, member.parent_call_id
     if found.path != STREAM:
@@ -213,6 +214,7 @@ def context_of(
                     f"{path} holds many sessions and cannot be followed; steno convert reads it", str(path)
                 )
             source, call_id = layout.parent_of(path)
+            separate = layout.separate(path)
         side_file = _text_of(layout.side_file(main or path, identity.native_id))
     return Context(
         run_id=found.run_id,
@@ -224,6 +226,7 @@ def context_of(
         parent_call_id=call_id,
         at=found.at,
         keep_raw=keep_raw,
+        separate=separate,
         side_file=side_file,
     )
 

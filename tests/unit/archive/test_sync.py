@@ -47,7 +47,7 @@ def test_first_sync_keeps_and_indexes_everything(home: Path, tmp_path: Path) -> 
     query = "SELECT agent, cwd, turns, tools, status, first_prompt, output_tokens FROM runs ORDER BY agent"
     assert rows(archive, query) == [
         ("claude", "/home/user/project", 1, 1, "finished", "line 1 says helloWorld", 9),
-        ("codex", "/home/user/other", 1, 0, "running", "codex line 1", 0),
+        ("codex", "/home/user/other", 1, 0, "unknown", "codex line 1", 0),
     ]
     assert rows(archive, "SELECT name, error, duration_ms FROM calls") == [("Bash", None, 1000.0)]
     assert rows(archive, "SELECT source FROM sources ORDER BY source") == [("main",), ("main",), ("subagent:a1",)]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from stenograph.cli import wake
 from stenograph.journal.place import archive_home, find_journal, recording_root
+from strategies import examples
 
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 
@@ -51,7 +52,7 @@ _garbage = st.binary(max_size=60) | st.recursive(
 ).map(lambda value: json.dumps(value).encode())
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=_garbage)
 def test_garbage_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, store: Path, data: bytes) -> None:
     """No call fails, and each that is not understood is one line in the log of problems."""

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stenograph.cli.install import HOOKS, _install
+from strategies import examples
 
 Steno = Callable[..., Any]
 
@@ -202,7 +203,7 @@ _settings = st.dictionaries(st.text(max_size=6), _json, max_size=3).flatmap(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_settings=_settings)
 def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) -> None:
     """Whatever is in them is in them after installing, and nothing else is after removing."""

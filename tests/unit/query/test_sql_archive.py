@@ -77,6 +77,7 @@ def test_tool_calls_are_the_pairs_of_the_events(connection: sqlite3.Connection, 
     expected = [
         (pair.run_id, pair.source, pair.call_id, pair.name, pair.error, pair.result is None)
         for pair in pair_calls(events)
+        if pair.call is not None
     ]
     rows = _rows(connection, "SELECT run_id, source, call_id, name, error, result_seq IS NULL FROM tool_calls")
     assert sorted(map(str, rows)) == sorted(str((*pair[:5], int(pair[5]))) for pair in expected)

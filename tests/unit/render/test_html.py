@@ -71,7 +71,9 @@ def test_the_head_tells_what_the_run_took() -> None:
         "When": "2026-06-08 08:14 UTC",
         "Duration": "1 min 16 s",
         "Prompts": "2",
+        "Messages": "8",
         "Tool calls": "6",
+        "Failed calls": "1",
         "Subagents": "1",
         "Tokens": "62.4k in (55.4k cached), 1,952 out",
         "Errors": "2",
@@ -399,7 +401,7 @@ def test_times_are_those_of_the_events() -> None:
     assert clock("yesterday") == "yesterday"
     assert day("2026-06-08T08:14:42+02:00") == "2026-06-08 08:14 +02:00"
     assert day("yesterday") == "yesterday"
-    assert tokens(outline_of([]).usage.total) == ""
+    assert tokens(outline_of([]).totals.tokens) == ""
 
 
 def test_steps_and_the_runs_they_call_are_lines() -> None:

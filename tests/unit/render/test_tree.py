@@ -13,12 +13,12 @@ START, END = "2026-06-08T08:00:00Z", "2026-06-08T08:00:01.5Z"
 
 
 def _run(*steps: StepNode, **fields: Any) -> RunNode:
-    given: dict[str, Any] = {"run_id": "r-1", "name": "demo", "status": "completed", "messages": 0, "tool_calls": 0}
+    given: dict[str, Any] = {"run_id": "r-1", "name": "demo", "status": "finished", "messages": 0, "tool_calls": 0}
     return RunNode(**(given | {"started_at": START, "ended_at": END, "steps": steps} | fields))
 
 
 def _step(name: str, *steps: StepNode, **fields: Any) -> StepNode:
-    given: dict[str, Any] = {"name": name, "kind": "agent", "path": name, "iteration": 0, "status": "completed"}
+    given: dict[str, Any] = {"name": name, "kind": "agent", "path": name, "iteration": 0, "status": "finished"}
     given |= {"started_at": START, "ended_at": END, "messages": 0, "tool_calls": 0, "steps": steps}
     return StepNode(**(given | fields))
 

@@ -78,13 +78,12 @@ def _facts(outline: Outline) -> str:
         ("When", day(outline.span.started_at)),
         ("Duration", "" if not seconds else duration(seconds)),
         ("Prompts", f"{asked:,}" if asked else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Subagents", f"{len(outline.sources):,}" if outline.sources else ""),
-        ("Tokens", tokens(outline.usage.total)),
+        *outline.counts,
+        ("Tokens", tokens(outline.totals.tokens)),
     ]
     rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in facts if value]
-    if outline.errors:
-        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.errors:,}</dd></div>')
+    if outline.totals.errors:
+        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.totals.errors:,}</dd></div>')
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 

@@ -18,7 +18,6 @@ from stenograph.render.html.blocks import attachment, block_html, system_prompt
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.output import folded, given_html
 from stenograph.render.outline import SourceFacts, UnitFacts, on_a_line
-from stenograph.render.spoken import spoken
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
 _LABEL_LENGTH = 60
@@ -41,7 +40,7 @@ class HtmlSkin:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [system_prompt(payload.system_prompt)]
-        blocks = spoken(payload)
+        blocks = payload.said
         parts += [block_html(each, is_prose=not is_user, full=self._full, untold=untold) for each in blocks]
         body = "".join(parts)
         if not body:
@@ -186,6 +185,7 @@ def _usage(payload: UsagePayload) -> str:
     more = [
         (payload.cache_read_input_tokens, "read from cache"),
         (payload.cache_creation_input_tokens, "written to cache"),
+        (payload.cache_creation_1h_input_tokens, "of these for an hour"),
         (payload.reasoning_output_tokens, "for reasoning"),
     ]
     told += [f"{number:,} {what}" for number, what in more if number]
