@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from stenograph.model import Event, MessagePayload, StreamBlock, TextBlock, UnknownPayload
 from stenograph.redact import default_masker, mask_text, sharing_mask
+from stenograph.redact.event import EventMask
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.known import Known
 from stenograph.redact.span import cut
@@ -231,7 +232,7 @@ def test_chunks_of_a_text_are_masked_as_the_text_is(text: str, cuts: list[int]) 
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
     chunks = [text[start:end] for start, end in pairwise(places)]
     plain = TextMask()
-    masked = masked_chunks(chunks, plain)
+    masked = masked_chunks(chunks, EventMask(plain, ()))
     assert len(masked) == len(chunks)
     assert "".join(masked) == cut(text, plain.find(None, text))
 

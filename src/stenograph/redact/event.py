@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +15,8 @@ from stenograph.model import AttachmentBlock, Event, ThinkingBlock, Value
 from stenograph.model.block import OPAQUE
 from stenograph.redact.command import argument_secrets
 from stenograph.redact.known import Known
+from stenograph.redact.memory import Memory
+from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import unpacked
 from stenograph.redact.pair import labels_in
 from stenograph.redact.span import cut
@@ -25,6 +28,7 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.Msg
 _BASE64 = "raw_b64"
 _READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
 """Signatures and ciphertext look like secrets, and are worth nothing when a letter of them is changed."""
+_SOURCE_LINE = ("raw", _BASE64)
 _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
 
@@ -37,28 +41,48 @@ def default_masker(secrets: Iterable[str] = ()) -> Callable[[Event], Event]:
     return EventMask(TextMask(Known(secrets)), _CARRY_TEXT).event
 
 
-def sharing_mask(secrets: Iterable[str] = ()) -> EventMask:
-    """A mask for who reads, not for a journal: names, places and ids may change, too."""
-    return EventMask(TextMask(Known(secrets), keeps_ids=False), Event.__struct_fields__)
+def sharing_mask(secrets: Iterable[str] = (), own: OwnRules | None = None) -> EventMask:
+    """A mask for who reads, not for a journal: names, places and ids may change, too.
+
+    It remembers what it masked, counts it by rule, and `learn` shows it a run before the run is masked.
+    """
+    texts = TextMask(Known(secrets), keeps_ids=False, own=own, memory=Memory())
+    return EventMask(texts, Event.__struct_fields__, counts=Counter())
 
 
 class EventMask:
     """Masks the given fields of events."""
 
-    def __init__(self, texts: TextMask, fields: Iterable[str]) -> None:
+    def __init__(self, texts: TextMask, fields: Iterable[str], *, counts: Counter[str] | None = None) -> None:
         self.texts = texts
         self._fields = tuple(fields)
+        self.counts = counts
+        """What was masked, by rule: what a source line repeats of its payload counts once. None: nobody counts."""
+
+    def learn(self, events: Iterable[Event]) -> None:
+        """Look at events without masking them, so that what is secret in one is masked in those before it, too."""
+        counts, self.counts = self.counts, None
+        for event in events:
+            self.event(event)
+        self.counts = counts
 
     def event(self, event: Event) -> Event:
         """The event with its secrets masked; itself when there are none."""
         if not self._may_hold_secret(event):
             return event
         changes: dict[str, Any] = {}
+        said: Counter[str] = Counter()
+        repeated: Counter[str] = Counter()
         for name in self._fields:
+            if self.counts is not None:
+                self.texts.counts = repeated if name in _SOURCE_LINE else said
             before = getattr(event, name)
             after = self._mask_base64(before) if name == _BASE64 else self._mask_tree(before)
             if after is not before:
                 changes[name] = after
+        if self.counts is not None:
+            self.texts.counts = None
+            self.counts.update(said | repeated)
         return replace(event, **changes) if changes else event
 
     def _may_hold_secret(self, event: Event) -> bool:

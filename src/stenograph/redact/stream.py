@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from stenograph.model import Event, MessagePayload, StreamBlock
 from stenograph.redact.event import EventMask
 from stenograph.redact.span import MARK_START, Span
-from stenograph.redact.text import TextMask
 
 T = TypeVar("T")
 _MOST = 4096
@@ -50,7 +49,7 @@ def _released(held: list[tuple[Event, T]], count: int, mask: EventMask) -> Itera
         if _is_chunk(event):
             streams.setdefault(_speaker(event), []).append(number)
     for numbers in streams.values():
-        texts = masked_chunks([_text(held[number][0]) for number in numbers], mask.texts)
+        texts = masked_chunks([_text(held[number][0]) for number in numbers], mask)
         for number, text in zip(numbers, texts, strict=True):
             held[number] = (_with_text(held[number][0], text), held[number][1])
     released = held[:count]
@@ -58,12 +57,14 @@ def _released(held: list[tuple[Event, T]], count: int, mask: EventMask) -> Itera
     yield from ((mask.event(event), more) for event, more in released)
 
 
-def masked_chunks(chunks: list[str], texts: TextMask) -> list[str]:
+def masked_chunks(chunks: list[str], mask: EventMask) -> list[str]:
     """The chunks of one text, as many as before, without the secrets in what they say together."""
     starts = list(accumulate(map(len, chunks), initial=0))
-    spans = texts.find(None, "".join(chunks))
+    spans = mask.texts.find(None, "".join(chunks))
     if not spans:
         return chunks
+    if mask.counts is not None:
+        mask.counts.update(span.kind for span in spans)
     return [_cut(chunk, start, spans) for chunk, start in zip(chunks, starts, strict=False)]
 
 

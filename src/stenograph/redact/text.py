@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from stenograph.redact import guess
@@ -24,7 +25,9 @@ from stenograph.redact.literal import (
     to_source,
 )
 from stenograph.redact.markup import markup_secrets
+from stenograph.redact.memory import Memory
 from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
+from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import holds_packed, packed_secrets
 from stenograph.redact.pair import labelled, pairs
 from stenograph.redact.pem import private_keys
@@ -44,9 +47,24 @@ _LONGEST_NAME = 100
 class TextMask:
     """Masks texts: secrets by their shape and name, and those that are `known`."""
 
-    def __init__(self, known: Known | None = None, *, keeps_ids: bool = True, rules: Rules | None = None) -> None:
-        """`keeps_ids` leaves alone what joins records to one another, whatever stands there."""
-        self._rules = rules
+    def __init__(
+        self,
+        known: Known | None = None,
+        *,
+        keeps_ids: bool = True,
+        own: OwnRules | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """`keeps_ids` leaves alone what joins records to one another, whatever stands there.
+
+        `own` are the rules, names and exceptions of a user. `memory` takes what is found, so that it is found wherever
+        it stands bare from then on.
+        """
+        self._own = own or OwnRules()
+        self._rules = self._own.rules
+        self.memory = memory
+        self.counts: Counter[str] | None = None
+        """Counts what is masked, by rule, where somebody put a counter."""
         self._known = known or Known()
         self._keeps_ids = keeps_ids
 
@@ -62,25 +80,35 @@ class TextMask:
                 spans = merge((*spans, *labelled(label, text)))
             if not spans:
                 break
+            if self.counts is not None:
+                self.counts.update(span.kind for span in spans)
             text = cut(text, spans)
         return text
 
     def may_hold_secret(self, text: str) -> bool:
         """Whether it is worth looking for secrets in a text."""
         return (
-            may_hold_secret(text, self._rules) or self._known.are_in(text) or holds_packed(text, self.may_hold_secret)
+            may_hold_secret(text, self._rules)
+            or self._known.are_in(text)
+            or (self.memory is not None and self.memory.may_find(text))
+            or self._own.may_find(text)
+            or holds_packed(text, self.may_hold_secret)
         )
 
     def find(self, name: str | None, text: str) -> list[Span]:
         """The secrets in a text, in order and disjoint."""
         if self._keeps_ids and name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
             return []
-        secret = _promise(name)
+        secret = self._own.promise(name) or _promise(name)
         named = _named(secret, text) if secret else []
-        if not self.may_hold_secret(text):
-            return named
-        spans = self._in_json(text) if is_json(text) else self._in_text(text)
-        return merge((*spans, *named))
+        if self.may_hold_secret(text):
+            if is_json(text):
+                return self._own.without_kept(text, merge((*self._in_json(text), *named)))
+            named = merge((*self._in_text(text), *named))
+        found = self._own.without_kept(text, named)
+        if self.memory is not None and found:
+            self.memory.learn(text, found)
+        return found
 
     def _in_text(self, text: str) -> Iterator[Span]:
         yield from self._spans(text)
@@ -93,6 +121,9 @@ class TextMask:
     def _spans(self, text: str) -> Iterator[Span]:
         yield from in_text(text, self._rules)
         yield from self._known.spans(text)
+        yield from self._own.spans(text)
+        if self.memory is not None:
+            yield from self.memory.spans(text)
 
     def _in_json(self, text: str) -> Iterator[Span]:
         """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
@@ -100,7 +131,11 @@ class TextMask:
             inner = text[start:end]
             if label is not None:
                 yield from in_source(inner, start, list(labelled(label, decoded(inner))))
-            elif _promise(name) or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner):
+            elif (
+                self._own.promise(name)
+                or _promise(name)
+                or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner)
+            ):
                 yield from in_source(inner, start, self.find(name, decoded(inner)))
         for strings in string_lists(text):
             items = [decoded(text[start:end]) for start, end in strings]
