@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-
 from stenograph.archive.archive import Archive
+
 from stenograph.archive.home import home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync

@@ -7,6 +7,7 @@
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
+    ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
@@ -36,6 +37,7 @@ __all__ = [
     "InvalidQuery",
     "InvalidRule",
     "InvalidRunId",
+    "InvalidTarget",
     "InvalidTool",
     "MissingExtra",
     "RunNotFound",
@@ -105,6 +107,12 @@ class InvalidQuery(StenographError, ValueError):
 
 class InvalidRule(StenographError, ValueError):
     """A rule for secrets that is not valid, could be slow, or does not do what its examples say."""
+
+    exit_code = 2
+
+
+class InvalidTarget(StenographError, ValueError):
+    """What was named is there, but of a kind with which this cannot be done."""
 
     exit_code = 2
 

@@ -1,13 +1,15 @@
 """The pages run: every Python block, every `$ steno` command and `$ jq` line, and every link leads somewhere.
 
 A page is read from top to bottom in a folder of its own. Its Python blocks share one namespace. A block marked
-`output` is what the Python block before it printed. Below a `$` line stands what the command printed. In both, `…` is
+`output` is what the Python block before it printed, and one marked `needs=PACKAGE` is run where that is installed.
+Below a `$` line stands what the command printed. In both, `…` is
 whatever it may be; ids, times and durations are those of the page's author and compared as such, not by value.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -28,7 +30,7 @@ DOCS = REPO / "docs"
 README = REPO / "README.md"
 PAGES = sorted(page for page in [README, *DOCS.rglob("*.md")] if page.is_file())
 
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)(?: needs=(\w+))?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _RUN_ID = re.compile(r"<run-id>|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[a-f]*[0-9])[0-9a-f]{8}\b")
 _VARIES = [
@@ -36,7 +38,7 @@ _VARIES = [
     (re.compile(r"\b[0-9a-f]{32}\b"), "CALL"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "TIME"),
     (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[TIME]"),
-    (re.compile(r"\d+\.\d+ s\b"), "N s"),
+    (re.compile(r"\d+(?:\.\d+)? m?s\b"), "N s"),
     (re.compile(r'"duration_ms": ?[\d.e-]+'), '"duration_ms":N'),
     (re.compile(r"process \d+"), "process N"),
     (re.compile(r"steno-demo-\w+"), "steno-demo"),
@@ -144,7 +146,8 @@ class _Following:
 def _fences(page: Path) -> Iterator[tuple[str, int, str]]:
     text = page.read_text()
     for match in _FENCE.finditer(text):
-        yield match[1], text.count("\n", 0, match.start(2)), match[2]
+        if match[2] is None or importlib.util.find_spec(match[2]) is not None:
+            yield match[1], text.count("\n", 0, match.start(3)), match[3]
 
 
 def _commands(code: str) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,8 @@ from stenograph.journal import fanout, follow, reader, recorder, repair, tool_ca
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.model import EVENT_TYPES, Block, Event, Origin, Payload, UnknownBlock, decode, encode
 from stenograph.model.event import PAYLOAD_TYPES
+from stenograph.runs.following import Following
+from stenograph.runs.problem import Problem
 from stenograph.transcript import EntryType, Role, TranscriptEntry, reconstruct_transcript
 
 REPO = Path(__file__).parents[2]
@@ -235,8 +237,13 @@ RESULTS = [
     fanout.SubscriberStats,
     RunNode,
     StepNode,
+    stenograph.RunInfo,
+    Problem,
 ]
 GIVEN = {
+    stenograph.Archive,
+    stenograph.RunReader,
+    Following,
     stenograph.bundle.BundleFile,
     stenograph.bundle.BundleFinding,
     stenograph.bundle.BundleRecording,

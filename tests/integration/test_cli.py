@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 
+from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph import Run, start_run
 
 PATIENCE = 60
@@ -84,6 +85,28 @@ def test_the_program_starts_without_loading_what_it_does_not_need() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.splitlines()[1] == "[]", done.stdout
+
+
+def test_a_search_loads_neither_parsers_nor_readers(tmp_path: Path) -> None:
+    """What only reading, folding or recording a run needs is not loaded: people type a search and wait for it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    written(session_path(home), claude_line(1, text="hello"))
+    synced(home, archive)
+    script = (
+        "import sys; sys.argv = ['steno', 'search', 'hello', '--json']\n"
+        "import stenograph.cli\n"
+        "try: stenograph.cli.main()\n"
+        "except SystemExit: pass\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('stenograph.')}\n"
+        "print(*sorted(rooms), *({'asyncio', 'socket', 'tempfile', 'subprocess'} & set(sys.modules)), file=sys.stderr)"
+    )
+    environment = {**os.environ, "STENOGRAPH_HOME": str(archive)}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert json.loads(done.stdout)[0]["run_id"] == SESSION
+    assert done.stderr.split() == sorted(
+        ["archive", "cli", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
+    )
 
 
 def test_a_demo_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
@@ -165,6 +188,26 @@ def test_tail_f_goes_on_where_ctrl_c_is_ignored(root: Path) -> None:
         assert tail.stdout.readline() == "👤 after\n"
         tail.terminate()
         assert tail.wait(PATIENCE) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("kind", ["agent file", "archived"])
+def test_tail_f_follows_what_is_not_a_journal(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent's file as the agent writes it, with a new subagent, and an archived run as a sync adds to it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    path = written(session_path(home), claude_line(1, text="first"))
+    synced(home, archive)
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
+    with _started([*STENO, "tail", "-f", str(path) if kind == "agent file" else SESSION[:8]]) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline() == "👤 first\n"
+        written(path, claude_line(2, text="second"))
+        synced(home, archive)
+        assert tail.stdout.readline() == "👤 second\n"
+        written(subagent_path(home), claude_line(3, text="below", isSidechain=True, agentId="a1"))
+        synced(home, archive)
+        assert "below" in tail.stdout.readline()
+        tail.send_signal(signal.SIGINT)
+        assert tail.wait(PATIENCE) == 130
 
 
 WAITING = """

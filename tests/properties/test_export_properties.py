@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.originals import give_back
 from strategies import examples
 
@@ -61,7 +61,7 @@ def test_files_come_back_as_they_were(
         written(session_path(home), *park(after, 20), b"\n".join(more), b"\n" if is_ended else b"")
         written(subagent, *(parked(30 + each, name, isSidechain=True, agentId="a1") for each, name in enumerate(after)))
         synced(home, archive)
-        with Archive(archive) as opened:
+        with IndexReader(archive) as opened:
             paths = give_back(opened, SESSION, out)
         assert below(out) == below(root)
         assert sorted(paths) == sorted(out / name for name in below(root))

@@ -14,6 +14,7 @@ from typing import Self
 
 from stenograph.archive.batches import Batches
 from stenograph.archive.home import Home
+from stenograph.archive.identity import make_identity
 from stenograph.archive.kept_file import KeptBytes, KeptFile
 from stenograph.archive.lock import Lock
 from stenograph.archive.opened_file import OpenedFile
@@ -45,6 +46,7 @@ class Store:
         self._lock = Lock(home.write_lock, "steno sync or steno watch")
         self._lock.acquire(patience)
         try:
+            make_identity(home.kept)
             self._open(rebuild, progress or (lambda _: None))
         except BaseException:
             self._let_go_of_index()

@@ -59,7 +59,7 @@ class DebugBundle:
     @cached_property
     def events(self) -> list[Event]:
         """The events of the run, in order."""
-        return list(self._journal(EVENTS, self.manifest.stem))
+        return list(self.journal())
 
     @cached_property
     def entries(self) -> list[TranscriptEntry]:
@@ -71,7 +71,13 @@ class DebugBundle:
 
     def child_events(self, run_id: str) -> list[Event]:
         """The events of a run that this one called; `manifest.child_run_ids` names them."""
-        return list(self._journal(f"runs/{run_id}.jsonl", run_id))
+        return list(self.journal(run_id))
+
+    def journal(self, run_id: str | None = None) -> JournalReader:
+        """The events of the run, or of one that it called, to be read one at a time."""
+        if run_id is None:
+            return self._journal(EVENTS, self.manifest.stem)
+        return self._journal(f"runs/{run_id}.jsonl", run_id)
 
     def read(self, name: str) -> bytes:
         """A file of the bundle, such as `metrics.json`, whole."""

@@ -10,9 +10,9 @@ import msgspec
 
 from stenograph.formats.digest import digest_of
 from stenograph.formats.loose import a_dict, a_list, a_str, dicts, first_str
-from stenograph.model.payload import SystemPayload
+from stenograph.model.payload import TOOL_DEFINITIONS, SystemPayload
 
-SUBTYPE = "tool_definitions"
+SUBTYPE = TOOL_DEFINITIONS
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema", "schema")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 

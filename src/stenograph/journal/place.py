@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from stenograph import config
@@ -50,28 +51,46 @@ def journal_path(root: Path, run_id: str) -> Path:
 def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
     """The journal that a person means: a path, a run id, or the unique beginning of one."""
     text = os.fspath(target)
-    path = Path(text)
-    try:
-        if path.is_file():
-            return path
-        if path.is_dir():
-            raise SourceError(f"{text} is a folder; name one journal in it", text)
-    except PermissionError as error:
-        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
-    except OSError as error:
-        if isinstance(error, SourceError):
-            raise
-        raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
-    folders = [place / "transcripts" for place in _places(root)]
-    found = [file for folder in folders for file in _starting_with(folder, text.lower())]
+    path = existing_path(text)
+    if path is not None and path.is_dir():
+        raise SourceError(f"{text} is a folder; name one journal in it", text)
+    if path is not None:
+        return path
+    found = journals_of(text, root)
     if len(found) == 1:
         return found[0]
     if found:
-        ids = tuple(sorted(file.stem for file in found))
-        shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
-        raise AmbiguousRun(f"{text} fits {len(ids)} runs ({shown}); give more of the run id", ids)
-    where = " or ".join(map(str, folders))
-    raise RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
+        raise ambiguous(text, [file.stem for file in found])
+    raise no_run(text, root)
+
+
+def existing_path(text: str) -> Path | None:
+    """The file or folder of that name; None where there is none. Raises `SourceError` for what we may not look at."""
+    path = Path(text)
+    try:
+        return path if path.is_file() or path.is_dir() else None
+    except PermissionError as error:
+        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
+    except OSError as error:
+        raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
+
+
+def journals_of(prefix: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> list[Path]:
+    """The journals whose run ids begin so, those of the root before those of the archive (`home`)."""
+    return [file for place in _places(root, home) for file in _starting_with(place / "transcripts", prefix.lower())]
+
+
+def ambiguous(prefix: str, run_ids: Iterable[str]) -> AmbiguousRun:
+    """The error for the beginning of several run ids."""
+    ids = tuple(sorted(run_ids))
+    shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
+    return AmbiguousRun(f"{prefix} fits {len(ids)} runs ({shown}); give more of the run id", ids)
+
+
+def no_run(text: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> RunNotFound:
+    """The error for what is neither a file nor a run."""
+    where = " or ".join(str(place / "transcripts") for place in _places(root, home))
+    return RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
 
 
 def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
@@ -89,10 +108,12 @@ def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
         raise
 
 
-def _places(root: Root) -> list[Path]:
-    """The roots in which to look: agents' sessions are in the archive unless somebody said otherwise."""
+def _places(root: Root, home: Path | None = None) -> list[Path]:
+    """The roots in which to look: agents' sessions are in the archive unless a root of one's own was given."""
     given = storage_root(root)
-    return [given] if given != Path(DEFAULT_ROOT) else [given, archive_home()]
+    if home is None and given != Path(DEFAULT_ROOT):
+        return [given]
+    return [given, home or archive_home()]
 
 
 def _starting_with(folder: Path, prefix: str) -> list[Path]:

@@ -15,6 +15,10 @@ Dollars = Annotated[float, Meta(ge=0)]
 Scope = Literal["call", "turn", "total"]
 
 
+TOOL_DEFINITIONS = "tool_definitions"
+"""The subtype of a `system.event` that has the definitions of tools."""
+
+
 class LifecyclePayload(Value, frozen=True, kw_only=True):
     """A run or a step began or ended (`run.*`, `step.*`)."""
 

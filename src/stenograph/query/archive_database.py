@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
 from stenograph.fold.usage import Usage
@@ -27,7 +27,7 @@ _EVENTS_AT_HAND = 64
 
 
 @contextmanager
-def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
+def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connection]:
     """A connection of its own with the views and their functions; the archive reads what events say."""
     connection = open_index(archive.home.path, readonly=True)
     reading = _Reading(archive)
@@ -54,7 +54,7 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
 class _Reading:
     """What events say, for the functions of the connection."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._event = lru_cache(_EVENTS_AT_HAND)(archive.event)
         self._entries = lru_cache(_EVENTS_AT_HAND)(self._projected)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from stenograph.errors import RunNotFound
 from stenograph.fold.status import Verdict
 from stenograph.query.prices import Prices
 from stenograph.query.run_status import RunStatuses
@@ -30,6 +31,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     format: str
     project: str | None
     cwd: str | None
+    agent_version: str | None
     name: str | None
     """What it was called, for runs of our own."""
     status: str
@@ -40,6 +42,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     ended_at: str | None
     """When its last event was."""
     duration_s: float | None
+    duration_ms: int | None
     turns: int
     messages: int
     """Of users and agents, those of subagents included."""
@@ -70,20 +73,34 @@ class RunLine(Struct, frozen=True, kw_only=True):
     """Whether a part of it has no price: then it cost at least that much."""
     unpriced_models: list[str]
     first_prompt: str | None
+    title: str | None
+    """Its name, else the first line of its first prompt."""
 
 
 _COLUMNS = (
-    "run_id, parent_run_id, forked_from, agent, format, project, cwd, name, started_at, ended_at,"
+    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, name, started_at, ended_at,"
     " started_ms, ended_ms, turns, messages, tools, failed_calls, open_calls, errors, events, model, first_prompt"
 )
 _SUBAGENTS = "(SELECT count(*) FROM main.sources WHERE run = runs.id AND source <> 'main')"
 
 
+_LONGEST_TITLE = 200
+
+
 def list_runs(
-    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None
+    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None, after: str | None = None
 ) -> tuple[list[RunLine], int]:
-    """The runs that are meant, those with the newest events first, and how many there are without the limit."""
+    """The runs that are meant, those with the newest events first, and how many there are without the limit.
+
+    With `after`, those that come after the run of that id. Raises `RunNotFound` where there is no such run.
+    """
     condition, parameters = scope.of_runs()
+    if after is not None:
+        place = index.execute("SELECT coalesce(ended_ms, -1), id FROM main.runs WHERE run_id = ?", (after,)).fetchone()
+        if place is None:
+            raise RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
+        condition += " AND (coalesce(runs.ended_ms, -1), runs.id) < (?, ?)"
+        parameters += place
     query = f"""
         SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE {condition}
         ORDER BY ended_ms DESC, id DESC LIMIT ?
@@ -92,9 +109,25 @@ def list_runs(
     total = len(rows)
     if limit is not None and total >= limit:
         total = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
+    return _lines(index, rows, prices), total
+
+
+def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:
+    """The line of one run (`runs.id`)."""
+    query = f"SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE id = ?"
+    return _lines(index, index.execute(query, (run,)).fetchall(), prices)[0]
+
+
+def title_of(name: str | None, first_prompt: str | None) -> str | None:
+    """What to call a run: its name, else the first line of what was asked."""
+    lines = (line.strip() for line in (name or first_prompt or "").splitlines())
+    return next((line for line in lines if line), "")[:_LONGEST_TITLE] or None
+
+
+def _lines(index: sqlite3.Connection, rows: list[tuple[Any, ...]], prices: Prices) -> list[RunLine]:
     spending = _spending(index, [row[0] for row in rows], prices)
     statuses = RunStatuses(index)
-    return [_line(row, spending.get(row[0], Spending()), statuses.verdict(row[0])) for row in rows], total
+    return [_line(row, spending.get(row[0], Spending()), statuses.verdict(row[0])) for row in rows]
 
 
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
@@ -108,15 +141,18 @@ def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dic
 def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine:
     told = dict(zip(_COLUMNS.split(", "), row[2:], strict=True))
     begun, ended = told.pop("started_ms"), told.pop("ended_ms")
-    duration = None if begun is None or ended is None else max(0, ended - begun) / 1000
+    duration = None if begun is None or ended is None else max(0, ended - begun)
     return RunLine(
         **told,
         **spending.fields(),
-        duration_s=duration,
+        duration_s=None if duration is None else duration / 1000,
+        duration_ms=duration,
         status=verdict.status,
         status_reason=verdict.reason,
         tool_calls=told["tools"],
         subagents=row[1],
+        cost_is_partial=bool(spending.unpriced),
+        title=title_of(told["name"], told["first_prompt"]),
     )
 
 

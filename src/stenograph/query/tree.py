@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.fold.subagents import subagent_status
 from stenograph.fold.tree import DEEPEST, RunNode, StepNode, step_tree
 from stenograph.query.run_status import RunStatuses
@@ -14,13 +14,13 @@ from stenograph.query.run_status import RunStatuses
 _OURS = "exchange"
 
 
-def archived_tree(archive: Archive, run: int) -> RunNode:
+def archived_tree(archive: IndexReader, run: int) -> RunNode:
     """The tree of a run (`runs.id`). A run that it called and that the archive does not have is `missing`."""
     return _Growing(archive).run(run, frozenset())
 
 
 class _Growing:
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._archive = archive
         self._index = archive.index
         self._statuses = RunStatuses(archive.index)
@@ -92,7 +92,7 @@ class _Growing:
 class _Sources:
     """Who speaks in one run of an agent."""
 
-    def __init__(self, archive: Archive, run: int, status: str) -> None:
+    def __init__(self, archive: IndexReader, run: int, status: str) -> None:
         index = archive.index
         self._status = status
         query = "SELECT call_id, name, result IS NOT NULL, error FROM calls WHERE run = ?"

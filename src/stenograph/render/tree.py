@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from stenograph.fold.tree import RunNode, StepNode
+from stenograph.render.figures import duration
 from stenograph.render.visible import on_one_line
 
 _STATUS = {"finished": "✓", "failed": "✗", "interrupted": "■", "running": "…", "waiting": "…", "unknown": "?"}
@@ -55,7 +56,7 @@ def _ending(status: str, error: str | None, started_at: str | None, ended_at: st
     if status in _NOT_ENDED:
         return ["waiting" if status == "waiting" else "not ended"]
     took = _seconds_between(started_at, ended_at)
-    parts = [] if took is None else [f"{took:.3f} s"]
+    parts = [] if took is None or took < 0 else [duration(took)]
     return [*parts, f"failed: {on_one_line(error)}"] if error else parts
 
 

@@ -77,6 +77,11 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
     return Conversion(reading.session(found, reading.members(found)), reading.files)
 
 
+def sessions_in(folder: Path) -> list[Detection]:
+    """The main file of every session below a folder, as far as some format knows it."""
+    return [found for found, _ in _Reading(None, keep_raw=True).sessions(folder)]
+
+
 def convert_stream(
     stream: BinaryIO,
     spec: FormatSpec | None = None,
@@ -115,6 +120,11 @@ class _Reading:
 
     def folder(self, folder: Path) -> Iterator[Event]:
         """Every session in a folder, one after the other; subagent files go with their session."""
+        for found, members in self.sessions(folder):
+            yield from self.session(found, members)
+
+    def sessions(self, folder: Path) -> list[tuple[Detection, list[Member]]]:
+        """The main file of every session in a folder, with the files that belong to it."""
         found = []
         for path in _transcripts(folder):
             try:
@@ -126,8 +136,7 @@ class _Reading:
         for each in found:
             if each.spec is None:
                 self._unread(each.path, None, "no format knows it, skipped")
-            elif each.path not in taken:
-                yield from self.session(each, members[each.path])
+        return [(each, members[each.path]) for each in found if each.spec is not None and each.path not in taken]
 
     def members(self, found: Detection) -> list[Member]:
         """The files that belong to a session."""

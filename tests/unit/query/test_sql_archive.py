@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, make_archive
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
 from stenograph.fold import messages, pair_calls, usage_totals
@@ -40,7 +40,7 @@ def events(made: tuple[Path, Path]) -> list[Event]:
 @pytest.fixture
 def connection(made: tuple[Path, Path]) -> Iterator[sqlite3.Connection]:
     """The archive with its views."""
-    with Archive(made[0]) as archive, views_of(archive, load_prices()) as opened:
+    with IndexReader(made[0]) as archive, views_of(archive, load_prices()) as opened:
         yield opened
 
 

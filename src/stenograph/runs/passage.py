@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from stenograph.errors import InvalidQuery
 from stenograph.fold.units import BEGINS_UNIT, begins_unit
 from stenograph.model.event import Event
 
 if TYPE_CHECKING:
-    from stenograph.archive.archive import Archive
+    from stenograph.archive.reader import IndexReader
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -23,7 +22,7 @@ class Passage(Struct, frozen=True, kw_only=True):
     unit: int | None = None
     """1, 2, 3 … by the messages to the main agent; 0 is what came before the first."""
     first: int = 0
-    """The number of the first event; lines that are no events have the number 0."""
+    """The number of the first event; lines that are not events have the number 0."""
     last: int | None = None
 
     @property
@@ -37,48 +36,37 @@ class Selection:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._unit = 0
-        self._sources: dict[str, None] = {}
-        self._kept = 0
+        self.units = 0
+        """Units seen so far."""
+        self.sources: dict[str, None] = {}
+        """Sources seen so far, in their order."""
 
     def has(self, event: Event) -> bool:
         """Whether the next event of the run is in the passage."""
         passage = self._passage
         source = event.source
-        self._sources[source] = None
+        self.sources[source] = None
         if begins_unit(event):
-            self._unit += 1
-        is_in = (
+            self.units += 1
+        return (
             passage.first <= event.seq
             and (passage.last is None or event.seq <= passage.last)
-            and (passage.unit is None or passage.unit == self._unit)
+            and (passage.unit is None or passage.unit == self.units)
             and (passage.source is None or is_called(source, passage.source))
         )
-        self._kept += is_in
-        return is_in
-
-    def check(self) -> None:
-        """Raise `InvalidQuery` when the run was read to its end and nothing of it was in the passage."""
-        if not self._kept and not self._passage.is_all:
-            raise InvalidQuery(nothing_there(self._unit, list(self._sources)))
 
 
-def read_passage(archive: Archive, run: int, passage: Passage) -> Iterator[Event]:
-    """The events of a passage of a run (`runs.id`), found by the index and not by reading on from the first.
+def selected(events: Iterable[Event], passage: Passage) -> Iterator[Event]:
+    """The events of a passage, picked from those of the whole run."""
+    return iter(events) if passage.is_all else filter(Selection(passage).has, events)
 
-    Raises `InvalidQuery` when there are none.
-    """
-    first, last = _bounds(archive, run, passage)
-    is_empty = not passage.is_all
-    for event in archive.events(run, first, last):
+
+def indexed_passage(index: IndexReader, run: int, passage: Passage) -> Iterator[Event]:
+    """The events of a passage of an archived run (`runs.id`), found by the index and not by reading from the first."""
+    first, last = _bounds(index, run, passage)
+    for event in index.events(run, first, last):
         if passage.source is None or is_called(event.source, passage.source):
-            is_empty = False
             yield event
-    if is_empty:
-        units = f"SELECT count(*) FROM events WHERE run = ? AND {BEGINS_UNIT}"
-        sources = "SELECT source FROM sources WHERE run = ? ORDER BY first_seq"
-        names = [name for (name,) in archive.index.execute(sources, (run,))]
-        raise InvalidQuery(nothing_there(archive.index.execute(units, (run,)).fetchone()[0], names))
 
 
 def is_called(source: str, name: str) -> bool:
@@ -88,19 +76,23 @@ def is_called(source: str, name: str) -> bool:
     return source.removeprefix("subagent:").startswith(name.removeprefix("subagent").removeprefix(":"))
 
 
-def nothing_there(units: int, sources: list[str]) -> str:
-    """What to say when a passage is empty."""
+def nothing_there(events: Iterable[Event]) -> str:
+    """What to say when a passage of these events is empty."""
+    selection = Selection(Passage())
+    for event in events:
+        selection.has(event)
+    sources = list(selection.sources)
     shown = ", ".join(sources[:5]) + (" …" if len(sources) > 5 else "")
-    number = "1 unit" if units == 1 else f"{units} units"
+    number = "1 unit" if selection.units == 1 else f"{selection.units} units"
     return f"nothing of the run is in that passage; it has {number}, and its sources are {shown or 'none'}"
 
 
-def _bounds(archive: Archive, run: int, passage: Passage) -> tuple[int, int | None]:
+def _bounds(index: IndexReader, run: int, passage: Passage) -> tuple[int, int | None]:
     """The numbers between which the passage stands."""
     if passage.unit is None:
         return passage.first, passage.last
     query = f"SELECT seq FROM events WHERE run = ? AND {BEGINS_UNIT} ORDER BY seq LIMIT 2 OFFSET ?"
-    prompts = [seq for (seq,) in archive.index.execute(query, (run, max(0, passage.unit - 1)))]
+    prompts = [seq for (seq,) in index.index.execute(query, (run, max(0, passage.unit - 1)))]
     begin, end = (0, prompts[:1]) if passage.unit == 0 else ((prompts or [1 << 62])[0], prompts[1:])
     last = [number - 1 for number in end] + ([] if passage.last is None else [passage.last])
     return max(begin, passage.first), min(last, default=None)

@@ -6,21 +6,23 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from stenograph.archive.block import unpacked
 from stenograph.archive.home import home_of
 from stenograph.archive.schema import open_index
-from stenograph.errors import AmbiguousRun, RunNotFound
+from stenograph.errors import RunNotFound
+from stenograph.journal.place import ambiguous
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
 _BLOCKS_AT_HAND = 8
-_SHOWN = 3
+_MOST_FITTING = 100
 
 
-class Archive:
+class IndexReader:
     """Reads an archive. For one thread at a time; close it, or use it in a `with`."""
 
     def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
@@ -30,21 +32,34 @@ class Archive:
         """The connection: see `schema.TABLES`."""
         self._lines = lru_cache(_BLOCKS_AT_HAND)(self._read_block)
 
-    def find_run(self, target: str) -> tuple[int, str]:
-        """The number (`runs.id`) and the id of the run that a person means: a run id or the unique beginning of one.
+    def runs_starting_with(self, prefix: str) -> dict[str, int]:
+        """The ids of runs that begin so, a few at most, each with its number (`runs.id`)."""
+        query = "SELECT run_id, id FROM runs WHERE run_id >= ? AND run_id < ? ORDER BY run_id LIMIT ?"
+        return dict(self.index.execute(query, (prefix, prefix + "\U0010ffff", _MOST_FITTING)).fetchall())
+
+    def find_run(self, prefix: str) -> tuple[int, str]:
+        """The number and the id of the run that is meant by its id or the unique beginning of it.
 
         Raises `RunNotFound` or `AmbiguousRun`.
         """
-        prefix = target.lower()
-        query = "SELECT id, run_id FROM runs WHERE run_id >= ? AND run_id < ? ORDER BY run_id LIMIT ?"
-        found = self.index.execute(query, (prefix, prefix + "\U0010ffff", _SHOWN + 1)).fetchall() if prefix else []
-        if len(found) == 1 or (found and found[0][1] == prefix):
-            return found[0][0], found[0][1]
+        found = self.runs_starting_with(prefix.lower()) if prefix else {}
         if not found:
-            raise RunNotFound(f"no run {target!r} in the archive {self.home.path}; steno ls lists them", target)
-        ids = tuple(run_id for _, run_id in found)
-        shown = ", ".join(ids[:_SHOWN]) + (" …" if len(ids) > _SHOWN else "")
-        raise AmbiguousRun(f"{target} fits several runs of the archive ({shown}); give more of the run id", ids)
+            raise RunNotFound(f"no run {prefix!r} in the archive {self.home.path}; steno ls lists them", prefix)
+        if len(found) > 1 and prefix.lower() not in found:
+            raise ambiguous(prefix, found)
+        run_id = prefix.lower() if prefix.lower() in found else next(iter(found))
+        return found[run_id], run_id
+
+    def newest_run(self, number: int = 1) -> tuple[int, str] | None:
+        """The number and the id of the run with the newest events, or of the one that is so many places behind it."""
+        query = "SELECT id, run_id FROM runs ORDER BY ended_ms DESC, id DESC LIMIT 1 OFFSET ?"
+        found: tuple[int, str] | None = self.index.execute(query, (number - 1,)).fetchone()
+        return found
+
+    def has_whole(self, path: Path) -> bool:
+        """Whether all that a file holds is kept."""
+        row = self.index.execute("SELECT kept FROM files WHERE path = ?", (str(path.resolve()),)).fetchone()
+        return row is not None and row[0] == path.stat().st_size
 
     def events(self, run: int, first: int = 1, last: int | None = None) -> Iterator[Event]:
         """The events of a run (`runs.id`) by their numbers, read block by block; without `last`, to the end."""
