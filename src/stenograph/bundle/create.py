@@ -13,6 +13,7 @@ from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.bundle.writing import BundleOptions, Extras, Writing
 from stenograph.errors import InvalidRunId, StenographError, StoreError
+from stenograph.journal.reader import JournalReader, read_events
 from stenograph.model import Event
 from stenograph.model.ids import check_run_id
 
@@ -26,25 +27,38 @@ def create_bundle(
     logs: Target | None = None,
     options: BundleOptions | None = None,
     source: str = "",
+    mask: BundleMask | None = None,
 ) -> Path:
     """Make a bundle of a run and return its path. `events` are a journal (`read_events`), a conversion, or values.
 
     A `target` that does not end in `.zip` is a folder; the bundle is named in it. `logs` is a file of log records in
-    JSON lines. `source` names where events come from that are no journal. The runs that a journal's run called are
+    JSON lines. `source` names where events come from that are no journal. `mask` masks, whatever the options say; the
+    one that the options ask for has seen a journal before it masks it. The runs that a journal's run called are
     looked for beside it. Raises `SourceError` and `StoreError`; then no file was made or changed.
     """
     extras = Extras(logs=None if logs is None else Path(logs))
-    return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source)
+    return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source, mask=mask)
 
 
 def write_bundle(
-    target: Path, events: Iterable[Event], options: BundleOptions, extras: Extras, *, source: str = ""
+    target: Path,
+    events: Iterable[Event],
+    options: BundleOptions,
+    extras: Extras,
+    *,
+    source: str = "",
+    mask: BundleMask | None = None,
 ) -> Path:
     """The same with everything that only somebody who was there can add."""
     is_named = target.suffix.lower() == ".zip"
     spool = Spool(target.parent if is_named else target)
     try:
-        mask = BundleMask(options.secrets) if options.redact or options.secrets else None
+        if mask is None and (options.redact or options.secrets):
+            mask = BundleMask(options.secrets)
+            if isinstance(events, JournalReader):
+                mask.learn(read_events(events.path))
+            elif isinstance(events, list | tuple):
+                mask.learn(events)
         writing = Writing(spool, RunSource(events, mask=mask, path=source), options, extras, mask)
         manifest = writing.write()
         path = target if is_named else target / bundle_name(manifest)

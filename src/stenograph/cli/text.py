@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.options import json_option, print_json, redact_option, say, tell_of_problems, write_text
+from stenograph.cli.options import (
+    json_option,
+    print_json,
+    redact_option,
+    say,
+    tell_of_masked,
+    tell_of_problems,
+    write_text,
+)
 from stenograph.render.visible import visible
 from stenograph.runs.opening import open_run
 from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
@@ -47,3 +55,5 @@ def command(
         if not written:
             say(f"{run.kind.place}: nothing was written, because no user message is in it")
         tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)

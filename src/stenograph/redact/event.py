@@ -118,7 +118,7 @@ class EventMask:
         if isinstance(node, AttachmentBlock):
             return self._mask_attachment(node)
         if isinstance(node, ThinkingBlock):
-            return self._mask_fields(node, _READABLE)
+            return self._mask_fields(self._mask_opaque(node), _READABLE)
         if isinstance(node, Value):
             return self._mask_fields(node, node.__struct_fields__)
         if isinstance(node, dict):
@@ -139,6 +139,15 @@ class EventMask:
             if after is not before:
                 changes[name] = after
         return replace(value, **changes) if changes else value
+
+    def _mask_opaque(self, block: ThinkingBlock) -> ThinkingBlock:
+        """A thinking block without the tokens, known by their shape, that somebody put where ciphertext belongs."""
+        changes = {}
+        for name in OPAQUE:
+            before = getattr(block, name)
+            if isinstance(before, str) and (masked := self.texts.without_tokens(before)) != before:
+                changes[name] = masked
+        return replace(block, **changes) if changes else block
 
     def _mask_attachment(self, block: AttachmentBlock) -> Value:
         """The content is left out when it holds a secret; nothing can stand in its place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from stenograph.redact import guess
 from stenograph.redact.assignment import assignments
@@ -84,6 +85,13 @@ class TextMask:
                 self.counts.update(span.kind for span in spans)
             text = cut(text, spans)
         return text
+
+    def without_tokens(self, text: str) -> str:
+        """A text that is not for people, such as a signature, without issued tokens and known secrets; for readers."""
+        if self._keeps_ids:
+            return text
+        found = ((self._rules or built_in()).finds(text), self._known.spans(text))
+        return cut(text, merge(chain.from_iterable(found)))
 
     def may_hold_secret(self, text: str) -> bool:
         """Whether it is worth looking for secrets in a text."""
