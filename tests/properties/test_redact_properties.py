@@ -126,7 +126,8 @@ def shape(value: Any) -> Any:
         return {number: shape(item) for number, item in enumerate(value.values())}
     if isinstance(value, list):
         return [shape(item) for item in value]
-    return str if isinstance(value, str) else value
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 1000  # may become a mark
+    return str if isinstance(value, str) or is_number else value
 
 
 def numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

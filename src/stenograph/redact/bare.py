@@ -92,6 +92,8 @@ def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> 
     if secret.grade is Grade.WEAK:
         return guess.is_random(value)
     alone = _LINE_ENDS.match(text, end) is not None
+    if value.isdigit() and alone and secret.grade is Grade.SURE and secret.kind == "password":
+        return len(value) >= 4
     if _is_setting(place) or (alone and _is_setting_line(place)):
         return _believes_setting(value, word, place, secret)
     if is_code:

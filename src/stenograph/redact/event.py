@@ -19,8 +19,8 @@ from stenograph.redact.memory import Memory
 from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import unpacked
 from stenograph.redact.pair import labels_in
-from stenograph.redact.span import cut
-from stenograph.redact.text import TextMask
+from stenograph.redact.span import Span
+from stenograph.redact.text import TextMask, number_kind
 
 _encode = msgspec.json.Encoder().encode
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
@@ -28,6 +28,8 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.Msg
 _BASE64 = "raw_b64"
 _READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
 """Signatures and ciphertext look like secrets, and are worth nothing when a letter of them is changed."""
+_SMALLEST, _LARGEST = 1000, 10**40 - 1
+"""Numbers that may be secrets."""
 _SOURCE_LINE = ("raw", _BASE64)
 _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
@@ -68,7 +70,7 @@ class EventMask:
 
     def event(self, event: Event) -> Event:
         """The event with its secrets masked; itself when there are none."""
-        if not self._may_hold_secret(event):
+        if not self.may_hold_secret(event):
             return event
         changes: dict[str, Any] = {}
         said: Counter[str] = Counter()
@@ -85,7 +87,7 @@ class EventMask:
             self.counts.update(said | repeated)
         return replace(event, **changes) if changes else event
 
-    def _may_hold_secret(self, event: Event) -> bool:
+    def may_hold_secret(self, event: Event) -> bool:
         """Whether anything in the event, looked at as the line that it will be, hints at a secret."""
         if event.raw_b64 is not None:
             return True
@@ -115,6 +117,8 @@ class EventMask:
         if isinstance(node, str):
             masked = self.texts.value(name, node, label)
             return node if masked == node else masked
+        if isinstance(node, int) and name is not None and node >= _SMALLEST and not isinstance(node, bool):
+            return self._mask_number(name, node)
         if isinstance(node, AttachmentBlock):
             return self._mask_attachment(node)
         if isinstance(node, ThinkingBlock):
@@ -124,12 +128,28 @@ class EventMask:
         if isinstance(node, dict):
             return self._mask_dict(node)
         if isinstance(node, list):
-            items = [self._mask(name, item) for item in _without_arguments(node)]
+            items = [self._mask(name, item) for item in self._without_arguments(node)]
             return _with_items(node, items) if _are_new(items, node) else node
         if isinstance(node, tuple):
             masked_items = tuple(self._mask(name, item) for item in node)
             return masked_items if _are_new(masked_items, node) else node
         return node
+
+    def _mask_number(self, name: str, number: int) -> Any:
+        """A number whose name calls it secret, as a mark."""
+        kind = None if number > _LARGEST else number_kind(self.texts.promise(name), str(number))
+        return number if kind is None else self.texts.cut(str(number), [Span(0, len(str(number)), kind)])
+
+    def _without_arguments(self, node: list[Any]) -> list[Any]:
+        """The list, if it is a command and its arguments, without their secrets."""
+        if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
+            return node
+        places = [number for number, item in enumerate(node) if isinstance(item, str)]
+        found = argument_secrets([node[number] for number in places])
+        masked = list(node)
+        for place, spans in found.items():
+            masked[places[place]] = self.texts.cut(node[places[place]], spans)
+        return masked
 
     def _mask_fields(self, value: Value, names: Iterable[str]) -> Value:
         changes: dict[str, Any] = {}
@@ -179,18 +199,6 @@ class EventMask:
             return encoded
         masked = self.texts.text(text)
         return encoded if masked == text else base64.b64encode(masked.encode("utf-8", "surrogateescape")).decode()
-
-
-def _without_arguments(node: list[Any]) -> list[Any]:
-    """The list, if it is a command and its arguments, without their secrets."""
-    if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
-        return node
-    places = [number for number, item in enumerate(node) if isinstance(item, str)]
-    found = argument_secrets([node[number] for number in places])
-    masked = list(node)
-    for place, spans in found.items():
-        masked[places[place]] = cut(node[places[place]], spans)
-    return masked
 
 
 def _free(key: Any, taken: dict[Any, Any]) -> Any:

@@ -29,7 +29,7 @@ class Memory:
 
     def learn(self, text: str, spans: list[Span]) -> None:
         """Remember what stands at spans of a text that was not masked yet."""
-        for start, end, kind in spans:
+        for start, end, kind, _ in spans:
             value = text[start:end]
             if kind not in _PLAIN_KINDS and self._count < _MOST and _is_worth_it(value):
                 run = _RUN.search(value)

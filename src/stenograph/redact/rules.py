@@ -120,6 +120,7 @@ class Rules:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.all = tuple(rules)
+        self.names = frozenset(rule.name for rule in self.all)
         by_length = sorted(self.all, key=lambda rule: -max(map(len, rule.keywords)))
         self._order = {rule: number for number, rule in enumerate(by_length)}
         by_keyword: dict[str, list[Rule]] = {}

@@ -62,7 +62,7 @@ class TextMask:
         it stands bare from then on.
         """
         self._own = own or OwnRules()
-        self._rules = self._own.rules
+        self.rules = self._own.rules
         self.memory = memory
         self.counts: Counter[str] | None = None
         """Counts what is masked, by rule, where somebody put a counter."""
@@ -81,33 +81,43 @@ class TextMask:
                 spans = merge((*spans, *labelled(label, text)))
             if not spans:
                 break
-            if self.counts is not None:
-                self.counts.update(span.kind for span in spans)
-            text = cut(text, spans)
+            text = self.cut(text, spans)
         return text
+
+    def cut(self, text: str, spans: list[Span]) -> str:
+        """The text with marks in place of spans, which are counted and remembered."""
+        if self.counts is not None:
+            self.counts.update(span.kind for span in spans)
+        if self.memory is not None:
+            self.memory.learn(text, spans)
+        return cut(text, spans)
 
     def without_tokens(self, text: str) -> str:
         """A text that is not for people, such as a signature, without issued tokens and known secrets; for readers."""
         if self._keeps_ids:
             return text
-        found = ((self._rules or built_in()).finds(text), self._known.spans(text))
+        found = ((self.rules or built_in()).finds(text), self._known.spans(text))
         return cut(text, merge(chain.from_iterable(found)))
 
     def may_hold_secret(self, text: str) -> bool:
         """Whether it is worth looking for secrets in a text."""
         return (
-            may_hold_secret(text, self._rules)
+            may_hold_secret(text, self.rules)
             or self._known.are_in(text)
             or (self.memory is not None and self.memory.may_find(text))
             or self._own.may_find(text)
             or holds_packed(text, self.may_hold_secret)
         )
 
+    def promise(self, name: str | None) -> Secret | None:
+        """What the key of a value promises about it."""
+        return self._own.promise(name) or _promise(name)
+
     def find(self, name: str | None, text: str) -> list[Span]:
         """The secrets in a text, in order and disjoint."""
         if self._keeps_ids and name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
             return []
-        secret = self._own.promise(name) or _promise(name)
+        secret = self.promise(name)
         named = _named(secret, text) if secret else []
         if self.may_hold_secret(text):
             if is_json(text):
@@ -127,7 +137,7 @@ class TextMask:
                 yield from to_source(letters, 0, merge(self._spans("".join(map(letter_of, letters)))))
 
     def _spans(self, text: str) -> Iterator[Span]:
-        yield from in_text(text, self._rules)
+        yield from in_text(text, self.rules)
         yield from self._known.spans(text)
         yield from self._own.spans(text)
         if self.memory is not None:
@@ -135,15 +145,14 @@ class TextMask:
 
     def _in_json(self, text: str) -> Iterator[Span]:
         """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
-        for start, end, name, label in literals(text):
+        for start, end, name, label, is_number in literals(text):
             inner = text[start:end]
-            if label is not None:
+            if is_number:
+                kind = number_kind(self.promise(name), inner)
+                yield from [Span(start, end, kind, is_number=True)] if kind else []
+            elif label is not None:
                 yield from in_source(inner, start, list(labelled(label, decoded(inner))))
-            elif (
-                self._own.promise(name)
-                or _promise(name)
-                or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner)
-            ):
+            elif self.promise(name) or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner):
                 yield from in_source(inner, start, self.find(name, decoded(inner)))
         for strings in string_lists(text):
             items = [decoded(text[start:end]) for start, end in strings]
@@ -185,6 +194,14 @@ def _named(secret: Secret, text: str) -> list[Span]:
         believed = True
     believed = believed and (secret.kind == "password" or not guess.is_version(value))
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
+
+
+def number_kind(secret: Secret | None, digits: str) -> str | None:
+    """What a number under a key is, if the key calls it a password or a secret and it is long enough to be one."""
+    if secret is None or secret.grade is not Grade.SURE:
+        return None
+    shortest = {"password": 4, "secret": 6}.get(secret.kind)
+    return secret.kind if shortest is not None and len(digits) >= shortest else None
 
 
 def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
