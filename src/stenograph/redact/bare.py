@@ -14,7 +14,7 @@ _DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
 _ESCAPED = r"\\[!#$%&*@^~=+:?]"
 _BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?")
 _SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+")
-_ODD_SETTING = re.compile(r"[&|;<>(){}][^\s\"'`\\\[]{5,}+(?=\s|\Z)")
+_ODD_SETTING = re.compile(r"[&|>)}][^\s\"'`\\\[]{5,}+(?=\s|\Z)")
 """A value that begins with a sign of the shell, in a file that no shell reads."""
 _REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+")
 _IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[!?:.]*+", re.ASCII)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from stenograph.redact import guess
+from stenograph.redact.header import parts_of
 from stenograph.redact.name import Grade, secret_of
 from stenograph.redact.rules import alternation
 from stenograph.redact.span import Span, merge
@@ -169,6 +170,7 @@ _PROSE = frozenset(
         "then",
         "this",
         "to",
+        "together",
         "value",
         "via",
         "was",
@@ -262,7 +264,7 @@ def _flags(text: str) -> Iterator[Span]:
         start, end = value_span(match)
         value = text[start:end]
         if _is_believed_flag(value, secret.grade, match):
-            yield Span(start, end, secret.kind)
+            yield from parts_of(secret.kind, text, start, end)
 
 
 def _is_believed_flag(value: str, grade: Grade, match: re.Match[str]) -> bool:

@@ -58,7 +58,7 @@ def file_secrets(text: str) -> Iterator[Span]:
             yield from _unless_placeholder(text, *match.span("value"), "password")
     if "\tTRUE\t" in text or "\tFALSE\t" in text:
         for match in _COOKIE.finditer(text):
-            yield Span(*match.span("value"), "cookie")
+            yield from _unless_placeholder(text, *match.span("value"), "cookie")
     yield from _directives(text)
     yield from _manifests(text)
 

@@ -11,7 +11,7 @@ from stenograph.redact.span import MARK_START
 _PLACEHOLDER = re.compile(
     r"""
       (?:[*.•#_?\s-]*+|x{3,}+)\Z
-    | \$+\(|\$\{?[A-Za-z_]\w*+\}?\Z|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
+    | \$+\(|\$\{?[A-Za-z_]\w*+\}?(?:\Z|[@&;])|%[A-Za-z_]\w*+%\Z|%[sdrv]\Z|%\(
     | <[^<>]*+>\Z | \[[^\[\]]*+\]\Z | \{[\w.\ -]*+\}\Z
     | (?:process\.)?env[.:\[] | (?:os\.environ/|(?:os\.environ|secrets|vars|config|settings|self|this)[.\[])
     | (?:op|vault|file|arn):

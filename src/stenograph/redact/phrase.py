@@ -49,7 +49,7 @@ _STATES = re.compile(r"[:→—>]|[ ](?:is|was|are|ist|lautet|heißt|est|es|é|�
 _PUNCTUATION = ".,;:!?)]}*_"
 _SENTENCE_END = re.compile(r"[.,;!?)]*+(?:\s*+\Z|\\*+[\"'\n]|[.,;!?)](?=\s)|\s*+\n|\\+n)")
 _SAYS_SOMETHING_ELSE = re.compile(
-    r".*(?:ed|ing|able|ible|ive|al|ous|ful|less|ly|ent|ant|ic|ary|ory|ect|ong|ort|ak|id|ty|gig|lich|isch|bar|los"
+    r".*(?:ed|en|ing|able|ible|ive|al|ous|ful|less|ly|ent|ant|ic|ary|ory|ect|ong|ort|ak|id|ty|gig|lich|isch|bar|los"
     r"|sch|ert"
     r"|iert|ügt|cht|elt|uis|oire|ide|ecte?|ourt|rado|rida|rto|ria|cta|lida|nte|sa|sible)"
     r"|(?:a|an|and|any|as|at|bad|base|because|both|by|case|clear|correct|default|different|down|dummy|either|empty"
