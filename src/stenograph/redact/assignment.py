@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from stenograph.redact import guess
 from stenograph.redact.bare import Place, bare_parts
 from stenograph.redact.header import parts_of, scheme_end
-from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, is_name_of_secret, secret_of
+from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, is_name_of_secret, looks_random, secret_of
 from stenograph.redact.span import Span
 
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -126,8 +126,8 @@ def believes(value: str, name: str, secret: Secret) -> bool:
         value = value[scheme_end(value, 0, len(value)) :]
     if len(value) < 2 or guess.is_placeholder(value) or guess.is_no_value(value):
         return False
-    if secret.grade is Grade.WEAK:
-        return guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        return looks_random(value, secret)
     if guess.is_prose(value) or guess.is_path(value) or guess.is_version(value):
         return False
     if secret.grade is Grade.FAIR or secret.kind == "authorization":

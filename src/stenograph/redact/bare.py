@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stenograph.redact import guess
 from stenograph.redact.header import cookies_at, credentials_at
-from stenograph.redact.name import Grade, Secret, holds_keyword, is_name_of_secret
+from stenograph.redact.name import Grade, Secret, holds_keyword, is_name_of_secret, looks_random
 from stenograph.redact.span import Span
 
 _DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
@@ -89,8 +89,8 @@ def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> 
     is_code = _IDENTIFIER.fullmatch(value) is not None
     if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
         return False
-    if secret.grade is Grade.WEAK:
-        return guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        return looks_random(value, secret)
     alone = _LINE_ENDS.match(text, end) is not None
     if value.isdigit() and alone and secret.grade is Grade.SURE and secret.kind == "password":
         return len(value) >= 4

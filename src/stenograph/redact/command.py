@@ -271,7 +271,7 @@ def _is_believed_flag(value: str, grade: Grade, match: re.Match[str]) -> bool:
     """Whether the value of an option is a secret: not a word of a sentence, not the name of a value in a help text."""
     if guess.is_placeholder(value) or value.startswith("-") or _METAVARIABLE.fullmatch(value):
         return False
-    if grade is Grade.WEAK:
+    if grade <= Grade.WEAK:
         return guess.is_random(value)
     if not match[0].startswith("--") and not guess.looks_secret(value):
         return False  # `-token x` may as well be a minus sign and a variable

@@ -57,6 +57,7 @@ _PLAIN_MIX = re.compile(
 _CALL = re.compile(
     r"\S*\(\S*|\S+=\S*|[0-9]+(?:-[a-z]+)+|[0-9]+[a-z]{1,2}|[a-z]+\.[a-z]+\S*|\S*\.(?:py|js|ts|md|json|txt)", re.ASCII
 )
+_DIGESTS = (32, 40, 56, 64, 96, 128)
 _ENOUGH = 512
 """Characters that tell a value's nature; the rest is not looked at."""
 
@@ -97,6 +98,11 @@ def is_random(value: str) -> bool:
     if not _RANDOM_LETTERS.fullmatch(head) or is_path(head) or _UUID.fullmatch(head):
         return False
     return any(_is_disorderly(part) for part in _PART.findall(head))
+
+
+def is_digest(value: str) -> bool:
+    """Whether the value is as long as a digest and written like one."""
+    return len(value) in _DIGESTS and _HEX.fullmatch(value) is not None
 
 
 def _is_disorderly(part: str) -> bool:

@@ -7,10 +7,14 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from stenograph.redact import guess
+
 
 class Grade(IntEnum):
     """How surely a name says that its value is secret."""
 
+    FAINT = 0
+    """Only a value that looks random and is not a digest is one (`key`)."""
     WEAK = 1
     """Only a value that looks random is one (`cache_key`, `auth_state`)."""
     FAIR = 2
@@ -150,13 +154,18 @@ def secret_of(name: str) -> Secret | None:
     found = _by_ending(words, name)
     if found is None and any(map(_OF_KEYS.fullmatch, words)):
         return None
-    return found or Secret("high-entropy", Grade.WEAK)
+    return found or Secret("high-entropy", Grade.FAINT if words == ["key"] else Grade.WEAK)
+
+
+def looks_random(value: str, secret: Secret) -> bool:
+    """Whether a value is disorderly enough for a name that promises little."""
+    return guess.is_random(value) and not (secret.grade is Grade.FAINT and guess.is_digest(value))
 
 
 def is_name_of_secret(value: str) -> bool:
     """Whether a value is itself the name of a secret, such as `userPassword` or `api_key`."""
     secret = secret_of(value) if len(value) <= _LONGEST else None
-    return secret is not None and secret.grade is not Grade.WEAK
+    return secret is not None and secret.grade > Grade.WEAK
 
 
 def _by_ending(words: list[str], name: str) -> Secret | None:

@@ -27,7 +27,7 @@ from stenograph.redact.literal import (
 )
 from stenograph.redact.markup import markup_secrets
 from stenograph.redact.memory import Memory
-from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
+from stenograph.redact.name import Grade, Secret, is_identifier, looks_random, secret_of
 from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import holds_packed, packed_secrets
 from stenograph.redact.pair import labelled, pairs
@@ -185,8 +185,8 @@ def _named(secret: Secret, text: str) -> list[Span]:
     value = text[start:]
     if guess.is_placeholder(value):
         return []
-    if secret.grade is Grade.WEAK:
-        believed = guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        believed = looks_random(value, secret)
     elif secret.grade is Grade.FAIR or (secret.kind == "cookie" and "=" not in value):
         is_label = guess.is_path(value) or (secret.kind != "token" and guess.is_words(value))
         believed = len(value) >= 6 and " " not in value and not is_label

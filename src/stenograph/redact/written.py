@@ -13,14 +13,18 @@ VALUE = (
 """A value; once in a pattern, and read by `value_span`."""
 
 _STOPS = ").,}]:"
+_OPENING = {")": "(", "}": "{", "]": "["}
 
 
 def value_span(match: re.Match[str]) -> tuple[int, int]:
     """Where the value of a match begins and ends; a bracket or stop behind a bare one is not part of it."""
     if match["bare"] is None:
         return match.span(next(name for name in ("double", "single", "back") if match[name] is not None))
-    start, end = match.span("bare")
-    return start, start + len(match["bare"].rstrip(_STOPS)) or end
+    start = match.start("bare")
+    value = match["bare"]
+    while len(value) > 1 and value[-1] in _STOPS and _OPENING.get(value[-1], "\n") not in value:
+        value = value[:-1]
+    return start, start + len(value)
 
 
 def is_quoted(match: re.Match[str]) -> bool:
