@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from stenograph.archive.archive import Archive
 
 from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
@@ -31,6 +31,7 @@ from stenograph.query.stats import stats
 from stenograph.query.tree import archived_tree
 from stenograph.render.html.page import html_page
 from stenograph.render.markdown import markdown_page
+from stenograph.runs.info import RunInfo
 from stenograph.threads import ThreadTranscripts
 
 
@@ -115,21 +116,21 @@ def write_journal(events: Sequence[Event], folder: Path) -> Path:
     return path
 
 
-def make_archive(folder: Path, sessions: Path) -> Archive:
+def make_archive(folder: Path, sessions: Path) -> IndexReader:
     """An archive of everything in a folder."""
     with Store(home_of(folder)) as store:
         summary = sync(store, [Root(sessions.resolve(), None)])
     assert summary.failed == 0, summary.problems
-    return Archive(folder)
+    return IndexReader(folder)
 
 
-def of_archive(archive: Archive, prices: Prices) -> dict[str, dict[str, Numbers]]:
+def of_archive(archive: IndexReader, prices: Prices) -> dict[str, dict[str, Numbers]]:
     """`ls`, `tree` and SQL of every run, by its id."""
     with views_of(archive, prices) as views:
         return {run.run_id: _of_run(archive, run, views) for run in list_runs(archive.index, Scope(), prices)[0]}
 
 
-def _of_run(archive: Archive, line: RunLine, views: sqlite3.Connection) -> dict[str, Numbers]:
+def _of_run(archive: IndexReader, line: RunLine, views: sqlite3.Connection) -> dict[str, Numbers]:
     assert line.tools == line.tool_calls
     tree = of_tree(archived_tree(archive, archive.find_run(line.run_id)[0]))
     return {
@@ -149,7 +150,7 @@ def _of_run(archive: Archive, line: RunLine, views: sqlite3.Connection) -> dict[
     }
 
 
-def _own(numbers: Numbers, archive: Archive, run_id: str) -> Numbers:
+def _own(numbers: Numbers, archive: IndexReader, run_id: str) -> Numbers:
     """Nothing of a tree that has other runs in it."""
     query = "SELECT count(*) FROM runs WHERE parent_run_id = ? OR forked_from = ?"
     return Numbers() if archive.index.execute(query, (run_id, run_id)).fetchone()[0] else numbers
@@ -179,7 +180,7 @@ def _of_views(views: sqlite3.Connection, run_id: str) -> Numbers:
     )
 
 
-def of_stats(archive: Archive, prices: Prices) -> Numbers:
+def of_stats(archive: IndexReader, prices: Prices) -> Numbers:
     """`steno stats` of the whole archive."""
     told = stats(archive.index, Scope(), prices).as_dict()["totals"]
     return Numbers(
@@ -223,6 +224,21 @@ def of_bundle(events: Sequence[Event], folder: Path) -> dict[str, Numbers]:
             calls=calls, failed=failed, open=calls - answered, input_tokens=int(into), output_tokens=int(out)
         ),
     }
+
+
+def of_info(info: RunInfo) -> Numbers:
+    """The Python API, whatever the run was opened as."""
+    return Numbers(
+        messages=info.messages,
+        calls=info.tool_calls,
+        failed=info.failed_calls,
+        open=info.open_calls,
+        errors=info.errors,
+        subagents=info.subagents,
+        input_tokens=info.input_tokens,
+        output_tokens=info.output_tokens,
+        cost=info.cost_usd,
+    )
 
 
 PRICES = load_prices(None)

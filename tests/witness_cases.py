@@ -9,8 +9,8 @@ from typing import Any
 
 from archive_cases import rows
 from stenograph.adapters.collection import SessionCollection
-from stenograph.archive.archive import Archive
 from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
@@ -46,7 +46,7 @@ def synced_part(home: Path, archive: Path, *, journals: bool, files: bool) -> No
 def run_as_told(archive: Path, run_id: str, *, without: Iterable[str] = OURS) -> dict[str, Any]:
     """A run of the archive: what its sources say in their order, its calls, its tokens, its row and its words."""
     left_out = set(without)
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         number, _ = opened.find_run(run_id)
         events = list(opened.events(number))
     assert [event.seq for event in events] == sorted({event.seq for event in events})

@@ -37,7 +37,7 @@ from stenograph.adapters.collector import TranscriptCollector
 from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture_openai
 from stenograph.adapters.prompt import Prompt
-from stenograph.archive import Archive, home_of
+from stenograph.archive import IndexReader, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
@@ -387,7 +387,7 @@ def twice(name: str, tmp_path_factory: pytest.TempPathFactory) -> Twice:
     made = create_bundle(folder / "a.zip", read_events(run.path), logs=log_file)
     with Store(home_of(folder / "archive")) as store:
         sync(store, [Root(folder / "storage", None)])
-    with Archive(folder / "archive") as archive:
+    with IndexReader(folder / "archive") as archive:
         archived = list(entries(archive.events(archive.find_run(run.run_id)[0])))
     return Twice(
         list(entries(read_events(run.path))),

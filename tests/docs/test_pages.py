@@ -204,7 +204,7 @@ def _case(page: Path) -> Any:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", map(_case, RUNNABLE))
+@pytest.mark.parametrize("page", [_case(page) for page in RUNNABLE])
 def test_the_examples_of_a_page_run_and_print_what_it_shows(page: Path) -> None:
     """Reading a page from top to bottom, and typing what it says, works."""
     _Reading(page).read()

@@ -105,7 +105,7 @@ def test_a_search_loads_neither_parsers_nor_readers(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
     assert json.loads(done.stdout)[0]["run_id"] == SESSION
     assert done.stderr.split() == sorted(
-        ["archive", "cli", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
+        ["archive", "cli", "config", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
     )
 
 

@@ -18,6 +18,7 @@ from counters import (
     make_archive,
     of_archive,
     of_bundle,
+    of_info,
     of_pages,
     of_stats,
     of_texts,
@@ -26,6 +27,7 @@ from counters import (
     write_journal,
 )
 from golden_cases import CASES, input_of, name_of
+from stenograph import open_run
 from stenograph.fold import begins_unit, pair_calls
 from stenograph.fold.totals import totals_of
 from stenograph.model import (
@@ -172,18 +174,21 @@ def test_pages_trees_and_texts_agree(events: list[Event]) -> None:
 @BRIEF
 @given(runs(), st.integers(1, 16))
 def test_archive_and_bundle_agree(events: list[Event], cut: int) -> None:
-    """`ls`, `tree`, `stats`, SQL, bundles and `query`; also when the archive sees the run in two parts."""
+    """`ls`, `tree`, `stats`, SQL, bundles, `query` and Python; also when the archive sees the run in two parts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _check(events, of_bundle(events, folder))
         write_journal(events[:cut], folder / "journals")
         make_archive(folder / "archive", folder / "journals").close()
-        write_journal(events, folder / "journals")
+        journal = write_journal(events, folder / "journals")
         with make_archive(folder / "archive", folder / "journals") as archive:
             told = of_archive(archive, PRICES)[RUN_ID]
             told["stats"] = of_stats(archive, PRICES)
+            for target in (journal, folder / "a.zip", RUN_ID):
+                with open_run(target, archive=folder / "archive") as run:
+                    told[f"open_run({target})"] = of_info(run.info)
             _check(events, told)
-            assert told["ls"].cost == told["stats"].cost == told["sql"].cost
+            assert len({numbers.cost for name, numbers in told.items() if name != "archived tree"}) == 1
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)

@@ -90,7 +90,7 @@ def unrecorded(found: Detection, root: Path) -> int:
     Raises `SourceError` where the journal cannot be read.
     """
     assert found.spec is not None
-    events = read_events(journal_path(root, found.run_id))
+    events = read_events(journal_path(Path(root), found.run_id))
     if _is_read_whole(found):
         told = sum(event.run_id == found.run_id for event in convert(Path(found.path), found.spec))
         return max(0, told - sum(1 for _ in events))

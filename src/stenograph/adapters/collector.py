@@ -276,20 +276,6 @@ class TranscriptCollector:
             self._capture.note("transcript.collector.path_discovered", "transcript discovered", path=path)
         return len(self._sessions) > count
 
-    def _follow_agents(self) -> bool:
-        """Follow files of subagents that hooks named and the search has not found; whether there are any."""
-        if not self._agents_asked or not self._sessions:
-            return False
-        session, is_new = self._sessions[-1], False
-        while self._agents_asked:
-            path, source = self._agents_asked.popleft()
-            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is no error here
-            known = len(session.tails)
-            if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
-                session.include(file, source)
-            is_new = is_new or len(session.tails) > known
-        return is_new
-
     def _continued(self, main: Path) -> Path | None:
         """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
 
@@ -307,6 +293,20 @@ class TranscriptCollector:
         self._capture.continues(read_events(recorder.path))
         begun = main if first.session_id is None else main.with_name(f"{first.session_id}{main.suffix}")
         return None if begun == main else begun
+
+    def _follow_agents(self) -> bool:
+        """Follow files of subagents that hooks named and the search has not found; whether there are any."""
+        if not self._agents_asked or not self._sessions:
+            return False
+        session, is_new = self._sessions[-1], False
+        while self._agents_asked:
+            path, source = self._agents_asked.popleft()
+            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is no error here
+            known = len(session.tails)
+            if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
+                session.include(file, source)
+            is_new = is_new or len(session.tails) > known
+        return is_new
 
     def _note_file(self, tail: FileTail) -> None:
         if tail.source != "main":

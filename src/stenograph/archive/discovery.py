@@ -26,9 +26,9 @@ from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 
 _NOT_YET = "no whole line yet"
-_UNKNOWN = "no format knows it"
-_PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
-_VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
+UNKNOWN = "no format knows it"
+PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
+VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
 
 class Newcomer:
@@ -39,8 +39,8 @@ class Newcomer:
         self.seen = seen
         self.found = found
         self.is_empty = not (records or found.is_document)
-        self.cwd = _first(records, _PLACES)
-        self.agent_version = _first(records, _VERSIONS)
+        self.cwd = first_told(records, PLACES)
+        self.agent_version = first_told(records, VERSIONS)
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
@@ -175,7 +175,7 @@ class Discovery:
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or newcomer.is_empty:
-                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
+                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
 
@@ -289,7 +289,7 @@ def moved_about(file: KeptFile, seen: Seen) -> About:
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
 
 
-def _first(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
+def first_told(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
     """The first text under one of these keys in the first records, or one level below."""
     for record in records:
         values = [record, *record.values()] if isinstance(record, dict) else []

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
-from stenograph.archive.block import BLOCK_BYTES, bare, packed
+from stenograph.archive.block import BLOCK_BYTES, bare, packed, unnumbered
 from stenograph.archive.call_rows import CallRows
 from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
@@ -88,13 +88,15 @@ class Indexer:
         batch = _Batch(self._index, self._runs, [])
         again = batch.runs[run.run_id] = run.anew()
         for event in events:
-            self._add(batch, again, replace(event, seq=0))
+            self._add(batch, again, unnumbered(event))
         self._write(batch)
         old.remove_blocks()
         self.events = count
 
     def _add(self, batch: _Batch, run: RunDraft, event: Event) -> None:
         if not run.last_seq < event.seq < _LAST_SEQ:
+            if event.seq > 0:
+                event = unnumbered(event)
             force_setattr(event, "seq", run.last_seq + 1)
         event, line = bare(event)
         ms = batch.ms_of(event.timestamp)
@@ -115,7 +117,7 @@ class Indexer:
         error |= event.type == "error"
         run.errors += event.type == "error"  # a failed call is counted with its pair
         block, number = self._in_block(run, event.seq, line)
-        told = (event_id, run.id, event.seq, event.source, event.type, role, event.timestamp)
+        told = (event_id, run.id, event.seq, event.source, event.type, role, event.told_at)
         row = (*told, name, call_id, message_id, subtype, error, event.child_run_id, block, number)
         self._index.add(_EVENT, row)
         if text := event_text(event):

@@ -21,7 +21,7 @@ from stenograph.archive.walk import JOURNALS
 from stenograph.archive.words import event_text
 from stenograph.formats.registry import formats
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
-from stenograph.model.event import Event
+from stenograph.model.event import Event, Origin
 from stenograph.model.payload import MessagePayload, ToolPayload, UsagePayload
 
 Key = tuple[Any, ...]
@@ -34,8 +34,9 @@ _FOLDER = re.compile(r"[^\s'\"=(,]*/")
 
 
 def content_of(event: Event) -> bytes:
-    """A digest of all that an event says, its number aside."""
-    return _digest(line_of(replace(event, seq=0)))
+    """A digest of all that an event says, its numbers aside."""
+    origin = None if event.origin is None else replace(event.origin, seq=None)
+    return _digest(line_of(replace(event, seq=0, origin=None if origin == Origin() else origin)))
 
 
 def time_of(event: Event) -> str:

@@ -19,6 +19,8 @@ from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, UsagePayload
 
 PROMPT_LENGTH = 500
+_REMEMBERED = 16
+"""Runs whose messages are remembered from batch to batch."""
 _COLUMNS = [
     "parent_run_id",
     "forked_from",
@@ -157,7 +159,7 @@ class RunDraft:
         if self.format == JOURNALS and event.origin is not None and self.agent == agent_of(JOURNALS):
             self.agent = told_agent(event.origin.adapter) or self.agent
         self._hear(event)
-        if ms is not None and (event.origin is None or event.origin.time != "given"):
+        if ms is not None and event.told_at:
             if self.started_ms is None or ms < self.started_ms:
                 self.started_ms, self.started_at = ms, event.timestamp
             if self.ended_ms is None or ms >= self.ended_ms:
@@ -214,6 +216,7 @@ class Runs:
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
         self._known: set[str] | None = None
+        self._drafts: dict[str, RunDraft] = {}
         self._last = 0
 
     def load(self, run_id: str, format: str, agent: str) -> RunDraft:
@@ -224,15 +227,26 @@ class Runs:
         if run_id not in self._known:
             self._known.add(run_id)
             self._last += 1
-            return RunDraft(self._last, run_id, format, agent)
+            return self._latest(RunDraft(self._last, run_id, format, agent))
         query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
         values = dict(zip(_COLUMNS, row[1:], strict=True))
         proof = msgspec.json.decode(values["evidence"], type=RunStatus)
-        said = MessageCounter(self._keys(row[0], run_id))
-        return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values)
+        said = MessageCounter(self._keys(row[0], run_id, values["last_seq"]))
+        return self._latest(RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))
 
-    def _keys(self, run: int, run_id: str) -> set[MessageKey]:
-        """The messages with an id that the index has of a run."""
+    def _latest(self, draft: RunDraft) -> RunDraft:
+        """Remember a run: most batches go on where the one before ended."""
+        self._drafts.pop(draft.run_id, None)
+        self._drafts[draft.run_id] = draft
+        if len(self._drafts) > _REMEMBERED:
+            del self._drafts[next(iter(self._drafts))]
+        return draft
+
+    def _keys(self, run: int, run_id: str, last_seq: int) -> set[MessageKey]:
+        """The messages with an id that the index has of a run; as remembered, when nothing came between."""
+        before = self._drafts.get(run_id)
+        if before is not None and (before.id, before.last_seq) == (run, last_seq):
+            return before.said.keys
         rows = self._index.execute(_MESSAGES, (run,))
         return {(run_id, source, kind, message_id) for source, kind, message_id in rows}

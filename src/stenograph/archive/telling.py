@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from stenograph.archive import likeness
-from stenograph.archive.block import bare, events_of
+from stenograph.archive.block import bare, events_of, unnumbered
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.run_draft import RunDraft
 from stenograph.archive.untold import Times, Untold, UntoldEvents, with_blocks, with_call_id
@@ -49,7 +47,7 @@ class Telling:
 
     def hear(self, event: Event) -> Event | None:
         """What of the event is new, if anything; `numbered` comes after that."""
-        event = replace(bare(event)[0], seq=0)
+        event = unnumbered(bare(event)[0])
         found, new = self.untold.take(event) if self.untold.all else (None, event)
         step = Step(event.source, self._times.own(event), None if found is None else found.seq)
         if found is not None and self._leads:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from stenograph.fold.calls import CallPairs, PairState
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.status import Life, RunStatus, Verdict
 from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.usage import UsageCounter
@@ -37,6 +38,7 @@ class Account:
         self._usage = UsageCounter()
         self._status = RunStatus()
         self._totals = TotalsCounter()
+        self._times = SpanCounter()
         self._pairs = CallPairs()
         self._uses: list[PairState] = []
         """Every pair, of all runs; its marks are the times and durations of its events."""
@@ -47,6 +49,7 @@ class Account:
         self.events += 1
         self._status.add(event)
         self._totals.add(event)
+        self._times.add(event)
         if self.events == 1:
             self.run_id = event.run_id
         self.parent_run_id = self.parent_run_id or event.parent_run_id
@@ -83,19 +86,19 @@ class Account:
     @property
     def started_at(self) -> str | None:
         """The earliest time that was told."""
-        first = self._entries.summary().first_timestamp
+        first = self._times.moments[0]
         return None if first is None else first.isoformat()
 
     @property
     def ended_at(self) -> str | None:
         """The latest time that was told."""
-        last = self._entries.summary().last_timestamp
+        last = self._times.moments[1]
         return None if last is None else last.isoformat()
 
     def metrics(self) -> dict[str, Any]:
         """Tokens, timings and counts, of the run with those that it called."""
         summary = self._entries.summary()
-        first, last = summary.first_timestamp, summary.last_timestamp
+        first, last = self._times.moments
         return {
             "started_at": self.started_at,
             "ended_at": self.ended_at,

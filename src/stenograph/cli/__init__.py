@@ -29,6 +29,7 @@ COMMANDS = {
     "convert": "Print agents' files as canonical events.",
     "detect": "Say in which format files are written.",
     "formats": "List the formats that can be read.",
+    "doctor": "Look at everything, and say what needs a person.",
     "config": "Print the configuration in force, and where each value comes from.",
     "repair": "Set the torn tail of a journal aside.",
     "install": "Make an agent tell us of its sessions, or no longer.",

@@ -14,10 +14,10 @@ import click
 from stenograph.adapters.collection import SessionCollection, await_session, follow
 from stenograph.cli.options import write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
-from stenograph.cli.wake import FOLDER, note
 from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
+from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
 from stenograph.sources.detection import format_named
 from stenograph.threads import ThreadTranscripts

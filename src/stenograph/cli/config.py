@@ -13,7 +13,11 @@ from stenograph.journal.place import DEFAULT_ROOT, archive_home
 from stenograph.render.visible import on_one_line, visible
 
 
-@click.command("config", epilog="Example: steno config --json")
+@click.command(
+    "config",
+    epilog="Example: steno config --json",
+    short_help="Print the configuration in force, and where each value comes from.",
+)
 @json_option
 def command(as_json: bool) -> None:
     """Print every setting with its value and where it comes from.

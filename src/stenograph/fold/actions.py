@@ -62,6 +62,8 @@ class Action(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One of `KINDS`."""
     command: str | None = None
     """The command line, of kind `shell`."""
+    cwd: str | None = None
+    """The folder in which the command ran, where the call names one."""
     paths: tuple[str, ...] = ()
     """The files and folders that it names, as the agent wrote them."""
     changes: tuple[Change, ...] = ()
@@ -101,6 +103,7 @@ def action_of(tool: Tool, given: Any, result: ToolPayload | None = None) -> Acti
     return Action(
         kind=kind,
         command=_command(tool, given) if is_shell else None,
+        cwd=_text(fields, tool.cwd) if is_shell else None,
         paths=() if is_shell or kind == OTHER else paths,
         changes=changes,
         exit_code=_exit_code(tool, result) if is_shell and result is not None else None,

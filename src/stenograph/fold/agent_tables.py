@@ -59,6 +59,7 @@ class Tool(Struct, frozen=True, kw_only=True):
         "paths",
         "dir_path",
     )
+    cwd: tuple[str, ...] = ("workdir", "cwd", "directory")
     old: tuple[str, ...] = ("old_string", "old_str", "oldString", "oldText")
     new: tuple[str, ...] = ("new_string", "new_str", "newString", "newText")
     content: tuple[str, ...] = ("content", "contents", "file_text", "new_source")

@@ -95,8 +95,29 @@ class PairState(Struct, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> CallCounts:
         """What the pair adds to a sum."""
-        is_call, is_error = self.has_call, self.error is not None
-        return CallCounts(int(is_call), int(is_call and is_error), int(is_call and not self.has_result), int(is_error))
+        return _COUNTS[self.state]
+
+    @property
+    def state(self) -> int:
+        """Whether there are a call, a result and an error, as bits."""
+        witnesses = self.witnesses
+        return bool(witnesses & 3) + 2 * bool(witnesses & 12) + 4 * (self.error is not None)
+
+
+def _counts(state: int) -> CallCounts:
+    is_call, is_answered, is_error = bool(state & 1), bool(state & 2), bool(state & 4)
+    return CallCounts(int(is_call), int(is_call and is_error), int(is_call and not is_answered), int(is_error))
+
+
+def _difference(after: CallCounts, before: CallCounts) -> CallCounts:
+    return CallCounts(
+        after.calls - before.calls, after.failed - before.failed, after.open - before.open, after.errors - before.errors
+    )
+
+
+_COUNTS = [_counts(state) for state in range(8)]
+_CHANGES = [[_difference(after, before) for after in _COUNTS] for before in _COUNTS]
+"""By the state before and after."""
 
 
 class Joined(Struct, frozen=True):
@@ -134,11 +155,11 @@ class CallPairs:
             pair = PairState(run_id=event.run_id, source=event.source, call_id=payload.call_id)
             if payload.call_id:
                 self._pairs[event.run_id, payload.call_id].append(pair)
-        before = CallCounts() if begins else pair.counts
+        before = pair.state
         if is_call and not pair.has_call:
             pair.source = event.source
         counts = _take(pair, payload, mark, is_call=is_call)
-        return Joined(pair, is_call, begins, counts, _difference(pair.counts, before))
+        return Joined(pair, is_call, begins, counts, _CHANGES[before][pair.state])
 
     def _find(self, run_id: str, payload: ToolPayload, is_call: bool) -> PairState | None:
         if not payload.call_id:
@@ -171,12 +192,6 @@ def _take(pair: PairState, payload: ToolPayload, mark: Any, *, is_call: bool) ->
         pair.name = pair.name or payload.name
         pair.result, pair.error = mark, payload.error
     return True
-
-
-def _difference(after: CallCounts, before: CallCounts) -> CallCounts:
-    return CallCounts(
-        after.calls - before.calls, after.failed - before.failed, after.open - before.open, after.errors - before.errors
-    )
 
 
 def pair_calls(events: Iterable[Event]) -> list[CallPair]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stenograph.fold.calls import CallPairs, PairState
 from stenograph.fold.messages import MessageCounter
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.status import FAILED, FINISHED, NOT_KNOWN, Life, RunStatus
 from stenograph.fold.tree import RunNode, StepNode
 from stenograph.model.event import Event
@@ -19,8 +20,7 @@ class _Speaker:
     source: str
     parent: str | None = None
     call_id: str | None = None
-    first: str = ""
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     messages: int = 0
     calls: int = 0
 
@@ -33,10 +33,11 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
     speakers: dict[str, _Speaker] = {"main": _Speaker("main")}
     run_id, parent_run_id, count = "", None, 0
     calls: dict[str, PairState] = {}
-    status = RunStatus()
+    status, times = RunStatus(), SpanCounter()
     messages, pairs = MessageCounter(), CallPairs()
     for event in events:
         count += 1
+        times.add(event)
         run_id, parent_run_id = run_id or event.run_id, parent_run_id or event.parent_run_id
         speaker = speakers.setdefault(event.source, _Speaker(event.source))
         _listen(speaker, event)
@@ -53,8 +54,8 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
         name="",
         status=verdict.status,
         status_reason=verdict.reason,
-        started_at=main.first or None,
-        ended_at=main.last or None,
+        started_at=times.span.started_at or None,
+        ended_at=times.span.ended_at or None,
         events=count,
         messages=main.messages,
         tool_calls=main.calls,
@@ -63,8 +64,7 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
 
 
 def _listen(speaker: _Speaker, event: Event) -> None:
-    speaker.first = speaker.first or event.timestamp
-    speaker.last = event.timestamp
+    speaker.times.add(event)
     if event.origin is not None:
         speaker.parent = speaker.parent or event.origin.parent_source
         speaker.call_id = speaker.call_id or event.origin.parent_call_id
@@ -92,8 +92,8 @@ def _below(
             path=each.source,
             iteration=0,
             status=status if call is None else subagent_status(call.has_result, call.error, status),
-            started_at=each.first,
-            ended_at=each.last,
+            started_at=each.times.span.started_at,
+            ended_at=each.times.span.ended_at,
             messages=each.messages,
             tool_calls=each.calls,
             steps=_below(each.source, speakers, calls, status, above | {each.source}),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stenograph import config
-from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError
+from stenograph.errors import AmbiguousRun, RunNotFound, SourceError
 from stenograph.model.ids import check_run_id
 
 DEFAULT_ROOT = "storage"
@@ -91,21 +91,6 @@ def no_run(text: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> Ru
     """The error for what is neither a file nor a run."""
     where = " or ".join(str(place / "transcripts") for place in _places(root, home))
     return RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
-
-
-def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
-    """Like `find_journal`, but a journal that does not exist yet is fine when its name is complete."""
-    try:
-        return find_journal(target, root)
-    except RunNotFound:
-        text = os.fspath(target)
-        if text.endswith(SUFFIX):
-            return Path(text)
-        try:
-            return journal_path(storage_root(root), text)
-        except InvalidRunId:
-            pass
-        raise
 
 
 def _places(root: Root, home: Path | None = None) -> list[Path]:

@@ -159,14 +159,14 @@ class TranscriptEmitter:
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
 
+    def _emit_built(self, source: str, build: Callable[[int], TranscriptEntry]) -> None:
+        with self._lock:
+            self._emit(build(self._numbers.get(source, 0) + 1))
+
     def _now(self) -> tuple[datetime, str]:
         """The present moment and its text; never before the one given last, also where the clock was set back."""
         self._latest = max(self._latest, datetime.now(UTC))
         return self._latest, self._latest.isoformat(timespec="milliseconds")
-
-    def _emit_built(self, source: str, build: Callable[[int], TranscriptEntry]) -> None:
-        with self._lock:
-            self._emit(build(self._numbers.get(source, 0) + 1))
 
     def _emit(self, entry: TranscriptEntry) -> None:
         with self._lock:

@@ -56,7 +56,8 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     @property
     def is_chunk(self) -> bool:
         """Whether it is only a piece of a streamed reply: not a message of its own, and no part of one."""
-        return bool(self.blocks) and all(isinstance(block, StreamBlock) for block in self.blocks)
+        blocks = self.blocks
+        return bool(blocks) and type(blocks[0]) is StreamBlock and all(type(block) is StreamBlock for block in blocks)
 
 
 class ToolPayload(Value, frozen=True, kw_only=True):

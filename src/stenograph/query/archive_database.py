@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -13,12 +13,16 @@ import msgspec
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
+from stenograph.fold.actions import Change, action
+from stenograph.fold.calls import CallPair
 from stenograph.fold.usage import Usage
+from stenograph.formats.registry import formats
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.run_status import RunStatuses, add_status_functions
+from stenograph.query.runs import title_of
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -37,6 +41,10 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         "steno_entries": (1, reading.entries),
         "steno_entry": (3, reading.entry),
         "steno_error": (1, reading.error),
+        "steno_title": (2, title_of),
+        "steno_archive": (1, partial(getattr, archive.home.identity() or _Unknown())),
+        "steno_action": (2, reading.action),
+        "steno_may_be": (2, _may_be),
         "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
         "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(_cost(prices, *values).is_partial)),
     }
@@ -49,6 +57,12 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         yield connection
     finally:
         connection.close()
+
+
+class _Unknown:
+    """An archive of which nothing says which it is: it was made by an older version, and not synced since."""
+
+    id = host = user = None
 
 
 class _Reading:
@@ -82,6 +96,17 @@ class _Reading:
         event = self._event(number)
         return [] if event is None else Projector().feed(event)
 
+    def action(self, call: int, result: int | None) -> str | None:
+        """What a call does, as JSON."""
+        event, answer = self._of(call), self._of(result)
+        if event is None:
+            return None
+        pair = CallPair(run_id=event.run_id, source=event.source, call_id="", name="", call=event, result=answer)
+        does = action(pair)
+        changes = [_change(change) for change in does.changes]
+        facts = {"kind": does.kind, "command": does.command, "cwd": does.cwd, "exit_code": does.exit_code}
+        return msgspec.json.encode({**facts, "changes": changes}).decode()
+
     def error(self, number: int | None) -> str | None:
         event = self._of(number)
         if event is None:
@@ -91,6 +116,18 @@ class _Reading:
 
     def _of(self, number: int | None) -> Event | None:
         return None if number is None else self._event(number)
+
+
+def _change(change: Change) -> dict[str, Any]:
+    added, removed = change.lines
+    return {"path": change.path, "kind": change.kind, "added": added, "removed": removed}
+
+
+@cache
+def _may_be(name: str, kinds: str) -> bool:
+    """Whether some format has a tool of that name and of one of these kinds; saves reading the calls of all others."""
+    tools = (spec.tools.get(name) for spec in formats().values())
+    return any(tool is not None and tool.kind in kinds.split() for tool in tools)
 
 
 def _cost(

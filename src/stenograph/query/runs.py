@@ -151,7 +151,6 @@ def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine
         status_reason=verdict.reason,
         tool_calls=told["tools"],
         subagents=row[1],
-        cost_is_partial=bool(spending.unpriced),
         title=title_of(told["name"], told["first_prompt"]),
     )
 

@@ -33,7 +33,7 @@ _PLACE = {
     **_RUN_ID,
     "seq": ("event.seq", "its number in the run"),
     "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-    "timestamp": ("event.timestamp", "when, as the agent wrote it"),
+    "timestamp": ("nullif(event.timestamp, '')", "when, as the agent wrote it; null where nothing tells"),
 }
 _TOKENS = {
     "input_tokens": "cached ones included",
@@ -57,6 +57,24 @@ def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
     """Columns that are called as in the table; `name: what it is`, one per line."""
     pairs = (line.strip().partition(": ") for line in names.strip().splitlines())
     return {name: (f"{table}.{name}", about) for name, _, about in pairs}
+
+
+_DONE = {
+    **_RUN_ID,
+    "seq": ("event.seq", "the number of the call"),
+    "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
+    "agent": ("run.agent", "who ran"),
+}
+
+
+def _actions(kinds: str) -> str:
+    """Calls whose tool is of one of these kinds, with what they do; the array has one element, read once per call."""
+    return (
+        "main.calls AS call JOIN main.runs AS run ON run.id = call.run"
+        f" JOIN main.events AS event ON event.id = call.call AND steno_may_be(call.name, '{kinds}')"
+        " JOIN json_each('[' || steno_action(call.call, call.result) || ']') AS does"
+        f" ON instr(' {kinds} ', ' ' || (does.value ->> '$.kind') || ' ')"
+    )
 
 
 VIEWS = (
@@ -117,6 +135,11 @@ VIEWS = (
                 "(SELECT count(*) FROM main.sources WHERE run = run.id AND source <> 'main')",
                 "how many subagents spoke in it",
             ),
+            "duration_ms": ("run.ended_ms - run.started_ms", "milliseconds between start and end"),
+            "title": ("steno_title(run.name, run.first_prompt)", "its name, else the first line of its first prompt"),
+            "host": ("steno_archive('host')", "the machine whose archive keeps it"),
+            "user": ("steno_archive('user')", "whose archive that is"),
+            "archive_id": ("steno_archive('id')", "which archive that is"),
         },
         source="main.runs AS run",
     ),
@@ -167,7 +190,7 @@ VIEWS = (
             "source": ("call.source", "who called"),
             "call_id": ("call.call_id", "the agent's id of it"),
             "name": ("call.name", "the tool"),
-            "timestamp": ("event.timestamp", "when it was called"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
             "duration_ms": ("call.duration_ms", "as told, else between call and result"),
             "error": ("call.error", "why it failed; null when it did not"),
             "input": ("steno_payload(call.call) -> '$.input'", "what was asked, as JSON"),
@@ -184,7 +207,7 @@ VIEWS = (
             "run_id": ("message.run_id", "the run"),
             "seq": ("event.seq", "the number of its first event"),
             "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-            "timestamp": ("event.timestamp", "when it began"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it began"),
             "role": ("event.role", "`user` or `assistant`"),
             "message_id": ("event.message_id", "the agent's id of it"),
             "parts": ("message.parts", "how many events it is spread over"),
@@ -238,6 +261,30 @@ VIEWS = (
         source=f"""{_EVENTS} WHERE event.error AND (event.type <> 'tool.result' OR EXISTS (
           SELECT 1 FROM main.calls WHERE run = event.run AND call_id = event.call_id AND result = event.id
         ))""",
+    ),
+    View(
+        name="commands",
+        about="one row per shell command that an agent ran",
+        columns=_DONE
+        | {
+            "command": ("does.value ->> '$.command'", "the command line"),
+            "cwd": ("coalesce(does.value ->> '$.cwd', run.cwd)", "the folder in which it ran"),
+            "exit_code": ("does.value ->> '$.exit_code'", "as the result tells it; null where it does not"),
+            "is_error": ("call.error IS NOT NULL", "1 when the call failed"),
+        },
+        source=_actions("shell"),
+    ),
+    View(
+        name="file_changes",
+        about="one row per file that a call changes",
+        columns=_DONE
+        | {
+            "path": ("change.value ->> '$.path'", "the file, as the agent named it"),
+            "kind": ("change.value ->> '$.kind'", "`write`, `edit`, `delete` or `move`"),
+            "added": ("change.value ->> '$.added'", "lines that it adds"),
+            "removed": ("change.value ->> '$.removed'", "lines that it removes"),
+        },
+        source=f"{_actions('write edit')} JOIN json_each(does.value -> '$.changes') AS change",
     ),
 )
 EXAMPLES = (

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from stenograph.fold.usage import Usage
 from stenograph.model.moment import moment_of
+
+if TYPE_CHECKING:
+    from stenograph.fold.usage import Usage
 
 _STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

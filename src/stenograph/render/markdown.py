@@ -101,7 +101,7 @@ class MarkdownSkin:
         self, event: Event, payload: ToolPayload, anchor: str, *, failed: bool, answered: bool, spawns: bool
     ) -> tuple[str, str]:
         mark = " **failed**" if failed else "" if answered else " **no result**"
-        told = f"🔧 {_name(payload.name or 'tool')}{mark} {escaped(on_one_line(clock(event.timestamp)))}".rstrip()
+        told = f"🔧 {_name(payload.name or 'tool')}{mark} {escaped(on_one_line(clock(event.told_at)))}".rstrip()
         return f"{told}\n\n{self._given(payload)}", ""
 
     def _given(self, payload: ToolPayload) -> str:

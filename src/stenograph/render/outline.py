@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.fold.span import Span
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
-from stenograph.model.moment import moment_of
 
 Key = tuple[str, str]
 """A run id with a call id or a source."""
-
-
-class Span(Struct, frozen=True, kw_only=True):
-    """From when to when something went on, in the words of its events."""
-
-    started_at: str = ""
-    ended_at: str = ""
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took; None when the timestamps do not tell."""
-        start, end = moment_of(self.started_at), moment_of(self.ended_at)
-        return None if start is None or end is None or end < start else (end - start).total_seconds()
 
 
 class UnitFacts(Struct, frozen=True, kw_only=True):

@@ -13,13 +13,14 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from stenograph.fold.calls import Joined, PairState
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.units import begins_unit
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
-from stenograph.render.outline import Key, Outline, SourceFacts, Span, UnitFacts, on_a_line
+from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a_line
 
 TITLE_LENGTH = 90
 _NAMES_KEPT = 8
@@ -37,8 +38,7 @@ def outline_of(events: Iterable[Event]) -> Outline:
 class _Unit(Struct):
     number: int
     title: str = ""
-    first: str = ""
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     errors: int = 0
     usage: UsageCounter = field(default_factory=UsageCounter)
@@ -47,7 +47,7 @@ class _Unit(Struct):
         return UnitFacts(
             number=self.number,
             title=self.title,
-            span=Span(started_at=self.first, ended_at=self.last),
+            span=self.times.span,
             calls=self.calls,
             errors=self.errors,
             usage=self.usage.totals().total,
@@ -55,8 +55,7 @@ class _Unit(Struct):
 
 
 class _Source(Struct):
-    first: str
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     end: int = 0
     parent: str = ""
@@ -68,7 +67,8 @@ class _Survey:
 
     def __init__(self) -> None:
         self._count = 0
-        self._run_id = self._name = self._first = self._last = ""
+        self._run_id = self._name = ""
+        self._times = SpanCounter()
         self._cwd: str | None = None
         self._agents: dict[str, None] = {}
         self._models: dict[str, None] = {}
@@ -91,11 +91,9 @@ class _Survey:
             self._begin_unit(event)
         self._count += 1
         self._run_id = self._run_id or event.run_id
-        self._first = self._first or event.timestamp
-        self._last = event.timestamp or self._last
+        self._times.add(event)
         unit = self._unit
-        unit.first = unit.first or event.timestamp
-        unit.last = event.timestamp or unit.last
+        unit.times.add(event)
         self._place(ordinal, event)
         joined = self._totals.add(event)
         payload = event.payload
@@ -127,12 +125,12 @@ class _Survey:
             agents=tuple(self._agents),
             models=tuple(self._models),
             cwd=self._cwd,
-            span=Span(started_at=self._first, ended_at=self._last),
+            span=self._times.span,
             events=self._count,
             totals=self._totals.totals(),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
-                key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)
+                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)
                 for key, each in self._sources.items()
             },
             spawned=spawned,
@@ -174,8 +172,9 @@ class _Survey:
         key = (event.run_id, source)
         known = self._sources.get(key)
         if known is None:
-            known = self._sources[key] = _Source(event.timestamp)
-        known.last, known.end = event.timestamp or known.last, ordinal
+            known = self._sources[key] = _Source()
+        known.times.add(event)
+        known.end = ordinal
         known.parent = known.parent or origin.parent_source or ""
         if origin.parent_call_id and known.parent_call is None:
             known.parent_call = (event.run_id, origin.parent_call_id)

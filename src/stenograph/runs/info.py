@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
-from stenograph.fold.usage import Usage
+from stenograph.fold.usage import usage_of
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
@@ -163,7 +163,7 @@ class _Facts:
             self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 
     def info(self, prices: Prices, setting: Setting) -> RunInfo:
-        from stenograph.archive.witness import agent_of  # with the whole index, which few need
+        from stenograph.archive.witness import agent_of
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
@@ -194,7 +194,7 @@ class _Facts:
 
         spending = Spending()
         for payload in self._counter.usage.counting():
-            usage = Usage(**{name: getattr(payload, name) or 0 for name in TOKEN_COUNTS})
+            usage = usage_of(payload)
             terms = Terms(payload.model, payload.speed, payload.service_tier)
             length = None if payload.scope == "call" else 0
             cost = prices.cost(terms, usage, input_of_call=length, reported=payload.cost_usd)

@@ -213,22 +213,23 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     if not _ID.fullmatch(prefix):
         raise no_run(text, root, home)
     journals = {file.stem: file for file in reversed(journals_of(prefix, root, home))}
-    index = None
-    if home is not None or os.fspath(root) == DEFAULT_ROOT:
-        index = _index(home, is_needed=archive_first or not journals)
+    may_be_archived = home is not None or os.fspath(root) == DEFAULT_ROOT
+    index = _index(home, is_needed=archive_first or not journals) if may_be_archived else None
     archived = {} if index is None else index.runs_starting_with(prefix)
     known = [prefix] if prefix in journals or prefix in archived else sorted({*journals, *archived})
-    if index is not None and len(known) == 1 and known[0] in archived:
-        journal = None if archive_first else journals.get(known[0])
-        if journal is None or index.has_whole(journal):
-            return _archived(index, archived[known[0]], known[0])
+    run_id = known[0] if len(known) == 1 else ""
+    if index is not None and run_id in archived:
+        journal = journals.get(run_id)
+        # Of a run that the archive has, too, a journal is what one witness told: the archive has what all of them did.
+        if archive_first or journal is None or index.has_whole(journal):
+            return _archived(index, archived[run_id], run_id)
     if index is not None:
         index.close()
     if not known:
         raise no_run(text, root, home)
-    if len(known) > 1:
+    if not run_id:
         raise ambiguous(text, known)
-    return JournalRun(journals[known[0]])
+    return JournalRun(journals[run_id])
 
 
 def find_archived(text: str, home: Path | None = None) -> RunKind:

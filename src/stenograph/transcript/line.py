@@ -5,7 +5,7 @@ session, in the journal, in a bundle and in the archive, whatever numbers each o
 
 Theory of operation. One source line may give several events, and only the first of them has the line's raw text. So
 the events of a line are counted, per run, source and file. Within a file the lines of a source come in their order. A
-line that is not after the one before it was written anew (the agent compacted its file, or a damaged journal repeats
+line that is before the one before it was written anew (the agent compacted its file, or a damaged journal repeats
 itself): from there on the places are those of the next pass. An event without a line has its number in the journal, and
 one that was never stored its number among those.
 """
@@ -50,10 +50,13 @@ class Lines:
         """The line of the next event."""
         origin = event.origin
         # Only the first event of a line has its raw text, so another raw text is another line, also at the same place.
+        # It counts for what the entries carry, not for their places: the archive has the events without it.
         begins = event.raw is not None or event.raw_b64 is not None
         kind, number, file = _COUNTED, event.seq, None
         if origin is not None and origin.line is not None:
             kind, number, file = _SOURCE_LINE, origin.line, origin.file
+        elif origin is not None and origin.seq is not None:
+            kind, number, begins = _STORED, origin.seq, True
         elif number > 0:
             kind, begins = _STORED, True
         key = (kind, event.run_id, source, file)
@@ -62,12 +65,13 @@ class Lines:
             line = self._lines[key] = Line(kind, file or "", number or 1, raw=event.raw)
         elif kind == _COUNTED:
             line.number, line.raw, line.first = line.number + 1, event.raw, 0
-        elif begins or line.number != number:
-            if number <= line.number:
-                line.passes += 1
+        elif line.number != number:
+            line.passes += number < line.number
             line.number, line.events, line.raw, line.first = number, 0, event.raw, 0
         else:
             line.events += 1
+            if begins:
+                line.raw, line.first = event.raw, 0
         self._current = line
         return line
 

@@ -12,19 +12,21 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, written
-from stenograph.archive.archive import Archive
 from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.untold import UntoldEvents
 from stenograph.archive.walk import roots_of
 from stenograph.fold import messages
+from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
 from stenograph.model.block import TextBlock, words_of
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
-from stenograph.sources.conversion import convert_stream
+from stenograph.sources.conversion import convert, convert_stream
 from stenograph.sources.detection import detect_file, format_named
+from stenograph.transcript import entries
 from witness_cases import collected, run_as_told, synced_part
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -74,7 +76,7 @@ def _recorded(case: Path, archive: Path) -> None:
 
 
 def _events(archive: Path, run_id: str) -> list[Event]:
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         return list(opened.events(opened.find_run(run_id)[0]))
 
 
@@ -218,3 +220,21 @@ def test_two_journals_of_one_session_are_told_once(tmp_path: Path) -> None:
     assert {name: found[name] for name in ("sources", "calls", "usage")} == {
         name: expected[name] for name in ("sources", "calls", "usage")
     }
+
+
+def test_an_entry_keeps_its_id_when_another_witness_renumbers_the_run(tmp_path: Path) -> None:
+    """Our own events, which no line of the agent's tells, have the id that they have in their journal."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    path = written(session_path(home), claude_line(1), claude_line(2, "assistant"))
+    recorder = Recorder(archive, run_id=SESSION)
+    recorder.record("run.started", {"name": "claude", "kind": "command"}, timestamp="2026-03-01T10:00:00.000000Z")
+    recorder.record("run.completed", {"name": "claude", "kind": "command"}, timestamp="2026-03-01T10:00:09.000000Z")
+    recorder.close()
+    synced(home, archive)
+    written(path, claude_line(20), claude_line(21, "assistant"))
+    synced(home, archive)
+    told = {entry.entry_id: entry.content for entry in entries(_events(archive, SESSION))}
+    journal = {entry.entry_id: entry.content for entry in entries(read_events(recorder.path))}
+    file = {entry.entry_id: entry.content for entry in entries(convert(path))}
+    assert len(_events(archive, SESSION)) > len(journal)
+    assert told == journal | file

@@ -12,7 +12,6 @@ import pytest
 from archive_cases import SESSION, claude_line, written
 from run_kinds import DATABASE_SESSION, make_database, make_kinds
 from stenograph import RunInfo, open_run, start_run
-from stenograph.journal.place import HOME_ENVIRONMENT
 
 COMMANDS = {
     "show": ("show", "TARGET"),
@@ -47,7 +46,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def _here(kinds: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder of its own, with the archive."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(HOME_ENVIRONMENT, str(kinds["archive"]))
+    monkeypatch.setenv("STENOGRAPH_HOME", str(kinds["archive"]))
 
 
 def _call(steno: Any, command: str, target: object) -> Any:
@@ -97,7 +96,7 @@ def test_verify_says_what_it_checked(steno: Any, kinds: dict[str, Path], target:
 def test_verify_finds_damage_in_the_archive(steno: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes of a pack that are not what they were are a problem of the runs that they belong to."""
     made = make_kinds(tmp_path / "own")
-    monkeypatch.setenv(HOME_ENVIRONMENT, str(made["archive"]))
+    monkeypatch.setenv("STENOGRAPH_HOME", str(made["archive"]))
     (pack,) = (made["archive"] / "kept").glob("*.pack")
     data = bytearray(pack.read_bytes())
     data[len(data) // 2] ^= 0xFF

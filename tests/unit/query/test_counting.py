@@ -11,7 +11,7 @@ import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from archive_of_goldens import copy_case
-from stenograph.archive import Archive, home_of
+from stenograph.archive import IndexReader, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
@@ -33,12 +33,12 @@ def _answer(number: int, id: str, usage: dict[str, Any], model: str = "claude-op
 
 
 def _totals(archive: Path, by: str = "day") -> dict[str, Any]:
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         return stats(opened.index, Scope(), load_prices(), by).as_dict()
 
 
 def _runs(archive: Path) -> dict[str, RunLine]:
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         return {run.run_id: run for run in list_runs(opened.index, Scope(), load_prices())[0]}
 
 
@@ -174,7 +174,7 @@ def test_an_hour_fast_mode_batches_and_long_inputs_have_their_price_everywhere(t
         found = _totals(tmp_path / "archive", by)
         assert found["totals"]["cost_usd"] == dollars
         assert sum(row["cost_usd"] for row in found["rows"]) == dollars
-    with Archive(tmp_path / "archive") as archive, views_of(archive, load_prices()) as views:
+    with IndexReader(tmp_path / "archive") as archive, views_of(archive, load_prices()) as views:
         assert views.execute("SELECT cost_usd, cost_is_partial FROM runs").fetchall() == [(dollars, 0)]
         assert views.execute("SELECT sum(cost_usd) FROM usage").fetchone() == (dollars,)
         terms = views.execute("SELECT speed, service_tier, cache_creation_1h_input_tokens FROM usage ORDER BY seq")
@@ -198,7 +198,7 @@ def test_an_unknown_part_makes_the_cost_partial_everywhere(tmp_path: Path) -> No
     assert costs == {SESSION: (5.0, True), OTHER: (None, True), third: (5.0, True)}
     totals = _totals(tmp_path / "archive")["totals"]
     assert (totals["cost_usd"], totals["cost_is_partial"], totals["unpriced_models"]) == (10.0, True, ["secret-model"])
-    with Archive(tmp_path / "archive") as archive, views_of(archive, load_prices()) as views:
+    with IndexReader(tmp_path / "archive") as archive, views_of(archive, load_prices()) as views:
         rows = views.execute("SELECT run_id, cost_usd, cost_is_partial FROM runs").fetchall()
     assert {run_id: (dollars, bool(partial)) for run_id, dollars, partial in rows} == costs
 

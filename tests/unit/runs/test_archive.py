@@ -131,6 +131,14 @@ def test_sql_gives_rows_by_name(archive: Archive) -> None:
         archive.sql("SELECT run_id FROM runs", max_rows=1)
 
 
+def test_the_view_of_runs_has_the_fields_of_run_info(archive: Archive) -> None:
+    """With the same values; a truth is 1 or 0 in SQL."""
+    names = [name for name in RunInfo.__struct_fields__ if name != "branch"]
+    rows = archive.sql(f"SELECT {', '.join(names)} FROM runs ORDER BY ended_at DESC").to_dicts()
+    wanted = [{name: info[name] for name in names} for info in archive.runs().to_dicts()]
+    assert rows == wanted
+
+
 def test_rows_cannot_be_changed_and_are_one_step_from_a_data_frame(archive: Archive) -> None:
     """Plain values, by column, the same columns in every row."""
     for rows in (archive.runs(), archive.search("parse_config"), archive.stats("model"), archive.sql("SELECT 1 AS a")):

@@ -92,13 +92,15 @@ def test_every_kind_says_the_same(run: RunReader, kinds: dict[str, Path]) -> Non
 def test_an_agents_file_and_the_archive_know_the_agent(kinds: dict[str, Path]) -> None:
     """Its name; and the archive says which archive it is."""
     with open_run(kinds["agent file"]) as run:
-        assert run.info.agent == "claude"
+        of_file = run.info
+    assert (of_file.agent, of_file.agent_version) == ("claude", "2.1.197")
     with open_run(SESSION, archive=kinds["archive"]) as run:
         info = run.info
     identity = open_archive(kinds["archive"]).identity
     assert identity is not None
     assert (info.archive_id, info.host, info.user) == (identity.id, identity.host, identity.user)
-    assert (info.cwd, info.project, info.agent_version) == ("/home/user/project", "project", "2.1.197")
+    assert (info.cwd, info.project) == (of_file.cwd, of_file.project) == ("/home/user/project", "project")
+    assert (info.agent, info.agent_version) == (of_file.agent, of_file.agent_version)
 
 
 def test_start_and_end_are_times_that_the_source_tells(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from run_kinds import DATABASE_SESSION, KINDS, make_database, make_kinds, told
 from stenograph import RunReader, SourceError, entries, open_run, read_events, start_run
 from stenograph.errors import AmbiguousRun, RunNotFound
 from stenograph.fold import messages, pair_calls, units, usage_totals
-from stenograph.journal.place import HOME_ENVIRONMENT
+from stenograph.runs.target import find_growing
 from stenograph.sources import convert
 
 
@@ -118,7 +118,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     written(session_path(home), claude_line(1), claude_line(2, "assistant"))
     written(thread_path(home), codex(0), codex(1))
     synced(home, archive)
-    monkeypatch.setenv(HOME_ENVIRONMENT, str(archive))
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
     return archive
 
 
@@ -212,6 +212,14 @@ def test_a_folder_is_the_one_session_in_it(tmp_path: Path) -> None:
     written(tmp_path / "two" / "b.jsonl", claude_line(1, session=SESSION[::-1]))
     with pytest.raises(AmbiguousRun, match="holds 2 sessions"):
         open_run(tmp_path)
+
+
+def test_a_journal_may_be_expected(tmp_path: Path) -> None:
+    """A whole run id, or a path that ends like a journal, need not exist yet; the beginning of an id must."""
+    assert find_growing(SESSION.upper(), tmp_path).place == str(tmp_path / "transcripts" / f"{SESSION}.jsonl")
+    assert find_growing("later/x.jsonl", tmp_path).place == "later/x.jsonl"
+    with pytest.raises(RunNotFound):
+        find_growing("550e", tmp_path)
 
 
 # What is a journal

@@ -206,9 +206,10 @@ def _who(name: str, event: Event, anchor: str) -> str:
 
 def _at(event: Event, anchor: str) -> str:
     """The time of an event, which is also the link to it."""
-    title = line(event.timestamp)
-    time = clock(event.timestamp)
-    if title != event.timestamp:
+    told = event.told_at
+    title = line(told) or "time unknown"
+    time = clock(told)
+    if title != told:
         time = line(time)
     if not anchor:
         return f'<span class="at">{time}</span>' if time else ""
