@@ -22,7 +22,11 @@ from stenograph.redact.stream import mask_events, masked_chunks
 from stenograph.redact.text import TextMask, in_text
 from strategies import PATIENT, events, wild_json_values
 
-mask = default_masker()
+
+def mask(event: Event) -> Event:
+    """The event as a mask gives it that has seen no other."""
+    return default_masker()(event)
+
 
 # Put together here, so that no scanner takes them for real ones.
 TOKENS = [

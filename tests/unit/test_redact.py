@@ -48,7 +48,10 @@ BEGIN = "-----BEGIN " + "RSA PRIVATE KEY-----"
 END = "-----END " + "RSA PRIVATE KEY-----"
 PEM = f"{BEGIN}\n{BODY}\n{BODY}\nQ0c=\n{END}"
 
-mask = default_masker()
+
+def mask(event: Event) -> Event:
+    """The event as a mask gives it that has seen no other."""
+    return default_masker()(event)
 
 
 def an_event(payload: Any = None, *, type: str = "unknown", **more: Any) -> Event:

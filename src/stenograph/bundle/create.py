@@ -27,17 +27,15 @@ def create_bundle(
     logs: Target | None = None,
     options: BundleOptions | None = None,
     source: str = "",
-    mask: BundleMask | None = None,
 ) -> Path:
     """Make a bundle of a run and return its path. `events` are a journal (`read_events`), a conversion, or values.
 
     A `target` that does not end in `.zip` is a folder; the bundle is named in it. `logs` is a file of log records in
-    JSON lines. `source` names where events come from that are no journal. `mask` masks, whatever the options say; the
-    one that the options ask for has seen a journal before it masks it. The runs that a journal's run called are
+    JSON lines. `source` names where events come from that are no journal. The runs that a journal's run called are
     looked for beside it. Raises `SourceError` and `StoreError`; then no file was made or changed.
     """
     extras = Extras(logs=None if logs is None else Path(logs))
-    return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source, mask=mask)
+    return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source)
 
 
 def write_bundle(
@@ -49,7 +47,10 @@ def write_bundle(
     source: str = "",
     mask: BundleMask | None = None,
 ) -> Path:
-    """The same with everything that only somebody who was there can add."""
+    """The same with everything that only somebody who was there can add.
+
+    `mask` masks, whatever the options say; the one that the options ask for has seen a journal before it masks it.
+    """
     is_named = target.suffix.lower() == ".zip"
     spool = Spool(target.parent if is_named else target)
     try:

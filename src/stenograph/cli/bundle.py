@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 import msgspec
 
-from stenograph.bundle.create import create_bundle
+from stenograph.bundle.create import write_bundle
 from stenograph.bundle.extract import extract_bundle
 from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.verify import BundleReport, verify_bundle
-from stenograph.bundle.writing import BundleOptions
+from stenograph.bundle.writing import BundleOptions, Extras
 from stenograph.cli.checking import check_all
 from stenograph.cli.options import (
     json_option,
@@ -73,7 +73,8 @@ def create(
         if mask is not None:
             mask.learn(run.kind.for_bundle())
         made_of = run.kind.for_bundle()
-        path = create_bundle(output, made_of, logs=logs, options=options, source=run.kind.place, mask=mask)
+        extras = Extras(logs=None if logs is None else Path(logs))
+        path = write_bundle(Path(output), made_of, options, extras, source=run.kind.place, mask=mask)
         if as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -35,12 +35,9 @@ _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
 
 
-def default_masker(secrets: Iterable[str] = ()) -> Callable[[Event], Event]:
-    """A mask for `Recorder`: gives the same event back when it holds no secret that we know, and never raises.
-
-    `secrets` are texts to be masked wherever they stand, beside what is found by its shape or name.
-    """
-    return EventMask(TextMask(Known(secrets)), _CARRY_TEXT).event
+def journal_mask(known: Known) -> EventMask:
+    """A mask for what goes into a journal: what identifies an event stays."""
+    return EventMask(TextMask(known, memory=Memory()), _CARRY_TEXT)
 
 
 def sharing_mask(secrets: Iterable[str] = (), own: OwnRules | None = None) -> EventMask:
