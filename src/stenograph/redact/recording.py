@@ -50,7 +50,7 @@ class RecordingMask:
         return self._mask_of(event.run_id).event(event)
 
     def streamed(self, event: Event) -> Event:
-        """The same for who also records what is `held`: of a chunk, the part that cannot be the beginning of a secret."""
+        """The same for who also records what is `held`: of a chunk, what cannot be the beginning of a secret."""
         mask = self._mask_of(event.run_id)
         return self._chunk(event, mask) if is_chunk(event) else mask.event(event)
 
