@@ -16,6 +16,7 @@ from stenograph.bundle.verify import BundleReport, verify_bundle
 from stenograph.bundle.writing import BundleOptions, Extras
 from stenograph.cli.checking import check_all
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     print_json,
     redact_option,
@@ -55,6 +56,7 @@ def command() -> None:
     help="Add transcript.html.  [default: unless the run has more than 32 MiB of events]",
 )
 @root_option
+@archive_option
 @json_option
 def create(
     target: str,
@@ -64,11 +66,12 @@ def create(
     environment: bool,
     page: bool | None,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
     options = BundleOptions(redact=redact, environment=environment, page=page)
-    with open_run(target, root=root) as run:
+    with open_run(target, root=root, archive=archive_dir) as run:
         mask = BundleMask() if redact else None
         if mask is not None:
             mask.learn(run.kind.for_bundle())

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_document,
     redact_option_of_convert,
     root_option,
@@ -47,6 +48,7 @@ BATCH = 1 << 16
 )
 @redact_option_of_convert
 @root_option
+@archive_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -57,6 +59,7 @@ def command(
     report_path: str | None,
     redact: bool,
     root: str | None,
+    archive_dir: str | None,
 ) -> None:
     """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, runs, or stdin (-).
 
@@ -70,7 +73,7 @@ def command(
     files: list[FileReport] = []
     for target in targets:
         try:
-            conversion = converted(target, spec, keep_raw=keep_raw, root=root)
+            conversion = converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)
             _write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
             masked.update({} if mask is None else mask.latest)
         except SourceError as error:

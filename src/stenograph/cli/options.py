@@ -29,6 +29,13 @@ def root_option(command: F) -> F:
     )(command)
 
 
+def archive_option(command: F) -> F:
+    """`--archive`: which archive is meant."""
+    return click.option(
+        "--archive", "archive_dir", metavar="DIR", help="The archive.  [default: $STENOGRAPH_HOME, or the data folder]"
+    )(command)
+
+
 REPORT = "stenograph.redaction_report"
 
 

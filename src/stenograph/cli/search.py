@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     redact_option,
     run_mask,
@@ -40,6 +41,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
     "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
 )
 @redact_option
+@archive_option
 @json_option
 def command(
     words: tuple[str, ...],
@@ -50,6 +52,7 @@ def command(
     rank: bool,
     limit: int,
     redact: bool,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Find what was said and done in all runs of the archive, newest first.
@@ -60,7 +63,7 @@ def command(
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
     mask = run_mask() if redact else None
-    with open_archive() as archive:
+    with open_archive(archive_dir) as archive:
         hits = archive.search(
             " ".join(words),
             role=role,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from stenograph.bundle.secrets import machine_mask
-from stenograph.cli.options import print_json, root_option, say, tell_of_problems
+from stenograph.cli.options import archive_option, print_json, root_option, say, tell_of_problems
 from stenograph.cli.scope import scope_options
 from stenograph.cli.table import print_rows
 from stenograph.redact.event import EventMask
@@ -36,8 +36,15 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 @click.option("--json", "form", flag_value="json", help="Print JSON: an array with one object per secret.")
 @click.option("--show", is_flag=True, help="Print the secrets themselves, after asking; only on a terminal.")
 @root_option
+@archive_option
 def command(
-    targets: tuple[str, ...], everything: bool, filters: Filters, form: str, show: bool, root: str | None
+    targets: tuple[str, ...],
+    everything: bool,
+    filters: Filters,
+    form: str,
+    show: bool,
+    root: str | None,
+    archive_dir: str | None,
 ) -> None:
     """Say where secrets stand in runs: run, number of the event, field, rule and how sure that is; never the secret.
 
@@ -52,7 +59,7 @@ def command(
     if show:
         _ask()
     mask = machine_mask()
-    found = list(_in_targets(targets, root, mask) if targets else _in_archive(filters, mask))
+    found = list(_in_targets(targets, root, archive_dir, mask) if targets else _in_archive(filters, archive_dir, mask))
     _print(found, form, show=show)
     if found:
         raise click.exceptions.Exit(1)
@@ -65,15 +72,17 @@ def _ask() -> None:
     click.confirm("Print the secrets themselves on this terminal?", abort=True, err=True)
 
 
-def _in_targets(targets: tuple[str, ...], root: str | None, mask: EventMask) -> Iterator[FoundSecret]:
+def _in_targets(
+    targets: tuple[str, ...], root: str | None, archive_dir: str | None, mask: EventMask
+) -> Iterator[FoundSecret]:
     for target in targets:
-        with open_run(target, root=root) as run:
+        with open_run(target, root=root, archive=archive_dir) as run:
             yield from secrets_in(run.events(), mask)
             tell_of_problems(run.problems())
 
 
-def _in_archive(filters: Filters, mask: EventMask) -> Iterator[FoundSecret]:
-    with open_archive() as archive:
+def _in_archive(filters: Filters, archive_dir: str | None, mask: EventMask) -> Iterator[FoundSecret]:
+    with open_archive(archive_dir) as archive:
         runs = archive.runs(**filters)
         for info in runs:
             with archive.run(info.run_id) as run:

@@ -19,7 +19,7 @@ from stenograph.redact.span import MARK_START, Span
 T = TypeVar("T")
 _MOST = 4096
 """Events that are held back."""
-Speaker = tuple[str, str, str, int]
+Speaker = tuple[str, str, str, int, tuple[int, ...] | None]
 
 
 def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[tuple[Event, T]]:
@@ -91,7 +91,7 @@ def is_chunk(event: Event) -> bool:
 
 def speaker_of(event: Event) -> Speaker:
     """Whose stream a chunk belongs to."""
-    return event.run_id, event.source, event.path, event.iteration
+    return event.run_id, event.source, event.path, event.iteration, event.iterations
 
 
 def text_of_chunk(event: Event) -> str:

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from stenograph.fold.prices import Prices
+from stenograph.fold.status import Life
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
-from stenograph.render.figures import clock, counted, day, duration, tokens
+from stenograph.render.figures import clock, cost, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
 from stenograph.render.layout import Layout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
@@ -30,13 +32,20 @@ _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 """Colours of a terminal, which Markdown has none for."""
 
 
-def markdown_page(read: Callable[[], Iterable[Event]], *, full: bool = False) -> Iterator[str]:
+def markdown_page(
+    read: Callable[[], Iterable[Event]],
+    *,
+    full: bool = False,
+    life: Life | None = None,
+    prices: Prices | None = None,
+) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called. `full` folds no output.
+    `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events)
+    outline = outline_of(events, life, prices)
     yield _head(outline)
     yield from Layout(outline, MarkdownSkin(full=full)).text(events)
 
@@ -48,9 +57,11 @@ def _head(outline: Outline) -> str:
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
+        ("Status", outline.status),
         *outline.counts,
         ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
         ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
         ("Run", outline.run_id),
     ]
     rows = "".join(f"- {name}: {escaped(on_one_line(value))}\n" for name, value in facts if value)

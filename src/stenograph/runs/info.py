@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
-from stenograph.fold.usage import usage_of
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
-from stenograph.model.moment import moment_of
+from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import TOKEN_COUNTS, LifecyclePayload, MessagePayload, UsagePayload
 
 if TYPE_CHECKING:
     from stenograph.archive.identity import ArchiveIdentity
-    from stenograph.query.prices import Prices
+    from stenograph.fold.prices import Prices
     from stenograph.query.runs import RunLine
 
 
@@ -126,8 +125,7 @@ class _Facts:
         self._prompt: str | None = None
         self._adapter = ""
         self._model: str | None = None
-        self._first: tuple[datetime, str] | None = None
-        self._last: tuple[datetime, str] | None = None
+        self._span = SpanCounter()
         self._counter = TotalsCounter()
         self._status = RunStatus()
 
@@ -136,7 +134,7 @@ class _Facts:
         self._parent = self._parent or event.parent_run_id
         self._counter.add(event)
         self._status.add(event)
-        self._note_time(event)
+        self._span.add(event)
         if event.origin is not None:
             self._adapter = self._adapter or event.origin.adapter or ""
         payload = event.payload
@@ -146,15 +144,6 @@ class _Facts:
             self._model = self._model or payload.model
         elif isinstance(payload, LifecyclePayload) and event.type == "run.started":
             self._name = payload.name
-
-    def _note_time(self, event: Event) -> None:
-        moment = moment_of(event.timestamp)
-        if moment is None or (event.origin is not None and event.origin.time == "given"):
-            return
-        if self._first is None or moment < self._first[0]:
-            self._first = moment, event.timestamp
-        if self._last is None or moment >= self._last[0]:
-            self._last = moment, event.timestamp
 
     def _message(self, event: Event, payload: MessagePayload) -> None:
         if event.type == "message.assistant":
@@ -167,7 +156,8 @@ class _Facts:
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
-        duration = None if self._first is None or self._last is None else self._last[0] - self._first[0]
+        span = self._span.span
+        begun, ended = milliseconds_of(span.started_at), milliseconds_of(span.ended_at)
         return RunInfo(
             run_id=self._run_id or setting.run_id,
             parent_run_id=self._parent,
@@ -178,9 +168,9 @@ class _Facts:
             branch=setting.branch,
             title=title_of(self._name, self._prompt),
             model=self._model,
-            started_at=None if self._first is None else self._first[1],
-            ended_at=None if self._last is None else self._last[1],
-            duration_ms=None if duration is None else round(duration.total_seconds() * 1000),
+            started_at=span.started_at or None,
+            ended_at=span.ended_at or None,
+            duration_ms=None if begun is None or ended is None else max(0, ended - begun),
             status=verdict.status,
             status_reason=verdict.reason,
             **{name: getattr(totals, name) for name in _COUNTS},
@@ -189,17 +179,9 @@ class _Facts:
         )
 
     def _cost(self, prices: Prices) -> dict[str, Any]:
-        from stenograph.query.prices import Terms
-        from stenograph.query.spending import Spending
-
-        spending = Spending()
-        for payload in self._counter.usage.counting():
-            usage = usage_of(payload)
-            terms = Terms(payload.model, payload.speed, payload.service_tier)
-            length = None if payload.scope == "call" else 0
-            cost = prices.cost(terms, usage, input_of_call=length, reported=payload.cost_usd)
-            spending.add(payload.model, usage, cost)
-        return {"cost_usd": spending.cost_usd, "cost_is_partial": spending.cost_is_partial}
+        cost = prices.total(self._counter.usage.counting())
+        dollars = None if cost.dollars is None else round(cost.dollars, 6)
+        return {"cost_usd": dollars, "cost_is_partial": cost.is_partial}
 
 
 _COUNTS = ("turns", "messages", "tool_calls", "failed_calls", "open_calls", "errors", "subagents")
