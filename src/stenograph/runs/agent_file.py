@@ -82,14 +82,14 @@ class AgentFileRun:
             agent_version=identity.agent_version,
             cwd=identity.cwd,
             branch=identity.branch,
-            life=self._life,
+            life=self.life,
         )
 
     def tree(self) -> RunNode:
         """Its subagents are its steps."""
-        return subagent_tree(self.events(Passage(), keep_raw=False), self._life())
+        return subagent_tree(self.events(Passage(), keep_raw=False), self.life())
 
-    def _life(self) -> Life:
+    def life(self) -> Life:
         """Whether a process still writes its files; a database is written for every session in it."""
         file = address_of(self._path)[0]
         if layout_of(self.spec.name).stored(file) is not None:

@@ -16,6 +16,7 @@ from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.reader import IndexReader
 from stenograph.errors import InvalidTarget, RunNotFound, SourceError
 from stenograph.fold.open_ends import OpenEnds
+from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
@@ -81,6 +82,12 @@ class ArchivedRun:
         with readable_index():
             line = run_line(self._index.index, self._run, load_prices())
         return info_of_line(line, self._index.home.identity())
+
+    def life(self) -> Life:
+        """By the files that it was read from."""
+        from stenograph.query.run_status import RunStatuses
+
+        return RunStatuses(self._index.index).life(self._run)
 
     def tree(self) -> RunNode:
         """With the threads that it spawned and the forks that continue it."""

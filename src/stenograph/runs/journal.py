@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
 from stenograph.journal.follow import Follower
 from stenograph.journal.reader import JournalReader, read_events
@@ -58,9 +59,13 @@ class JournalRun:
             agent_version=identity.agent_version,
             cwd=identity.cwd,
             branch=identity.branch,
-            life=lambda: Liveness().of([self._path], is_journal=True),
+            life=self.life,
         )
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+
+    def life(self) -> Life:
+        """By its lock, and by when it was last written."""
+        return Liveness().of([self._path], is_journal=True)
 
     def tree(self) -> RunNode:
         """The runs that it called are looked for beside it."""
