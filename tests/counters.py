@@ -17,13 +17,14 @@ from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
+from stenograph.fold.prices import Prices
 from stenograph.fold.subagents import subagent_tree
 from stenograph.fold.totals import Totals
 from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.model import Event, encode
 from stenograph.query.archive_database import views_of
 from stenograph.query.bundle_database import bundle_database
-from stenograph.query.prices import Prices, load_prices
+from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
 from stenograph.query.sql import run_sql

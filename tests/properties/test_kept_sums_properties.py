@@ -14,10 +14,10 @@ from stenograph.archive.call_rows import _CHANGED, _NEW, CallRow
 from stenograph.archive.tables import LONG_INPUT, QUARTER_HOUR, TABLES
 from stenograph.archive.usage_rows import _REPORT, COLUMNS
 from stenograph.fold.calls import PairState
+from stenograph.fold.prices import LongRate, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
 from stenograph.query.period import Period
-from stenograph.query.prices import LongRate, Price, Prices, Terms, TierRate
 from stenograph.query.spending import spent
 
 RUNS = ((1, 0, 0), (2, 1, 0), (3, 0, 1))

@@ -42,7 +42,7 @@ class OldRun:
                 self._index.remove_words(words)
                 words = []
         self._index.remove_words(words)
-        for table in ("usage", "calls", "sources", "events"):
+        for table in ("usage_keys", "usage", "calls", "sources", "events"):
             self._index.execute(f"DELETE FROM {table} WHERE run = ?", (self._run,))
 
     def remove_blocks(self) -> None:

@@ -23,8 +23,17 @@ _LONGEST_MS = 10**11
 _TOKENS = ", ".join(TOKEN_COUNTS)
 
 
-def _kept_sums(table: str, columns: str, keys: str, sums: str) -> str:
-    """A table `<table>_sums` with sums of the view `<table>_told`, kept true whenever one of those columns changes."""
+def sum_of_run(id: str) -> str:
+    """A statement that puts the tokens of a run's own model calls into its row."""
+    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)
+    return f"UPDATE runs SET ({_TOKENS}) = (SELECT {sums} FROM counted_sums WHERE run = {id}) WHERE id = {id}"
+
+
+def _kept_sums(table: str, columns: str, keys: str, sums: str, then: str = "") -> str:
+    """A table `<table>_sums` with sums of the view `<table>_told`, kept true whenever one of those columns changes.
+
+    `then` is a statement for a row that has changed.
+    """
     changes = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums.split(", "))
     negated = ", ".join(f"-{name}" for name in sums.split(", "))
     old, new = (", ".join(f"{row}.{name}" for name in columns.split(", ")) for row in ("old", "new"))
@@ -46,6 +55,7 @@ def _kept_sums(table: str, columns: str, keys: str, sums: str) -> str:
     CREATE TRIGGER {table}_changed AFTER UPDATE ON {table} WHEN ({old}) IS NOT ({new}) BEGIN
       {add("new", sums)}
       DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+      {then}
     END;
     CREATE TRIGGER {table}_removing BEFORE DELETE ON {table} BEGIN {add("old", negated)} END;
     CREATE TRIGGER {table}_removed AFTER DELETE ON {table} BEGIN
@@ -284,9 +294,10 @@ CREATE VIEW usage_told AS
 {
     _kept_sums(
         "usage",
-        f"model, speed, service_tier, cost_usd, {_TOKENS}",
+        f"run, at_ms, model, speed, service_tier, cost_usd, {_TOKENS}",
         "run, quarter, model, scope, speed, service_tier, has_cost",
         f"{_TOKENS}, nanodollars, calls",
+        f"{sum_of_run('old.run')} AND old.run <> new.run;",
     )
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stenograph.archive.index_writer import IndexWriter, Row
 from stenograph.archive.run_draft import RunDraft
-from stenograph.archive.tables import MS_PER_ID
+from stenograph.archive.tables import MS_PER_ID, sum_of_run
 from stenograph.fold.usage import UsageKeys
 from stenograph.model.event import Event
 from stenograph.model.ids import is_unique
@@ -17,22 +17,22 @@ from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
 _MOST = 1 << 40
 """More tokens than any call takes; sums of garbage stay within what SQLite can add."""
 _FIRST = ("key", "run", "event", "source", "scope", "at_ms")
-"""What the first report of a call says for good."""
+"""What the first report of a call says: whose it is."""
 _LAST = ("model", "message_id", *TOKEN_COUNTS, "speed", "service_tier", "cost_usd", "reporter", "reported_ms")
-"""What the last one says."""
+"""What the last one says: what it took."""
 COLUMNS = (*_FIRST, *_LAST)
+_IS_EARLIER = "excluded.run <> run AND excluded.at_ms < at_ms"
+"""A call belongs to the run that reported it first: a fork repeats the calls of another run."""
+_IS_LATER = "excluded.reporter = reporter OR (excluded.reported_ms, excluded.reporter) > (reported_ms, reporter)"
 _REPORT = f"""
     INSERT INTO usage ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
-    ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _LAST)}
-    WHERE excluded.reporter = reporter
-       OR (excluded.reported_ms, excluded.reporter) > (reported_ms, reporter)
+    ON CONFLICT (key) DO UPDATE SET
+      {", ".join(f"{name} = iif({_IS_EARLIER}, excluded.{name}, {name})" for name in _FIRST[1:])},
+      {", ".join(f"{name} = iif({_IS_LATER}, excluded.{name}, {name})" for name in _LAST)}
+    WHERE ({_IS_EARLIER}) OR {_IS_LATER}
 """
 _KEY = "INSERT OR IGNORE INTO usage_keys (run, name, key) VALUES (?, ?, ?)"
-_SUM = f"""
-    UPDATE runs SET ({", ".join(TOKEN_COUNTS)}) =
-      (SELECT {", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)} FROM counted_sums WHERE run = ?1)
-    WHERE id = ?1
-"""
+_SUM = sum_of_run("?1")
 
 
 class UsageRows:
@@ -72,7 +72,7 @@ class UsageRows:
                 self._stored.add((run.run_id, name))
 
     def write(self) -> None:
-        """Write them. A call belongs to the run that reported it first: a fork repeats the calls of another run."""
+        """Write them."""
         self._index.add(_REPORT, *self._rows.values())
         new = ((place, key) for place, key in self._known.items() if place not in self._stored)
         self._index.add(_KEY, *((self._runs[run_id], name, key) for (run_id, name), key in new))

@@ -116,13 +116,15 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             # A file gets the text as it is, a terminal nothing that it would obey.
             texts = _formatted(read(), is_terminal=not to_file and sys.stdout.isatty())
         case "markdown":
+            from stenograph.query.prices import load_prices
             from stenograph.render.markdown import markdown_page
 
-            texts = markdown_page(read, full=full, life=shown.life)
+            texts = markdown_page(read, full=full, prices=load_prices(), life=shown.life)
         case "html":
+            from stenograph.query.prices import load_prices
             from stenograph.render.html import html_page
 
-            texts = html_page(read, full=full, life=shown.life)
+            texts = html_page(read, full=full, prices=load_prices(), life=shown.life)
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (renderer.render(event) for event in read())

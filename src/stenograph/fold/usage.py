@@ -106,9 +106,10 @@ class UsageKeys:
 
 
 class _Call(Struct):
-    run_id: str
-    """The run that reported it first, to which it belongs."""
-    report: Report
+    first: Report
+    """Of the run that reported it first, to which it belongs."""
+    last: Report
+    """The one that counts."""
 
 
 class _Run(Struct):
@@ -142,9 +143,11 @@ class UsageCounter:
         report = Report(event.run_id, moment or 0, payload)
         known = self._calls.get(key)
         if known is None:
-            self._calls[key] = _Call(event.run_id, report)
+            self._calls[key] = _Call(report, report)
         else:
-            known.report = report.after(known.report)
+            known.last = report.after(known.last)
+            if report.run_id != known.first.run_id and report.moment < known.first.moment:
+                known.first = report
 
     def totals(self) -> UsageTotals:
         """The sums so far."""
@@ -164,14 +167,14 @@ class UsageCounter:
 
     def _counting(self) -> Iterator[Report]:
         for call in self._calls.values():
-            run = self._runs[call.run_id]
-            match call.report.payload.scope:
+            run = self._runs[call.first.run_id]
+            match call.last.payload.scope:
                 case "call":
-                    yield call.report
+                    yield call.last
                 case "turn" if not run.has_calls:
-                    yield call.report
+                    yield call.last
                 case "total" if not run.has_calls and not run.has_turns:
-                    yield call.report
+                    yield call.last
 
 
 def usage_totals(events: Iterable[Event]) -> UsageTotals:

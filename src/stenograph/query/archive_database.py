@@ -15,12 +15,12 @@ from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
 from stenograph.fold.actions import Change, action
 from stenograph.fold.calls import CallPair
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.formats.registry import formats
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import TOKEN_COUNTS
-from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.run_status import RunStatuses, add_status_functions
 from stenograph.query.runs import title_of
 from stenograph.query.views import VIEWS

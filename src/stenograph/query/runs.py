@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.errors import RunNotFound
+from stenograph.fold.prices import Prices
 from stenograph.fold.status import Verdict
-from stenograph.query.prices import Prices
 from stenograph.query.run_status import RunStatuses
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent

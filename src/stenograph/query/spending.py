@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stenograph.archive.tables import LONG_INPUT, NANODOLLARS
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.kept_sums import moments_in, summed
 from stenograph.query.period import Period
-from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.scope import Parameters
 
 _ALWAYS = Period()

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.archive.tables import QUARTER_HOUR
+from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
-from stenograph.query.prices import Cost, Prices
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 from stenograph.query.tool_share import tokens_of_tools

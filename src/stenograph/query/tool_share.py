@@ -16,9 +16,9 @@ from operator import itemgetter
 
 from msgspec.structs import asdict
 
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model.payload import TOKEN_COUNTS
-from stenograph.query.prices import Cost, Prices, Terms
 from stenograph.query.scope import Scope
 
 NO_TOOL = "(no tool)"

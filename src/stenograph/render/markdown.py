@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from stenograph.fold.prices import Prices
 from stenograph.fold.status import Life
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
-from stenograph.render.figures import clock, counted, day, duration, tokens
+from stenograph.render.figures import clock, cost, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
 from stenograph.render.layout import Layout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
@@ -32,7 +33,7 @@ _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 
 
 def markdown_page(
-    read: Callable[[], Iterable[Event]], *, full: bool = False, life: Life | None = None
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
@@ -40,7 +41,7 @@ def markdown_page(
     `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, life)
+    outline = outline_of(events, prices, life)
     yield _head(outline)
     yield from Layout(outline, MarkdownSkin(full=full)).text(events)
 
@@ -56,6 +57,7 @@ def _head(outline: Outline) -> str:
         *outline.counts,
         ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
         ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
         ("Run", outline.run_id),
     ]
     rows = "".join(f"- {name}: {escaped(on_one_line(value))}\n" for name, value in facts if value)

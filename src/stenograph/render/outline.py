@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.fold.prices import Cost
 from stenograph.fold.span import Span
 from stenograph.fold.status import Verdict
 from stenograph.fold.totals import Totals
@@ -51,6 +52,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     """How the run stands; None of a part of one."""
     events: int
     totals: Totals
+    cost: Cost
+    """What the run cost, where prices are at hand."""
     units: tuple[UnitFacts, ...]
     sources: dict[Key, SourceFacts]
     """All but `main`."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from stenograph.fold.calls import Joined, PairState
+from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import SpanCounter
 from stenograph.fold.status import Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
@@ -28,7 +29,7 @@ _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event], life: Life | None = None) -> Outline:
+def outline_of(events: Iterable[Event], prices: Prices | None = None, life: Life | None = None) -> Outline:
     """Read the events of a run once, and keep what a page needs to begin.
 
     `life` is what is known of the run's process; None where the events are a part of a run, which has no status.
@@ -36,7 +37,7 @@ def outline_of(events: Iterable[Event], life: Life | None = None) -> Outline:
     survey = _Survey(life)
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
-    return survey.outline()
+    return survey.outline(prices)
 
 
 class _Unit(Struct):
@@ -119,7 +120,7 @@ class _Survey:
         if event.type == "token.usage":
             unit.usage.add(event)
 
-    def outline(self) -> Outline:
+    def outline(self, prices: Prices | None) -> Outline:
         self._end_calls(None)
         self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
         self._lengthen()
@@ -137,6 +138,7 @@ class _Survey:
             verdict=None if self._life is None else self._status.verdict(self._life),
             events=self._count,
             totals=self._totals.totals(),
+            cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
                 key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
-from stenograph.fold.usage import usage_of
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
@@ -19,7 +18,7 @@ from stenograph.model.payload import TOKEN_COUNTS, LifecyclePayload, MessagePayl
 
 if TYPE_CHECKING:
     from stenograph.archive.identity import ArchiveIdentity
-    from stenograph.query.prices import Prices
+    from stenograph.fold.prices import Prices
     from stenograph.query.runs import RunLine
 
 
@@ -189,17 +188,9 @@ class _Facts:
         )
 
     def _cost(self, prices: Prices) -> dict[str, Any]:
-        from stenograph.query.prices import Terms
-        from stenograph.query.spending import Spending
-
-        spending = Spending()
-        for payload in self._counter.usage.counting():
-            usage = usage_of(payload)
-            terms = Terms(payload.model, payload.speed, payload.service_tier)
-            length = None if payload.scope == "call" else 0
-            cost = prices.cost(terms, usage, input_of_call=length, reported=payload.cost_usd)
-            spending.add(payload.model, usage, cost)
-        return {"cost_usd": spending.cost_usd, "cost_is_partial": spending.cost_is_partial}
+        cost = prices.total(self._counter.usage.counting())
+        dollars = None if cost.dollars is None else round(cost.dollars, 6)
+        return {"cost_usd": dollars, "cost_is_partial": cost.is_partial}
 
 
 _COUNTS = ("turns", "messages", "tool_calls", "failed_calls", "open_calls", "errors", "subagents")

@@ -15,12 +15,15 @@ from stenograph.archive import IndexReader, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
-from stenograph.fold import usage_totals
+from stenograph.fold import UsageCounter, usage_totals
+from stenograph.fold.prices import Cost
 from stenograph.query.archive_database import views_of
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs
 from stenograph.query.scope import Scope
 from stenograph.query.stats import stats
+from stenograph.render.html import html_page
+from stenograph.render.markdown import markdown_page
 from stenograph.sources.conversion import convert
 
 OTHER = "11111111-4b5a-4978-8695-a4b3c2d1e0f0"
@@ -128,6 +131,29 @@ def test_forks_of_claude_count_once_whatever_their_request_ids_and_times(tmp_pat
     assert (totals["model_calls"], totals["output_tokens"]) == (3, 21)
 
 
+@pytest.mark.parametrize("first", [SESSION, OTHER])
+def test_a_call_belongs_to_the_run_that_made_it_in_whatever_order_runs_are_archived(tmp_path: Path, first: str) -> None:
+    """A copy with a later time moves to its original when that is found, on its day, in every sum."""
+    usage = {"input_tokens": 10, "output_tokens": 7}
+    sessions = {
+        SESSION: [_answer(1, ANSWER, usage)],
+        OTHER: [
+            _answer(1, ANSWER, usage, sessionId=OTHER, timestamp="2026-03-05T09:00:00.000Z"),
+            _answer(2, "msg_01R62tkBvD4mQxLw8ZyN5cHb", usage, sessionId=OTHER, timestamp="2026-03-05T09:01:00.000Z"),
+        ],
+    }
+    for session in (first, *(each for each in sessions if each != first)):
+        written(session_path(tmp_path, session), *sessions[session])
+        synced(tmp_path, tmp_path / "archive")
+    runs = _runs(tmp_path / "archive")
+    assert {key: (run.model_calls, run.output_tokens) for key, run in runs.items()} == {SESSION: (1, 7), OTHER: (1, 7)}
+    days = {row["day"]: row["output_tokens"] for row in _totals(tmp_path / "archive")["rows"]}
+    assert list(days.values()) == [7, 7]
+    with IndexReader(tmp_path / "archive") as archive:
+        sums = archive.index.execute("SELECT run_id, output_tokens FROM runs").fetchall()
+    assert dict(sums) == {SESSION: 7, OTHER: 7}
+
+
 @pytest.mark.parametrize(("case", "calls"), [("fork-legacy", 3), ("resume-and-fork", 3)])
 def test_forks_of_codex_count_once(tmp_path: Path, case: str, calls: int) -> None:
     """An old fork copies its origin with new times, and here with ids that a scripted server numbered."""
@@ -179,6 +205,18 @@ def test_an_hour_fast_mode_batches_and_long_inputs_have_their_price_everywhere(t
         assert views.execute("SELECT sum(cost_usd) FROM usage").fetchone() == (dollars,)
         terms = views.execute("SELECT speed, service_tier, cache_creation_1h_input_tokens FROM usage ORDER BY seq")
         assert terms.fetchall()[:3] == [(None, "standard", 26_900), ("fast", None, 26_900), (None, "batch", 26_900)]
+
+
+def test_the_page_says_the_dollars_of_the_archive(tmp_path: Path) -> None:
+    """As HTML and as Markdown; Python adds up the same from the events."""
+    dollars = _one_hour_and_fast(tmp_path)
+    path = session_path(tmp_path)
+    pages = [page(lambda: convert(path), prices=load_prices()) for page in (html_page, markdown_page)]
+    assert [f"${dollars:.2f}" in "".join(page) for page in pages] == [True, True]
+    counter = UsageCounter()
+    for event in convert(path):
+        counter.add(event)
+    assert load_prices().total(counter.counting()) == Cost(pytest.approx(dollars))
 
 
 def test_an_unknown_part_makes_the_cost_partial_everywhere(tmp_path: Path) -> None:

@@ -61,11 +61,11 @@ def test_a_moment_that_is_none_stays_as_it_is() -> None:
 
 def test_what_has_no_price_is_unknown_and_never_nothing() -> None:
     """A part without a price makes the rest a lower bound."""
-    assert cost(None, True) == "unknown"
-    assert cost(1.5, True) == "≥ $1.50"
-    assert cost(1234.5, False) == "$1,234.50"
-    assert cost(0.0012, False) == "$0.0012"
-    assert cost(None, False) == ""
+    assert cost(None, is_partial=True) == "unknown"
+    assert cost(1.5, is_partial=True) == "≥ $1.50"
+    assert cost(1234.5, is_partial=False) == "$1,234.50"
+    assert cost(0.0012, is_partial=False) == "$0.0012"
+    assert cost(None, is_partial=False) == ""
 
 
 @given(st.floats(0, 1), st.integers(1, 40))

@@ -10,9 +10,10 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
+from stenograph.fold.prices import Prices
 from stenograph.fold.status import Life
 from stenograph.model.event import Event
-from stenograph.render.figures import counted, day, duration, tokens
+from stenograph.render.figures import cost, counted, day, duration, tokens
 from stenograph.render.html.escape import line, text
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
@@ -23,7 +24,9 @@ from stenograph.render.rereading import Rereading
 from stenograph.render.survey import outline_of
 
 
-def html_page(read: Callable[[], Iterable[Event]], *, full: bool = False, life: Life | None = None) -> Iterator[str]:
+def html_page(
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
+) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called: once for what must be known
@@ -31,7 +34,7 @@ def html_page(read: Callable[[], Iterable[Event]], *, full: bool = False, life: 
     `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, life)
+    outline = outline_of(events, prices, life)
     yield _head(outline)
     yield from Layout(outline, HtmlSkin(full=full)).text(events)
     yield _foot(outline)
@@ -83,6 +86,7 @@ def _facts(outline: Outline) -> str:
         ("Status", outline.status),
         *outline.counts,
         ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
     ]
     rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in facts if value]
     if outline.totals.errors:
