@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from stenograph.archive.discovery import DATABASE, Newcomer, note_stranger
+from stenograph.archive.discovery import DATABASE, Newcomer, note_stranger, writable
 from stenograph.archive.file_reading import digest, lines_in
 from stenograph.archive.kept_file import KeptFile
 from stenograph.archive.opened_file import OpenedFile
@@ -125,4 +125,8 @@ def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) ->
         parent_source=source,
         parent_call_id=call_id,
         at=found.at,
+        cwd=writable(identity.cwd),
+        agent_version=writable(identity.agent_version),
+        branch=writable(identity.branch),
+        model=writable(identity.model),
     )

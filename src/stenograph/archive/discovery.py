@@ -29,8 +29,6 @@ from stenograph.sources.layouts import layout_of
 DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
-PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
-VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
 
 class Newcomer:
@@ -41,8 +39,6 @@ class Newcomer:
         self.seen = seen
         self.found = found
         self.is_empty = not (records or found.is_document)
-        self.cwd = first_told(records, PLACES)
-        self.agent_version = first_told(records, VERSIONS)
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
@@ -334,24 +330,19 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         parent_source=None if member is None else member.parent_source,
         parent_call_id=None if member is None else member.parent_call_id,
         at=found.at,
-        cwd=newcomer.cwd,
-        agent_version=newcomer.agent_version,
+        cwd=writable(identity.cwd),
+        agent_version=writable(identity.agent_version),
+        branch=writable(identity.branch),
+        model=writable(identity.model),
         beginning=found.beginning if found.is_nameless else "",
     )
+
+
+def writable(fact: str | None) -> str | None:
+    """What a file tells about its run, as JSON can hold it: without lone surrogates."""
+    return None if fact is None else fact.encode("utf-8", "replace").decode()
 
 
 def moved_about(file: KeptFile, seen: Seen) -> About:
     """The same for a file that has another path now."""
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
-
-
-def first_told(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
-    """The first text under one of these keys in the first records, or one level below."""
-    for record in records:
-        values = [record, *record.values()] if isinstance(record, dict) else []
-        for value in values:
-            for key in keys:
-                text = value.get(key) if isinstance(value, dict) else None
-                if isinstance(text, str) and text:
-                    return text.encode("utf-8", "replace").decode()
-    return None

@@ -38,7 +38,9 @@ Row = tuple[Any, ...]
 class IndexWriter:
     """Adds rows to the index, in a transaction that is open all the time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, searchable: bool = True) -> None:
+        """`searchable`: whether words are written, too."""
+        self._is_searchable = searchable
         self._connection = connection
         self._errand = Errand()
         self._mill = TextMill()
@@ -57,6 +59,8 @@ class IndexWriter:
 
     def add_words(self, event: int, text: str) -> None:
         """Let the words of an event wait."""
+        if not self._is_searchable:
+            return
         data = text.encode()
         if self._mill.size and self._mill.size + len(data) > _MOST_TEXT:
             self.flush()

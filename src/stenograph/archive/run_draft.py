@@ -46,6 +46,7 @@ _COLUMNS = [
     "last_seq",
     "last_id",
     "evidence",
+    "branch",
     "revision",
     "messages",
     "failed_calls",
@@ -111,6 +112,7 @@ class RunDraft:
     last_seq: int = 0
     last_id: int = 0
     evidence: str = "{}"
+    branch: str | None = None
     revision: int = 0
     """How often it was numbered anew."""
     messages: int = 0
@@ -135,6 +137,8 @@ class RunDraft:
             self.agent_version = about.agent_version or self.agent_version
         else:
             self.agent_version = self.agent_version or about.agent_version
+        self.branch = (about.branch or self.branch) if takes_over else (self.branch or about.branch)
+        self.model = self.model or about.model
         if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 
@@ -148,6 +152,7 @@ class RunDraft:
             cwd=self.cwd,
             project=self.project,
             agent_version=self.agent_version,
+            branch=self.branch,
             revision=self.revision + 1,
         )
 

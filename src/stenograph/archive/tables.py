@@ -174,7 +174,8 @@ CREATE TABLE runs (
   open_calls INTEGER NOT NULL DEFAULT 0,
   status_reason TEXT NOT NULL DEFAULT '',
   copied_calls INTEGER NOT NULL DEFAULT 0,
-  copied_errors INTEGER NOT NULL DEFAULT 0
+  copied_errors INTEGER NOT NULL DEFAULT 0,
+  branch TEXT
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);

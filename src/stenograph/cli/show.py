@@ -19,6 +19,7 @@ from stenograph.cli.options import (
     write_bytes,
 )
 from stenograph.cli.part import Part, names_seq, not_empty, part_options
+from stenograph.fold.status import Life
 from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
 from stenograph.render.terminal import TerminalRenderer
@@ -87,6 +88,11 @@ class _Shown:
         self._keep_raw = keep_raw
         self.is_empty = True
 
+    @property
+    def life(self) -> Life | None:
+        """What is known of the run's process; None when only a part is shown."""
+        return None if any(value is not None for value in self._part.values()) else self._run.kind.life()
+
     def events(self) -> Iterator[Event]:
         for event in not_empty(self._run.events(**self._part, keep_raw=self._keep_raw), self._run, self._part):
             self.is_empty = False
@@ -113,12 +119,12 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             from stenograph.query.prices import load_prices
             from stenograph.render.markdown import markdown_page
 
-            texts = markdown_page(read, full=full, prices=load_prices())
+            texts = markdown_page(read, full=full, prices=load_prices(), life=shown.life)
         case "html":
             from stenograph.query.prices import load_prices
             from stenograph.render.html import html_page
 
-            texts = html_page(read, full=full, prices=load_prices())
+            texts = html_page(read, full=full, prices=load_prices(), life=shown.life)
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (renderer.render(event) for event in read())

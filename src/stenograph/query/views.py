@@ -91,6 +91,7 @@ VIEWS = (
             agent_version: the agent's version
             project: the last part of `cwd`
             cwd: the folder it worked in
+            branch: the git branch of that folder when it began
             name: its name, for runs of our own
             """,
             "run",

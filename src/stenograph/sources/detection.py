@@ -17,7 +17,7 @@ from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 from stenograph.sources.database import MAGIC, head_of_database
-from stenograph.sources.document import LARGEST, knows_document, may_be_document, records_of
+from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
 from stenograph.sources.files import Open, open_file
 
 LONGEST_FIRST_LINE = 1 << 26
@@ -74,7 +74,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
         with open(path) as file:
             head = read_head(file)
             status = os.fstat(file.fileno())
-            if may_be_document(head) and status.st_size <= LARGEST:
+            is_document, is_list = may_be_document(head), may_be_list(head)
+            if (is_document or is_list) and status.st_size <= LARGEST:
                 document = records_of(head + file.read())
     except OSError as error:
         raise unreadable(path, error) from error
@@ -82,8 +83,9 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
-    if not document:
-        return _detected(records, str(path), moment, spec), (head, records)
+    found = _detected(records, str(path), moment, spec)
+    if not document or (is_list and found.spec is not None):
+        return found, (head, records)
     found = _detected(document, str(path), moment, spec)
     if spec is None and found.spec is not None and not knows_document(found.spec, document):
         found = replace(found, spec=None, identity=Identity())
