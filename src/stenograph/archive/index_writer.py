@@ -50,10 +50,12 @@ class IndexWriter:
         connection.execute("BEGIN IMMEDIATE")
 
     def add(self, statement: str, *rows: Row) -> None:
-        """Let rows wait for their statement. Statements run in the order in which they were first given."""
-        if rows:
-            self._rows.setdefault(statement, []).extend(rows)
-            self._waiting += len(rows)
+        """Let rows wait for their statement. Statements run in the order in which they were first given.
+
+        So one that reads what another writes comes after it in every batch, and the other is given without rows, too.
+        """
+        self._rows.setdefault(statement, []).extend(rows)
+        self._waiting += len(rows)
 
     def add_words(self, event: int, text: str) -> None:
         """Let the words of an event wait."""

@@ -59,9 +59,10 @@ TABLES: tuple[Table, ...] = (
             "entry_id": "the same wherever the entry is read",
             "content": "the text",
             "tool_input": "JSON, for calls",
-            "metadata": "JSON; `error` and `duration_ms` among it",
+            "metadata": "JSON; `model`, `error`, `duration_ms`, `usage` among it",
             "detail": "JSON; what the provider said beyond",
             "raw": "the source line, where it was kept",
+            "run_id": "the run; of an evaluation that is not recorded, the evaluation's id",
         },
     ),
     Table(
@@ -205,7 +206,7 @@ CREATE VIEW entries AS
     SELECT fact.source AS source, sequence_number, entry_type, role, fact.timestamp AS timestamp, tool_name,
         tool_call_id, session_id, prompt_name, adapter, entry_id, context->>'content' AS content,
         context->'tool_input' AS tool_input, context->'metadata' AS metadata, context->'detail' AS detail,
-        context->>'raw' AS raw
+        context->>'raw' AS raw, context->>'run_id' AS run_id
     FROM entry_facts AS fact LEFT JOIN logs ON logs.id = fact.log_id;
 CREATE VIEW tool_calls AS
     SELECT fact.run_id AS run_id, fact.source AS source, tool_name, call_id, call_seq, result_seq, started_at, ended_at,

@@ -17,6 +17,7 @@ from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
 from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, journal_problems
+from stenograph.sources.detection import detect_file, format_named
 
 
 class JournalRun:
@@ -52,7 +53,14 @@ class JournalRun:
         """By its events."""
         from stenograph.query.prices import load_prices
 
-        setting = Setting(run_id=self._path.stem, life=self.life)
+        identity = detect_file(self._path, format_named("exchange")).identity
+        setting = Setting(
+            run_id=self._path.stem,
+            agent_version=identity.agent_version,
+            cwd=identity.cwd,
+            branch=identity.branch,
+            life=self.life,
+        )
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
 
     def life(self) -> Life:
