@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 4
+SCHEMA = 5
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -224,6 +224,7 @@ CREATE TABLE events (
   line INTEGER NOT NULL
 );
 CREATE INDEX events_run ON events (run, seq);
+CREATE INDEX events_unit ON events (run, seq) WHERE type = 'message.user' AND source = 'main';
 CREATE INDEX events_error ON events (id) WHERE error;
 
 CREATE TABLE calls (
