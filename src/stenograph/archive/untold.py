@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -16,6 +17,9 @@ from stenograph.archive.likeness import Key
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
+
+_NEAR = 200
+"""So many of the next calls are compared with one that goes by another id."""
 
 
 class Untold:
@@ -46,7 +50,7 @@ class UntoldEvents:
         self._leads = leads
         self._is_whole = False
         self._by_key: dict[Key, deque[tuple[Untold, int]]] = {}
-        self._calls: dict[tuple[str, bool], list[Untold]] = {}
+        self._calls: dict[tuple[str, bool], deque[Untold]] = {}
         self.aliases: dict[str, str] = {}
         """Calls of the witness by other ids than those of the run."""
         self._latest: dict[str, int | None] = {}
@@ -89,10 +93,15 @@ class UntoldEvents:
             found, left = self._by_blocks(event, keys)
             if found is not None:
                 return found, left
-        found = self._by_alias(event) or self._by_words(event) or self._by_call(event)
+        found = self._by_call_id(event) or self._by_words(event)
         if found is None and (keys := likeness.block_words(event)):
-            return self._by_blocks(event, keys)
-        return (None, with_call_id(event, self.aliases)) if found is None else (self._told(found), None)
+            found, left = self._by_blocks(event, keys)
+            if found is not None:
+                return found, left
+        found = found or self._by_call(event)
+        if found is not None:
+            return self._told(found), None
+        return None, event if self._leads else with_call_id(event, self.aliases)
 
     def _is_told_of(self, event: Event) -> bool:
         """Whether the leading witness told what this model call took: then it has the last word, however often."""
@@ -117,8 +126,10 @@ class UntoldEvents:
             self._enter(likeness.words_key(event), each)
             each.call_ids = likeness.called_ids(event)
             each.words = likeness.call_words(event)
-            if each.words or event.type == "tool.result":
-                self._calls.setdefault((event.type, each.source == "main"), []).append(each)
+            if len(each.call_ids) == 1:
+                self._enter(("call", event.type, each.source == "main", each.call_ids[0]), each)
+            if each.words:
+                self._calls.setdefault((event.type, each.source == "main"), deque()).append(each)
 
     def _enter(self, key: Key | None, each: Untold, block: int = -1) -> None:
         if key is not None:
@@ -155,14 +166,12 @@ class UntoldEvents:
     def _is_told(self, each: Untold, block: int) -> bool:
         return block in each.told_blocks or (each.is_told and not each.told_blocks)
 
-    def _by_alias(self, event: Event) -> Untold | None:
-        """The result of a call, or the call of a message, that goes by another id here."""
+    def _by_call_id(self, event: Event) -> Untold | None:
+        """The event about the same call, where only one of the two messages has an id, or the call has two ids."""
         ids = likeness.called_ids(event)
-        wanted = self.aliases.get(ids[0]) if len(ids) == 1 else None
-        if wanted is None:
+        if len(ids) != 1:
             return None
-        others = self._calls.get((event.type, event.source == "main"), ())
-        return next((each for each in others if not each.is_told and each.call_ids == [wanted]), None)
+        return self._first(("call", event.type, event.source == "main", self.aliases.get(ids[0], ids[0])))
 
     def _by_words(self, event: Event) -> Untold | None:
         """The next with the same words, told by another program."""
@@ -179,9 +188,11 @@ class UntoldEvents:
         if not words:
             return None
         adapter = likeness.adapter_of(event)
-        others = self._calls.get((event.type, event.source == "main"), ())
-        fitting = [each for each in others if not each.is_told and each.adapter != adapter]
-        found = max(fitting, key=lambda each: likeness.overlap(words, each.words), default=None)
+        others = self._calls.get((event.type, event.source == "main"), deque())
+        while others and others[0].is_told:
+            others.popleft()
+        fitting = (each for each in others if not each.is_told and each.adapter != adapter)
+        found = max(islice(fitting, _NEAR), key=lambda each: likeness.overlap(words, each.words), default=None)
         if found is None or not likeness.overlap(words, found.words):
             return None
         self._alias(event, found)
