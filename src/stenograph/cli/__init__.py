@@ -22,6 +22,7 @@ COMMANDS = {
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
     "export": "The old spelling of steno restore.",
+    "serve": "Show the runs in a browser, live.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
