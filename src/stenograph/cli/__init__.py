@@ -21,7 +21,7 @@ COMMANDS = {
     "sql": "Ask the archive in SQL.",
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
-    "export": "The old spelling of steno restore.",
+    "export": "Write runs in the formats that others read.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
