@@ -7,6 +7,7 @@
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidOption (ValueError)         an option, or a value of one, that a format does not have
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
+    ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
     ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
@@ -36,6 +37,7 @@ __all__ = [
     "InvalidFormat",
     "InvalidOption",
     "InvalidQuery",
+    "InvalidRule",
     "InvalidRunId",
     "InvalidTarget",
     "InvalidTool",
@@ -107,6 +109,12 @@ class InvalidOption(StenographError, ValueError):
 
 class InvalidQuery(StenographError, ValueError):
     """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
+
+
+class InvalidRule(StenographError, ValueError):
+    """A rule for secrets that is not valid, could be slow, or does not do what its examples say."""
 
     exit_code = 2
 

@@ -10,10 +10,12 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     redact_option,
     root_option,
     say,
+    tell_of_masked,
     tell_of_problems,
     wants_color,
     write_bytes,
@@ -51,6 +53,7 @@ BATCH = 1 << 16
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @part_options
 @root_option
+@archive_option
 @json_option
 def command(
     target: str,
@@ -60,6 +63,7 @@ def command(
     full: bool,
     part: Part,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
@@ -67,7 +71,7 @@ def command(
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
-    with reader_of(find_run(target, root, archive_first=names_seq(part)), redact) as run:
+    with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
         shown = _Shown(run, part, keep_raw=form == "json")
         if output is None:
             for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
@@ -77,6 +81,8 @@ def command(
         if shown.is_empty:
             say(f"{run.kind.place}: there are no events in it")
         tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)
 
 
 class _Shown:
@@ -119,12 +125,12 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             from stenograph.query.prices import load_prices
             from stenograph.render.markdown import markdown_page
 
-            texts = markdown_page(read, full=full, prices=load_prices(), life=shown.life)
+            texts = markdown_page(read, full=full, life=shown.life, prices=load_prices())
         case "html":
             from stenograph.query.prices import load_prices
             from stenograph.render.html import html_page
 
-            texts = html_page(read, full=full, prices=load_prices(), life=shown.life)
+            texts = html_page(read, full=full, life=shown.life, prices=load_prices())
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (renderer.render(event) for event in read())
