@@ -28,6 +28,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     period: Period = Period()
     grep: Query | None = None
     """Only runs in which this is found."""
+    without: tuple[str, ...] = ()
+    """The ids of runs that are left out."""
 
     def of_runs(self) -> tuple[str, Parameters]:
         """A condition on `runs` and its parameters; of the time, runs that were going on in it."""
@@ -77,6 +79,9 @@ class Scope(Struct, frozen=True, kw_only=True):
                 " WHERE words MATCH ?)"
             )
             parameters.append(self.grep.match)
+        if self.without:
+            conditions.append(f"runs.run_id NOT IN ({', '.join('?' * len(self.without))})")
+            parameters += self.without
         return conditions, parameters
 
 
