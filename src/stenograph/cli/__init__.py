@@ -27,6 +27,7 @@ COMMANDS = {
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
     "secrets": "Say where secrets stand in runs.",
+    "mcp": "Let agents ask for their own history (MCP).",
     "convert": "Print agents' files as canonical events.",
     "detect": "Say in which format files are written.",
     "formats": "List the formats that can be read.",
