@@ -25,6 +25,7 @@ COMMANDS = {
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
+    "check": "Check runs against rules, for CI.",
     "secrets": "Say where secrets stand in runs.",
     "mcp": "Let agents ask for their own history (MCP).",
     "convert": "Print agents' files as canonical events.",
