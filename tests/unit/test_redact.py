@@ -496,6 +496,27 @@ ADVERSARIAL = [
     *("-----BEGIN ", f"{BEGIN}\n", f'{BEGIN}\\n"', f"{BEGIN}\nA ", f"{BEGIN}\n{BODY}\n"),
     *("://", "://a:", "://a:b@", "Bearer ", "Authorization: ", "authorization=", "Cookie: a=b; ", "Cookie: a"),
     *("password=", "token:", 'token="', 'secret=\\"', 'api_key": "', "token=(", "token=$", "auth", "key"),
+    *("cflt", "htpasswd -b .h", "mysql -p", "echo a|", "login ", "password ", "user,password\n", "a,b\n", "|password"),
+    *(
+        "<password>",
+        "<a",
+        "&lt;",
+        "identified by '",
+        "insert into t (password) values ",
+        "('a','b'),",
+        "kind: Secret\n",
+    ),
+    *(
+        "password is ",
+        "from a to ",
+        "密码是",
+        "machine a login b ",
+        "a:5432:b:c:",
+        "\tTRUE\t",
+        "setPassword(",
+        "?sig=",
+        "\\",
+    ),
     *("--token ", "--password-", "[masked:", "password=[masked:x]", "key=a1B2c3D4e5F6g7H8i9J0k ", '{"password":"'),
 ]
 INSIDE = [

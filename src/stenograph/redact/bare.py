@@ -90,7 +90,7 @@ def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> 
     if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
         return False
     if secret.grade <= Grade.WEAK:
-        return looks_random(value, secret)
+        return word.lower() != place.name.lower() and looks_random(value, secret)
     alone = _LINE_ENDS.match(text, end) is not None
     if value.isdigit() and alone and secret.grade is Grade.SURE and secret.kind == "password":
         return len(value) >= 4

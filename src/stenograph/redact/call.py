@@ -59,7 +59,7 @@ def _believed(text: str, match: re.Match[str], name: str) -> Iterator[Span]:
     if secret is None or secret.grade is not Grade.SURE:
         return
     start, end = value_span(match)
-    value = text[start:end]
+    value = text[start:end].strip()
     if (
         guess.is_placeholder(value)
         or guess.is_no_value(value)

@@ -55,7 +55,8 @@ _PLAIN_MIX = re.compile(
 )
 """Words with a number, counts, dates, calls, assignments."""
 _CALL = re.compile(
-    r"\S*\(\S*|\S+=\S*|[0-9]+(?:-[a-z]+)+|[0-9]+[a-z]{1,2}|[a-z]+\.[a-z]+\S*|\S*\.(?:py|js|ts|md|json|txt)", re.ASCII
+    r"[\w.$]+\[\S*|\S*\(\S*|\S+=\S*|[0-9]+(?:-[a-z]+)+|[0-9]+[a-z]{1,2}|[a-z]+\.[a-z]+\S*|\S*\.(?:py|js|ts|md|json|txt)",
+    re.ASCII,
 )
 _DIGESTS = (32, 40, 56, 64, 96, 128)
 _ENOUGH = 512
