@@ -19,6 +19,7 @@ COMMANDS = {
     "ls": "List the runs of the archive.",
     "search": "Find what was said and done.",
     "sql": "Ask the archive in SQL.",
+    "explain": "Say what happened in a run, in facts.",
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
     "serve": "Show the runs in a browser, live.",
