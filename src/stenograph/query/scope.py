@@ -32,6 +32,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """Only runs in which something failed."""
     without_children: bool = False
     """Only runs that no other run started."""
+    without: tuple[str, ...] = ()
+    """The ids of runs that are left out."""
 
     def of_runs(self) -> tuple[str, Parameters]:
         """A condition on `runs` and its parameters; of the time, runs that were going on in it."""
@@ -85,6 +87,9 @@ class Scope(Struct, frozen=True, kw_only=True):
             conditions.append("runs.errors > 0")
         if self.without_children:
             conditions.append("runs.parent_run_id IS NULL")
+        if self.without:
+            conditions.append(f"runs.run_id NOT IN ({', '.join('?' * len(self.without))})")
+            parameters += self.without
         return conditions, parameters
 
 
