@@ -50,6 +50,8 @@ class _Log:
         self._report = report
         self._subagents = subagents
         self._model = run.model or NO_MODEL
+        self._said: list[dict[str, Any]] = []
+        """The messages of every thread, one after the other, to which events refer."""
         times = [item.at for thread in run.threads for item in thread.items if item.at is not None]
         self._times = sorted(times, key=_seconds)
         self._start = _seconds(self._times[0]) if self._times else 0.0
@@ -66,18 +68,19 @@ class _Log:
         for thread in children:
             self._report.carry("subagents")
             events += self._span(thread)
-        prompt = next((m["content"] for m in messages if m["role"] == "user"), "")
+        first = next((message for message in messages if message["role"] == "user"), None)
         name = self._run.name or "stenograph"
         created = self._times[0] if self._times else NO_TIME
         sample = {
             "id": self._run.run_id,
             "epoch": 1,
             "uuid": self._run.run_id,
-            "input": prompt,
+            "input": "" if first is None else first["content"] if isinstance(first["content"], str) else [first],
             "target": "",
             "messages": messages,
             "output": self._output(messages),
             "events": events,
+            "events_data": {"messages": self._said, "calls": []},
             "metadata": {"stenograph": {"version": __version__, "adapter": self._run.adapter}},
         }
         if self._times:
@@ -125,12 +128,13 @@ class _Log:
         tools = definitions_for(self._run, (), self._report)
         messages: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
+        before = len(self._said)
         for item in items:
             if isinstance(item, Notice):
                 events.append(self._notice(item))
                 continue
             if item.role == "assistant":
-                asked = len(messages)
+                asked = (before, before + len(messages))
                 messages.append(_answer(item))
                 events.append(self._model_event(item, asked, messages[-1], tools))
             else:
@@ -139,6 +143,7 @@ class _Log:
                 events.append(self._tool_event(call, thread))
                 if call.has_result:
                     messages.append(_tool_message(call))
+        self._said += messages
         return messages, events if span is None else [event | {"span_id": span} for event in events]
 
     def _place(self, at: str | None, end: str | None = None) -> dict[str, Any]:
@@ -150,9 +155,9 @@ class _Log:
         return found
 
     def _model_event(
-        self, turn: Turn, asked: int, message: dict[str, Any], tools: list[dict[str, Any]]
+        self, turn: Turn, asked: tuple[int, int], message: dict[str, Any], tools: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """One answer. `input` stays empty: the sample's messages before it are the input, and copies grow as n²."""
+        """One answer. Its input is named by its place in `events_data`, because copies would grow as n²."""
         model = turn.model or self._model
         output: dict[str, Any] = {
             "model": model,
@@ -164,11 +169,12 @@ class _Log:
             "event": "model",
             "model": model,
             "input": [],
+            "input_refs": [asked],
             "tools": [_tool(tool) for tool in tools],
             "tool_choice": "auto",
             "config": {},
             "output": output,
-            "metadata": {"stenograph": {"seq": turn.seq, "messages_before": asked, "model_calls": len(turn.usages)}},
+            "metadata": {"stenograph": {"seq": turn.seq, "model_calls": len(turn.usages)}},
             **self._place(turn.at, turn.ended_at),
         }
 
