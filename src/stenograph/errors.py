@@ -11,7 +11,9 @@
     │   └── AgentTimeout (TimeoutError)    it took longer than it may
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
-    │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
+    │       └── BadSignature               a signature that does not fit what it signs
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
         │   └── ArchiveLocked              another process writes or watches the archive
@@ -28,7 +30,9 @@ __all__ = [
     "AgentTimeout",
     "AmbiguousRun",
     "ArchiveLocked",
+    "BadSignature",
     "InvalidEvent",
+    "InvalidEvidence",
     "InvalidFormat",
     "InvalidQuery",
     "InvalidRunId",
@@ -149,6 +153,16 @@ class AmbiguousRun(SourceError, LookupError):
     def __init__(self, message: str, run_ids: tuple[str, ...]) -> None:
         self.run_ids = run_ids
         super().__init__(message)
+
+
+class InvalidEvidence(SourceError, ValueError):
+    """A file that should be a checkpoint, key or proof is not one."""
+
+
+class BadSignature(InvalidEvidence):
+    """A signature does not fit what it signs: one of the two was changed."""
+
+    exit_code = 1
 
 
 class StoreError(StenographError, OSError):
