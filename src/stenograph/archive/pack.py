@@ -59,7 +59,10 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a frame is."""
 
     kind: str
-    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path."""
+    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path.
+
+    `forgotten` says that the content of earlier frames was removed on purpose.
+    """
     file: int
     version: int
     batch: int
@@ -71,6 +74,8 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a side file, as the transcript has it."""
     about: About | None = None
     """In the first frame of a version, and where the file was moved."""
+    leaves: list[int] = []
+    """Of a `forgotten` frame: the numbers of the frames, counted over all packs, whose content was removed."""
 
 
 class Place(Struct, frozen=True):
@@ -167,8 +172,23 @@ class PackWriter:
             self._fd = None
 
 
+class Frame(Struct, frozen=True):
+    """A frame as it stands in a pack."""
+
+    text: bytes
+    """The header, byte for byte: evidence is made over these bytes, so they are never encoded again."""
+    header: Header
+    place: Place
+
+
 def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Place] | Damage]:
     """Every frame of a pack from an offset on, and what stands between them; payloads are not read."""
+    for found in scan_frames(folder, pack, start):
+        yield found if isinstance(found, Damage) else (found.header, found.place)
+
+
+def scan_frames(folder: Path, pack: int, start: int = 0) -> Iterator[Frame | Damage]:
+    """Every frame of a pack from an offset on with its header's bytes, and what stands between them."""
     path = pack_path(folder, pack)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -181,10 +201,10 @@ def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Plac
                 at = following
             else:
                 yield found
-                at = found[1].end
+                at = found.place.end
 
 
-def _frame_at(fd: int, pack: int, at: int, size: int) -> tuple[Header, Place] | None:
+def _frame_at(fd: int, pack: int, at: int, size: int) -> Frame | None:
     prefix = os.pread(fd, _PREFIX.size, at)
     if len(prefix) < _PREFIX.size:
         return None
@@ -196,7 +216,7 @@ def _frame_at(fd: int, pack: int, at: int, size: int) -> tuple[Header, Place] | 
     if zlib.crc32(text) != crc:
         return None
     try:
-        return msgspec.json.decode(text, type=Header), Place(pack, payload, payload_size)
+        return Frame(text, msgspec.json.decode(text, type=Header), Place(pack, payload, payload_size))
     except msgspec.MsgspecError:
         return None
 

@@ -32,14 +32,14 @@ def tiles_of(tree: MerkleTree, entries: Sequence[bytes]) -> Iterator[tuple[str, 
         hashes = tree.levels[level]
         for number, first in enumerate(range(0, len(hashes), WIDTH)):
             piece = hashes[first : first + WIDTH]
-            yield f"tile/{level // _LEVELS_A_TILE}/{_place(number, len(piece))}", b"".join(piece)
+            yield f"tile/{level // _LEVELS_A_TILE}/{place_of(number, len(piece))}", b"".join(piece)
     for number, first in enumerate(range(0, len(entries), WIDTH)):
         bundle = entries[first : first + WIDTH]
         data = b"".join(len(entry).to_bytes(2) + entry for entry in bundle)
-        yield f"tile/entries/{_place(number, len(bundle))}", data
+        yield f"tile/entries/{place_of(number, len(bundle))}", data
 
 
-def _place(number: int, width: int) -> str:
+def place_of(number: int, width: int) -> str:
     """The path of a tile: three digits a folder, all but the last with an `x`; the width where it is not full."""
     parts = [f"{number % 1000:03}"]
     while number >= 1000:
