@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 import zstandard
-from archive_cases import claude_line, session_path, synced, written
 
+from archive_cases import claude_line, session_path, synced, written
 from stenograph.archive.home import home_of
 from stenograph.archive.pack import Damage, Frame, pack_path, packs_in, scan_frames
 from stenograph.evidence.anchor import load_anchor
