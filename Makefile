@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHARED ?= ../shared
 
-.PHONY: help demo test lint types imports check agents corpus bench clean
+.PHONY: help demo test fuzz lint types imports agents corpus bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
+	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make corpus  the checks over $(SHARED), when it is there"
 	@echo "make bench   measure, and write the table of docs/benchmarks.md"
@@ -19,6 +20,9 @@ demo: $(VENV)/.installed
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+fuzz: $(VENV)/.developing
+	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus"
 
 lint: $(VENV)/.developing
 	$(BIN)/ruff format --check --quiet .
@@ -35,7 +39,7 @@ agents: $(VENV)/.developing
 	@tools/run-tests agents "no test here needs a real agent program yet"
 
 corpus: $(VENV)/.developing
-	@if [ -d "$(SHARED)" ]; then tools/run-tests corpus "no check over $(SHARED) yet"; \
+	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
 bench: $(VENV)/.developing

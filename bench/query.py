@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.measure import Row, environment, median_spent, peak_of, spent_by
-from stenograph.archive import Archive, open_index
+from stenograph.archive import IndexReader, open_index
 from stenograph.archive.block import BLOCK_BYTES, packed
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.indexing import Indexer
@@ -46,7 +46,7 @@ def rows(folder: Path) -> list[Row]:
 
 
 def _searching(home: Path) -> list[Row]:
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         common = _median(lambda: list(search(archive, parse_query("the"), limit=20)))
         rare = _median(lambda: list(search(archive, parse_query("w19999 OR w19998"), limit=20)))
         phrase = _median(lambda: list(search(archive, parse_query('"the w1" NOT w3'), limit=20)))
@@ -64,7 +64,7 @@ def _searching(home: Path) -> list[Row]:
 
 def _adding_up(home: Path) -> list[Row]:
     prices = load_prices()
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         took = {by: _median(lambda by=by: stats(archive.index, Scope(), prices, by)) for by in ("day", "model", "tool")}  # type: ignore[misc]
     command, bare = _command(home, "stats"), _command(home, "sql", "--schema")
     over = max(0.0, command - bare)
@@ -83,7 +83,7 @@ def _adding_up(home: Path) -> list[Row]:
 
 
 def _listing(home: Path) -> list[Row]:
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         everything = _median(lambda: list_runs(archive.index, Scope(), load_prices()))
         newest = _median(lambda: list_runs(archive.index, Scope(), load_prices(), 30))
     command, bare = _command(home, "ls", "--json"), _command(home, "sql", "--schema")

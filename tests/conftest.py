@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -11,8 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ours", deadline=None)
-settings.load_profile("ours")
+settings.register_profile("ours", deadline=None, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that ignores Ctrl-C hands that down to all it starts: to us, and to what the tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""
@@ -22,8 +29,9 @@ PATIENCE = 60
 def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
-    for name in ("STENOGRAPH_STORAGE", "STENOGRAPH_TEXTS"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("STENOGRAPH_CONFIG", os.devnull)
+    for name in ("STORAGE", "TEXTS", "THREAD", "CHAT", "MODE"):
+        monkeypatch.delenv(f"STENOGRAPH_{name}", raising=False)
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))
 
 

@@ -38,6 +38,12 @@ from stenograph.model import (
 )
 from stenograph.model.value import Extra
 
+
+def examples(number: int) -> settings:
+    """Settings for a property that needs another number of examples than usual; more of them under `make fuzz`."""
+    return settings(PATIENT, max_examples=number * settings.default.max_examples // 100)
+
+
 PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 """For any property test: a busy machine is no reason to fail."""
 BRIEF = settings(PATIENT, max_examples=PATIENT.max_examples // 3)

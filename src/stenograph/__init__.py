@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from stenograph.journal.verify import verify_journal
     from stenograph.model import Event
     from stenograph.redact import default_masker
+    from stenograph.runs.archive import Archive, open_archive
+    from stenograph.runs.info import RunInfo
+    from stenograph.runs.opening import open_run
+    from stenograph.runs.reader import RunReader
     from stenograph.transcript import (
         TranscriptEntry,
         TranscriptSummary,
@@ -40,12 +44,15 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "Archive": "runs.archive",
     "DebugBundle": "bundle",
     "Event": "model",
     "InvalidEvent": "errors",
     "Recorder": "journal.recorder",
     "Run": "journal.run",
+    "RunInfo": "runs.info",
     "RunNotFound": "errors",
+    "RunReader": "runs.reader",
     "SourceError": "errors",
     "StenographError": "errors",
     "Step": "journal.run",
@@ -61,6 +68,8 @@ _HOMES = {
     "entries": "transcript",
     "follow": "journal.follow",
     "format_transcript": "transcript",
+    "open_archive": "runs.archive",
+    "open_run": "runs.opening",
     "read_events": "journal.reader",
     "reconstruct_transcript": "transcript",
     "repair_journal": "journal.repair",
@@ -71,12 +80,15 @@ _HOMES = {
 }
 
 __all__ = [
+    "Archive",
     "DebugBundle",
     "Event",
     "InvalidEvent",
     "Recorder",
     "Run",
+    "RunInfo",
     "RunNotFound",
+    "RunReader",
     "SourceError",
     "StenographError",
     "Step",
@@ -92,6 +104,8 @@ __all__ = [
     "entries",
     "follow",
     "format_transcript",
+    "open_archive",
+    "open_run",
     "read_events",
     "reconstruct_transcript",
     "repair_journal",

@@ -3,8 +3,10 @@
     StenographError
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
+    ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
+    ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
@@ -31,11 +33,13 @@ __all__ = [
     "AmbiguousRun",
     "ArchiveLocked",
     "BadSignature",
+    "InvalidConfig",
     "InvalidEvent",
     "InvalidEvidence",
     "InvalidFormat",
     "InvalidQuery",
     "InvalidRunId",
+    "InvalidTarget",
     "InvalidTool",
     "MissingExtra",
     "RunNotFound",
@@ -80,6 +84,12 @@ class InvalidRunId(InvalidEvent):
         )
 
 
+class InvalidConfig(StenographError, ValueError):
+    """The configuration has a key that nobody knows, or a value that does not fit."""
+
+    exit_code = 2
+
+
 class InvalidFormat(StenographError, ValueError):
     """No format of that name is installed."""
 
@@ -93,6 +103,12 @@ class InvalidFormat(StenographError, ValueError):
 
 class InvalidQuery(StenographError, ValueError):
     """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
+
+
+class InvalidTarget(StenographError, ValueError):
+    """What was named is there, but of a kind with which this cannot be done."""
 
     exit_code = 2
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from stenograph.errors import InvalidEvent, StoreError
+from stenograph.fold.calls import CallPairs
 from stenograph.fold.units import Unit, UnitSplitter
 from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
@@ -81,8 +82,8 @@ class ThreadTranscripts:
         """The same for a run that goes on: `add` each event, and `close` at the end."""
         return ThreadWriting(self._write_unit, self._clean, self._max_files)
 
-    def _write_unit(self, unit: Unit, entries: list[TranscriptEntry]) -> Path:
-        file = self._file(unit, entries)
+    def _write_unit(self, unit: Unit, entries: list[TranscriptEntry], calls: int) -> Path:
+        file = self._file(unit, entries, calls)
         text = file.text(self._zone).encode()
         folder = self.folder(file.thread_id)
         with self._telling():
@@ -110,7 +111,7 @@ class ThreadTranscripts:
                 f"cannot write {error.filename or self.root}: {error.strerror}; check the folder", str(self.root)
             ) from error
 
-    def _file(self, unit: Unit, entries: list[TranscriptEntry]) -> ThreadFile:
+    def _file(self, unit: Unit, entries: list[TranscriptEntry], calls: int) -> ThreadFile:
         times = [entry.timestamp for entry in entries] or [datetime.fromtimestamp(0, UTC)]
         session_id = next((entry.session_id for entry in entries if entry.session_id), None)
         return ThreadFile(
@@ -120,6 +121,7 @@ class ThreadTranscripts:
             end=max(times),
             mode=self._mode,
             stop_reason=_stop_reason(unit),
+            calls=calls,
             entries=tuple(entries),
         )
 
@@ -144,23 +146,29 @@ class ThreadWriting:
     """
 
     def __init__(
-        self, write: Callable[[Unit, list[TranscriptEntry]], Path], clean: Callable[[Path], None], max_files: int
+        self, write: Callable[[Unit, list[TranscriptEntry], int], Path], clean: Callable[[Path], None], max_files: int
     ) -> None:
         self._write_unit = write
         self._clean = clean
         self._max_files = max_files
         self._units = UnitSplitter()
         self._projectors: dict[str, Projector] = {}
+        self._pairs = CallPairs()
+        self._calls: Counter[str] = Counter()
+        """Tool calls in the unit that goes on, by run."""
         self._written: dict[Path, None] = {}
         self._since_cleaned: Counter[Path] = Counter()
 
     def add(self, event: Event) -> None:
         """Take the next event."""
+        joined = self._pairs.add(event, None)
         if event.source != "main":
             return
         unit = self._units.add(replace(event, raw=None, raw_b64=None))  # long, and no part of the text
         if unit is not None:
             self._write(unit)
+        if joined is not None:
+            self._calls[event.run_id] += joined.change.calls
 
     def close(self) -> list[Path]:
         """Write the last units, and remove what is beyond the limit; the files that are there now."""
@@ -174,9 +182,10 @@ class ThreadWriting:
     def _write(self, unit: Unit) -> None:
         projector = self._projectors.setdefault(unit.run_id, Projector())
         entries = [entry for event in unit.events for entry in projector.feed(event)]
+        calls = self._calls.pop(unit.run_id, 0)
         if unit.prompt is None:
             return
-        path = self._write_unit(unit, entries)
+        path = self._write_unit(unit, entries, calls)
         self._written[path] = None
         self._since_cleaned[path.parent] += 1
         if self._since_cleaned[path.parent] > self._max_files:

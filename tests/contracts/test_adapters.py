@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -36,7 +37,15 @@ from stenograph.adapters.collector import TranscriptCollector
 from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture_openai
 from stenograph.adapters.prompt import Prompt
+from stenograph.archive import IndexReader, home_of
+from stenograph.archive.store import Store
+from stenograph.archive.sync import sync
+from stenograph.archive.walk import Root
+from stenograph.bundle import DebugBundle, create_bundle
 from stenograph.fold import pair_calls
+from stenograph.logs import JsonFormatter
+from stenograph.query.bundle_database import bundle_database
+from stenograph.query.sql import run_sql
 from stenograph.session import Session
 from stenograph.transcript import TranscriptSummary, entries, reconstruct_transcript, summarize
 
@@ -178,8 +187,8 @@ def by_codex_emitter(place: Place) -> None:
 
 
 def by_collector(place: Place) -> None:
-    path = place.folder / "projects" / "p" / "11111111-2222-4333-8444-555555555555.jsonl"
-    path.parent.mkdir(parents=True)
+    path = place.folder / "projects" / "p" / f"{uuid4()}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
     collector = TranscriptCollector(prompt_name=PROMPT.name, config=QUICK, logger=place.logger, **place.sinks())
 
     async def main() -> None:
@@ -344,3 +353,96 @@ def test_a_call_is_recorded_once_and_by_who_saw_it(name: str, told: Told) -> Non
     assert [event.type for event in tools] == ["tool.call", "tool.result"]
     assert {event.payload.fidelity for event in tools} == {"router" if name in OWNERS else "agent_emitted"}
     assert len(pair_calls(told.events)) == 1
+
+
+@dataclass(frozen=True)
+class Twice:
+    """What came of two operations that one run recorded, in every place where entries are read."""
+
+    journal: list[TranscriptEntry]
+    session: list[TranscriptEntry]
+    log: list[logging.LogRecord]
+    bundle: DebugBundle
+    archived: list[TranscriptEntry]
+
+    @property
+    def logged(self) -> list[TranscriptEntry]:
+        return reconstruct_transcript(self.log)
+
+    def queried(self, sql: str) -> list[Any]:
+        with bundle_database(self.bundle.path) as database:
+            return [row[0] for row in run_sql(database, sql)]
+
+
+@pytest.fixture(scope="module")
+def twice(name: str, tmp_path_factory: pytest.TempPathFactory) -> Twice:
+    """The operation done by the adapter two times, recorded by one run."""
+    folder, session, log = tmp_path_factory.mktemp("twice"), Session(), _Log()
+    with pytest.MonkeyPatch.context() as patch, start_run(PROMPT.name, root=folder / "storage") as run:
+        patch.setenv("STENOGRAPH_STRICT", "1")
+        for _ in range(2):
+            OPERATIONS[name](Place(run, session, log.logger, folder))
+    log_file = folder / "app.jsonl"
+    log_file.write_text("".join(f"{JsonFormatter().format(record)}\n" for record in log.records), "utf-8")
+    made = create_bundle(folder / "a.zip", read_events(run.path), logs=log_file)
+    with Store(home_of(folder / "archive")) as store:
+        sync(store, [Root(folder / "storage", None)])
+    with IndexReader(folder / "archive") as archive:
+        archived = list(entries(archive.events(archive.find_run(run.run_id)[0])))
+    return Twice(
+        list(entries(read_events(run.path))),
+        list(session[TranscriptEntry].all()),
+        log.records,
+        DebugBundle.load(made),
+        archived,
+    )
+
+
+def _ids(told: list[TranscriptEntry]) -> list[str]:
+    return [str(entry.entry_id) for entry in told]
+
+
+def _said(entry: TranscriptEntry) -> dict[str, Any]:
+    """An entry but for the numbers, which count per evaluation in a log and per run in a journal."""
+    told: dict[str, Any] = json.loads(json.dumps(entry.as_dict()))
+    told.pop("sequence_number")
+    told.get("detail", {}).pop("of", None)
+    return told
+
+
+def test_an_entry_has_one_id_wherever_it_is_read(name: str, twice: Twice) -> None:
+    """Unique in journal, session and log; the same there and in the bundle and the archive, for the same words."""
+    journal = {str(entry.entry_id): _said(entry) for entry in twice.journal}
+    assert len(journal) == len(twice.journal)
+    assert _ids(twice.archived) == _ids(twice.bundle.entries) == list(journal)
+    for sink in [] if name in WITHOUT_SINKS else [twice.session, twice.logged]:
+        assert len(set(_ids(sink))) == len(sink) == len(twice.journal) - 2, "all but the run's own beginning and end"
+        assert [_said(entry) for entry in sink] == [journal[each] for each in _ids(sink)]
+
+
+def test_every_part_of_a_bundle_has_the_same_entries(twice: Twice) -> None:
+    """Entries, `transcript.jsonl`, logs and SQL: what was logged as it was, and what nobody logged."""
+    bundle = twice.bundle
+    expected = sorted(_ids(bundle.entries))
+    assert sorted(_ids(reconstruct_transcript(bundle.transcript))) == expected
+    assert sorted(_ids(reconstruct_transcript(bundle.logs))) == expected
+    assert sorted(twice.queried("SELECT entry_id FROM entries")) == expected
+    assert bundle.manifest.counts.entries == bundle.manifest.counts.log_entries == len(expected)
+
+
+def test_two_evaluations_of_one_run_do_not_interleave(name: str, twice: Twice) -> None:
+    """A reconstructed transcript tells the first whole, then the second, each with numbers from 1."""
+    if name in WITHOUT_SINKS:
+        return
+    numbers = [entry.sequence_number for entry in twice.logged]
+    second = numbers.index(1, 1)
+    assert numbers == [*range(1, second + 1), *range(1, len(numbers) - second + 1)]
+    assert [entry.entry_type for entry in _compared(twice.logged)] == SPOKEN * 2
+    assert {entry.run_id for entry in twice.logged} == {twice.bundle.manifest.run_id}
+    assert _ids(twice.logged) == _ids(twice.session)
+
+
+def test_every_entry_of_a_session_names_one(name: str, twice: Twice) -> None:
+    """The agent's own session where it has one, else the `Session` that was given."""
+    assert bool(twice.session) != (name in WITHOUT_SINKS)
+    assert all(entry.session_id for entry in twice.session)

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from comparison import count, different, lines_without_event, oracle, parsed
+from shared_folder import REPO, SHARED
 from stenograph.formats.registry import HEAD_BYTES, detect, formats
 from stenograph.sources import convert, detect_file
 
-REPO = Path(__file__).parents[2]
-SHARED = REPO.parent / "shared"
 pytestmark = pytest.mark.corpus
 
 FOREIGN = {
@@ -24,13 +23,6 @@ FOREIGN = {
     "openhands-events", "pi-session", "q-kiro-json", "swe-agent-traj", "opencode-storage",
 }  # fmt: skip
 """Folders of the corpus that no format of ours reads (with `other-*`)."""
-
-
-def test_the_wire_examples_are_those_of_the_shared_folder() -> None:
-    """Our copy holds every shared example, unchanged and in order; we may add to it."""
-    shared = (SHARED / "wire_examples.jsonl").read_bytes().splitlines()
-    ours = (REPO / "tests" / "contracts" / "wire_examples.jsonl").read_bytes().splitlines()
-    assert ours[: len(shared)] == shared
 
 
 def _files() -> list[Path]:

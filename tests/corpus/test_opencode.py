@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from comparison import count, different, lines_without_event, oracle, parsed
+from shared_folder import SHARED
 from stenograph.formats.base import Report
 from stenograph.formats.registry import HEAD_BYTES, detect
 from stenograph.model import MessagePayload, TextBlock, ThinkingBlock
@@ -16,7 +17,7 @@ from stenograph.sources import convert
 from stenograph.sources.opencode_changes import changed_rows, last_changes, lines_of_rows
 from stenograph.sources.opencode_rows import session_lines
 
-CAPTURES = Path(__file__).parents[3] / "shared" / "captures" / "opencode"
+CAPTURES = SHARED / "captures" / "opencode"
 pytestmark = pytest.mark.corpus
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from archive_cases import rows
 from reported_tokens import Tokens, claude_reasons, claude_totals, codex_reasons, codex_totals
+from shared_folder import REPO, SHARED
 from stenograph.archive.home import home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
@@ -18,8 +19,6 @@ from stenograph.fold import UsageTotals, usage_totals
 from stenograph.fold.usage import Usage
 from stenograph.sources import convert, detect_file
 
-REPO = Path(__file__).parents[2]
-SHARED = REPO.parent / "shared"
 pytestmark = pytest.mark.corpus
 
 

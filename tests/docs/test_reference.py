@@ -31,6 +31,8 @@ from stenograph.journal import fanout, follow, reader, recorder, repair, tool_ca
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.model import EVENT_TYPES, Block, Event, Origin, Payload, UnknownBlock, decode, encode
 from stenograph.model.event import PAYLOAD_TYPES
+from stenograph.runs.following import Following
+from stenograph.runs.problem import Problem
 from stenograph.transcript import EntryType, Role, TranscriptEntry, reconstruct_transcript
 
 REPO = Path(__file__).parents[2]
@@ -235,8 +237,13 @@ RESULTS = [
     fanout.SubscriberStats,
     RunNode,
     StepNode,
+    stenograph.RunInfo,
+    Problem,
 ]
 GIVEN = {
+    stenograph.Archive,
+    stenograph.RunReader,
+    Following,
     stenograph.bundle.BundleFile,
     stenograph.bundle.BundleFinding,
     stenograph.bundle.BundleRecording,
@@ -445,6 +452,7 @@ def test_an_example_of_a_log_record_is_as_we_write_it(line: str) -> None:
     logger = logging.Logger(record["logger"], logging.DEBUG)
     logger.addHandler(handler)
     emitter = TranscriptEmitter(prompt_name=entry.prompt_name, adapter=entry.adapter, logger=logger)
+    emitter.evaluation_id = record["context"]["evaluation_id"]
     for _ in range(entry.sequence_number):
         emitter.emit_entry(entry)
     written = out.getvalue().splitlines()[-1]
@@ -478,7 +486,7 @@ def test_every_key_of_an_entrys_context_is_documented() -> None:
     )
     section = _section(_page("logs.md"), "The context of an entry")
     rows = re.findall(r"^\|([^|]+)\|", section, re.MULTILINE)
-    assert {word for row in rows for word in re.findall(r"`(\w+)`", row)} == {*entry.as_dict(), "entry_id"}
+    assert {word for row in rows for word in re.findall(r"`(\w+)`", row)} == {*entry.as_dict(), "evaluation_id"}
 
 
 # Environment and errors
@@ -487,7 +495,7 @@ def test_every_key_of_an_entrys_context_is_documented() -> None:
 def test_every_environment_variable_is_documented() -> None:
     """A variable that the source reads has a row, and a row has a variable that the source reads."""
     sources = [path.read_text() for path in (REPO / "src").rglob("*.py")]
-    read = {name for text in sources for name in re.findall(r"\bSTENOGRAPH_[A-Z]+\b", text)}
+    read = {name for text in sources for name in re.findall(r"\bSTENOGRAPH_[A-Z]+(?:_[A-Z]+)*\b", text)}
     listed = _first_cells(_page("environment.md"))
     assert {name for name in listed if name.startswith("STENOGRAPH_")} == read
     assert {"NO_COLOR", "TERM"} <= listed

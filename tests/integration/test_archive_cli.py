@@ -19,7 +19,7 @@ import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, make_archive
 from stenograph import start_run
-from stenograph.archive import Archive, home_of
+from stenograph.archive import IndexReader, home_of
 from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
@@ -302,7 +302,7 @@ def test_trees_have_subagents_threads_forks_and_workflows(steno: Steno, home: Pa
     assert (thread["name"], thread["child"]["run_id"]) == ("thread", CHILD)
     workflow = steno.json(home, "tree", WORKFLOW)
     assert [step["name"] for step in workflow["steps"]][-1] == "release"
-    assert workflow["steps"][-1]["child"]["status"] == "completed"
+    assert workflow["steps"][-1]["child"]["status"] == "finished"
     forks = [run for run in steno.json(home, "ls") if run["forked_from"]]
     assert forks
     steps = steno.json(home, "tree", forks[0]["forked_from"])["steps"]
@@ -334,7 +334,7 @@ def test_hostile_contents_cannot_reach_the_terminal(steno: Steno, tmp_path: Path
         assert done.returncode == 0, done.stderr
         for letter in "\x1b\u202e\r\x07":
             assert letter not in done.stdout + done.stderr, arguments
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         assert archive.find_run(run.run_id)[1] == run.run_id
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, written
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.home import home_of
 from stenograph.archive.originals import give_back
 from stenograph.archive.store import Store
@@ -38,7 +38,7 @@ def parked(number: int, name: str) -> bytes:
 
 def kept_bytes(archive: Path, folder: Path) -> bytes:
     """All that an archive gives back."""
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         for (run_id,) in rows(archive, "SELECT DISTINCT run_id FROM files"):
             give_back(opened, run_id, folder / run_id)
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

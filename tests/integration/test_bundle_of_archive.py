@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, make_archive
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.bundle import DebugBundle
 from stenograph.transcript import reconstruct_transcript
 
@@ -49,7 +49,7 @@ def bundle_of(run_id: str, *options: str) -> DebugBundle:
 def test_a_session_with_a_subagent_is_whole(home: Path) -> None:
     """Every event that the archive has, those of the subagent among them, with a page and a log that gives it back."""
     bundle = bundle_of(CLAUDE)
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         assert bundle.events == list(archive.events(archive.find_run(CLAUDE)[0]))
     assert any(event.source.startswith("subagent:") for event in bundle.events)
     assert [entry.as_dict() for entry in reconstruct_transcript(bundle.logs)] == sorted(
@@ -67,7 +67,7 @@ def test_the_runs_that_a_run_called_are_beside_it(home: Path, run_id: str) -> No
     manifest = bundle.manifest
     assert manifest.child_run_ids
     assert manifest.missing_run_ids == ()
-    with Archive(home) as archive:
+    with IndexReader(home) as archive:
         for child in manifest.child_run_ids:
             events = list(archive.events(archive.find_run(child)[0]))
             assert bundle.child_events(child) == events

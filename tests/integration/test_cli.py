@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph import Run, start_run
 
 PATIENCE = 60
@@ -84,6 +87,28 @@ def test_the_program_starts_without_loading_what_it_does_not_need() -> None:
     assert done.stdout.splitlines()[1] == "[]", done.stdout
 
 
+def test_a_search_loads_neither_parsers_nor_readers(tmp_path: Path) -> None:
+    """What only reading, folding or recording a run needs is not loaded: people type a search and wait for it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    written(session_path(home), claude_line(1, text="hello"))
+    synced(home, archive)
+    script = (
+        "import sys; sys.argv = ['steno', 'search', 'hello', '--json']\n"
+        "import stenograph.cli\n"
+        "try: stenograph.cli.main()\n"
+        "except SystemExit: pass\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('stenograph.')}\n"
+        "print(*sorted(rooms), *({'asyncio', 'socket', 'tempfile', 'subprocess'} & set(sys.modules)), file=sys.stderr)"
+    )
+    environment = {**os.environ, "STENOGRAPH_HOME": str(archive)}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert json.loads(done.stdout)[0]["run_id"] == SESSION
+    assert done.stderr.split() == sorted(
+        ["archive", "cli", "config", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
+    )
+
+
 def test_a_demo_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
     """`steno demo | head -1`: the threads that print are as quiet as the rest."""
     command = " ".join([*STENO, "demo", "--pace", "0"])
@@ -106,23 +131,31 @@ WRITER = """
 """
 
 
+@contextmanager
+def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process that is gone afterwards, whatever happened."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("by", ["run id", "path"])
 def test_tail_f_follows_a_run_that_does_not_exist_yet(root: Path, by: str) -> None:
     """Gapless while another process records 2,000 events; Ctrl-C ends it with 130 and without a traceback."""
     run_id = str(uuid4())
     path = root / "transcripts" / f"{run_id}.jsonl"
     target = [run_id, "--root", str(root)] if by == "run id" else [str(path)]
-    tail = subprocess.Popen(
-        [*STENO, "tail", "-f", "--json", *target], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert tail.stdout is not None
-    writer = subprocess.Popen([sys.executable, "-c", textwrap.dedent(WRITER), str(root), run_id])
-    lines = [tail.stdout.readline() for _ in range(2_000)]
-    assert writer.wait(PATIENCE) == 0
-    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 2_001))
-    assert "".join(lines) == path.read_text("utf-8")
-    tail.send_signal(signal.SIGINT)
-    rest, errors = tail.communicate(timeout=PATIENCE)
+    with _started([*STENO, "tail", "-f", "--json", *target]) as tail:
+        assert tail.stdout is not None
+        with _started([sys.executable, "-c", textwrap.dedent(WRITER), str(root), run_id]) as writer:
+            lines = [tail.stdout.readline() for _ in range(2_000)]
+            assert writer.wait(PATIENCE) == 0
+        assert [json.loads(line)["seq"] for line in lines] == list(range(1, 2_001))
+        assert "".join(lines) == path.read_text("utf-8")
+        tail.send_signal(signal.SIGINT)
+        rest, errors = tail.communicate(timeout=PATIENCE)
     assert tail.returncode == 130
     assert rest == ""
     assert errors.strip() == ""
@@ -133,12 +166,46 @@ def test_tail_f_begins_where_it_is_told(root: Path) -> None:
     run = start_run("r", root=root)
     run.user("first")
     command = [*STENO, "tail", "-f", run.run_id[:8], "--from", "3", "--root", str(root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tail:
+    with _started(command) as tail:
         assert tail.stdout is not None
         run.user("second")
         assert tail.stdout.readline() == "👤 second\n"
         run.complete()
         assert tail.stdout.readline() == "✓ r\n"
+        tail.send_signal(signal.SIGINT)
+        assert tail.wait(PATIENCE) == 130
+
+
+def test_tail_f_goes_on_where_ctrl_c_is_ignored(root: Path) -> None:
+    """A shell hands that down to what it starts in the background: such a tail outlives Ctrl-C, and SIGTERM ends it."""
+    run = start_run("r", root=root)
+    command = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *STENO, "tail", "-f", run.run_id, "--root", str(root)]
+    with _started(command) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline().startswith("━━ r run")
+        tail.send_signal(signal.SIGINT)
+        run.user("after")
+        assert tail.stdout.readline() == "👤 after\n"
+        tail.terminate()
+        assert tail.wait(PATIENCE) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("kind", ["agent file", "archived"])
+def test_tail_f_follows_what_is_not_a_journal(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent's file as the agent writes it, with a new subagent, and an archived run as a sync adds to it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    path = written(session_path(home), claude_line(1, text="first"))
+    synced(home, archive)
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
+    with _started([*STENO, "tail", "-f", str(path) if kind == "agent file" else SESSION[:8]]) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline() == "👤 first\n"
+        written(path, claude_line(2, text="second"))
+        synced(home, archive)
+        assert tail.stdout.readline() == "👤 second\n"
+        written(subagent_path(home), claude_line(3, text="below", isSidechain=True, agentId="a1"))
+        synced(home, archive)
+        assert "below" in tail.stdout.readline()
         tail.send_signal(signal.SIGINT)
         assert tail.wait(PATIENCE) == 130
 
@@ -162,7 +229,7 @@ WAITING = """
 def test_ctrl_c_while_tail_waits_for_a_folder(tmp_path: Path) -> None:
     """Nothing is there yet, and nothing is left."""
     command = [sys.executable, "-c", textwrap.dedent(WAITING), str(uuid4()), str(tmp_path / "nowhere")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tail:
+    with _started(command) as tail:
         assert tail.stdout is not None
         assert tail.stdout.readline() == "waiting\n"
         tail.send_signal(signal.SIGINT)

@@ -533,7 +533,7 @@ def test_what_is_recorded_is_the_wire(config: Configure, root: Path, tmp_path: P
     codex = adapter(config(wire_log=wire, capture_transcript=True))
     with Recorder(root) as recorder, contextlib.suppress(AgentError):
         codex.evaluate(Prompt(prompt, name="look", tools=(add,)), session, recorder)
-    events = codex_wire.events_of(wire, recorder.run_id, "look")
+    events = codex_wire.events_of(wire, recorder.run_id, "look", session.session_id)
     assert list(session[TranscriptEntry].all()) == codex_wire.entries_of(events)
     for path in (root / "transcripts").glob("*.jsonl"):
         of_the_wire = [event.type for event in events if event.run_id == path.stem]

@@ -119,6 +119,26 @@ def test_a_session_is_written_as_plain_text(
         assert "the text transcripts are not written: cannot write" in agent.problems.read_text()
 
 
+@pytest.mark.parametrize("thread", ["nightly", "../evil"])
+def test_the_text_belongs_to_the_thread_that_the_agents_environment_names(
+    agent: Agent, thread: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One that cannot be a folder is a line in our log, and the session is recorded all the same."""
+    monkeypatch.setenv("STENOGRAPH_TEXTS", str(tmp_path / "texts"))
+    monkeypatch.setenv("STENOGRAPH_THREAD", thread)
+    agent.hook("SessionStart")
+    agent.write(*LINES)
+    agent.hook("SessionEnd")
+    until(lambda: not agent.collectors())
+    assert agent.recorded() == agent.expected()
+    if thread == "nightly":
+        assert [path.name for path in (tmp_path / "texts" / "threads").iterdir()] == ["nightly"]
+        assert not agent.problems.exists()
+    else:
+        assert not (tmp_path / "texts").exists()
+        assert "'../evil' cannot name a thread" in agent.problems.read_text()
+
+
 def test_a_session_is_recorded_and_its_process_ends(agent: Agent) -> None:
     """From before the first line to the end of the session; the journal is what `steno convert` gives."""
     agent.hook("SessionStart")

@@ -141,10 +141,10 @@ def test_a_sync_names_what_it_could_not_read_on_one_line(tmp_path: Path, way: ob
     ]
 
 
-def test_export_gives_hostile_names_back_without_obeying_them(archive: Path, tmp_path: Path) -> None:
+def test_restore_gives_hostile_names_back_without_obeying_them(archive: Path, tmp_path: Path) -> None:
     """Files stay below the folder, and what is printed is one line each."""
     for (run_id,) in rows(archive, "SELECT DISTINCT run_id FROM files"):
-        text = in_a_pipe(archive, "export", run_id, "--raw", str(tmp_path / "out" / run_id))
+        text = in_a_pipe(archive, "restore", run_id, str(tmp_path / "out" / run_id))
         assert _OBEYED.search(text) is None
         assert all(line.startswith(str(tmp_path / "out")) for line in text[:-1].split("\n"))
 

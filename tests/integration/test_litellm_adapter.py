@@ -84,7 +84,7 @@ def test_a_session_gets_entries_only_when_asked() -> None:
         session = Session()
         with model_server(*TURNS) as server:
             evaluate(server, "sync", session=session, config={"capture_transcript": captured})
-        assert len(session[TranscriptEntry].all()) == (13 if captured else 0)
+        assert len(session[TranscriptEntry].all()) == (14 if captured else 0)
         assert [len(session[kind].all()) for kind in (PromptRendered, ToolInvoked, PromptExecuted)] == [1, 3, 1]
 
 
@@ -94,9 +94,10 @@ def test_an_error_is_recorded_and_raised_as_it_is(root: Path, litellm: Any) -> N
         with pytest.raises(litellm.RateLimitError):
             evaluate(server, "sync", recorder=recorder)
         kept = list(read_events(recorder.path))
-    assert [event.type for event in kept] == ["message.user", "error"]
-    assert "the model is busy" in kept[1].payload.message
-    assert kept[1].payload.data["status"] == 429
+    assert [event.type for event in kept] == ["message.user", "system.event", "error"]
+    assert kept[1].payload.subtype == "tool_definitions"
+    assert "the model is busy" in kept[2].payload.message
+    assert kept[2].payload.data["status"] == 429
 
 
 def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +173,8 @@ def test_the_callback_records_every_call_once(root: Path, litellm: Any, stream: 
     wire = [fact for fact in over_the_wire(server.wire) if fact[0] != "token.usage"]
     assert [fact for fact in facts(kept) if fact[0] != "token.usage"] == wire
     assert [event.type for event in kept if event.type in SPOKEN] == SPOKEN
-    assert [event.type for event in kept].count("token.usage") == 2
+    # LiteLLM logs zeros for a stream that was not asked for its usage: that is unknown.
+    assert [event.type for event in kept].count("token.usage") == (0 if stream else 2)
     assert KEY not in run.path.read_text()
 
 
@@ -273,10 +275,10 @@ def test_a_closed_run_costs_the_caller_nothing(root: Path, litellm: Any) -> None
     run.complete()
     with model_server(*LOOP_TURNS) as server, StenographLogger(run) as logger:
         assert talk(litellm, server, True) == ["Hm 日本.", "It is three."]
-    assert run.lost == logger.lost == 7
+    assert run.lost == logger.lost == 5
     with model_server(*TURNS) as server:
         assert evaluate(server, "async", recorder=run).text == "It is 3."
-    assert run.lost > 7
+    assert run.lost > 5
 
 
 def test_evaluations_and_conversations_are_written_as_plain_text(root: Path, tmp_path: Path, litellm: Any) -> None:

@@ -78,7 +78,7 @@ def test_an_evaluation_is_recorded_as_it_went_over_the_wire(root: Path, api: Any
     assert facts(map(as_the_wire_has_it, kept)) == over_the_wire(server.wire, f"openai_{api}")
     called, given = [[event for event in kept if event.type == kind] for kind in ("tool.call", "tool.result")]
     assert [event.type for event in kept] == [
-        "message.user", "message.assistant", *["tool.call"] * 5, "token.usage", *["tool.result"] * 5,
+        "message.user", "system.event", "message.assistant", *["tool.call"] * 5, "token.usage", *["tool.result"] * 5,
         "message.assistant", "token.usage",
     ]  # fmt: skip
     payloads = [event.payload for event in (*called, *given)]
@@ -100,7 +100,15 @@ def test_a_session_gets_entries_only_when_asked_and_its_own_events_always(root: 
         config = OpenAIModelConfig(capture_transcript=captured)
         evaluate(server, "sync", session=session, recorder=recorder, config=config)
     kinds = [entry.entry_type for entry in session[TranscriptEntry].all()]
-    spoken = ["user_message", "user_message", "thinking", "assistant_message", *["tool_use"] * 5, "token_usage"]
+    spoken = [
+        "user_message",
+        "user_message",
+        "system_event",
+        "thinking",
+        "assistant_message",
+        *["tool_use"] * 5,
+        "token_usage",
+    ]
     spoken += [*["tool_result"] * 5, "thinking", "assistant_message", "token_usage"]
     assert kinds == (spoken if captured else [])
     rendered, executed = session[PromptRendered].latest(), session[PromptExecuted].latest()

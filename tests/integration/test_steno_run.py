@@ -12,8 +12,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +183,32 @@ def test_a_signal_to_us_reaches_the_command(number: signal.Signals) -> None:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(number)
         assert process.wait(PATIENCE) == 3
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("is_handled", [False, True], ids=["ignored", "handled"])
+def test_a_command_ignores_ctrl_c_exactly_where_it_would_without_us(is_handled: bool) -> None:
+    """Where a shell ignores SIGINT, the command inherits that; one that wants it all the same gets it through us."""
+    handled = "signal.signal(signal.SIGINT, lambda *_: sys.exit(3))" if is_handled else ""
+    code = f"""
+        import signal, sys, time
+        print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, flush=True)
+        {handled}
+        print("ready", flush=True)
+        time.sleep({PATIENCE})
+    """
+    shell = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"]
+    with subprocess.Popen(
+        [*shell, *STENO, "--", *_python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"True\n"
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        if not is_handled:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == (3 if is_handled else 128 + signal.SIGTERM)
         assert process.stderr.read() == b""
 
 
@@ -462,15 +488,79 @@ def test_the_journal_grows_while_the_agent_works(claude: str, tmp_path: Path) ->
 
 
 def test_a_session_that_somebody_records_is_left_to_them(claude: str, tmp_path: Path) -> None:
-    """A journal that is being written by another process is not ours to write; that is no failure."""
-    from stenograph import Recorder
-
+    """A journal that another process writes is not ours to write; what it never got of the session is said."""
     with Recorder(tmp_path / "storage", run_id=SESSION), (tmp_path / "paths").open("wb") as paths:
         done = _run([claude, "--stream"], "--print-path", str(paths.fileno()), pass_fds=[paths.fileno()])
-    assert (done.returncode, done.stderr) == (6, b"")
+    session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    missing = len(list(convert(session)))
+    assert done.returncode == 6
+    assert done.stderr.decode().startswith(f"steno: {missing} events of {session} are not recorded: another process ")
+    assert done.stderr.count(b"\n") == 1
     assert [path.name for path in _journals(tmp_path)] == [f"{SESSION}.jsonl"]
     assert (tmp_path / "paths").read_text() == f"{_journals(tmp_path)[0]}\n"
     assert _journals(tmp_path)[0].read_bytes() == b""
+
+
+TURNS = """\
+#!{python}
+import sys
+from pathlib import Path
+sys.stdout.write(Path({stream!r}).read_text("utf-8"))
+sys.stdout.flush()
+source = Path({source!r}).read_bytes().splitlines(keepends=True)
+with Path({session!r}).open("a+b", buffering=0) as file:
+    for wanted in sys.stdin:
+        file.seek(0)
+        there = len(file.readlines())
+        file.write(b"".join(source[there : there + int(wanted)]))
+"""
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
+def test_of_two_runs_on_one_session_the_one_that_stays_records_the_rest(
+    claude: str, tmp_path: Path, is_killed: bool
+) -> None:
+    """The second is refused the journal and asks again until the first has gone; the journal is whole."""
+    session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    session.parent.mkdir(parents=True)
+    files = {"stream": str(tmp_path / "stream"), "source": str(tmp_path / "source"), "session": str(session)}
+    Path(claude).write_text(TURNS.format(python=sys.executable, **files))
+    with _recorded_turns(claude) as (one, told_one), _recorded_turns(claude) as (two, told_two):
+        assert one.stdin is not None
+        one.stdin.write(b"3\n")
+        assert os.read(told_one, 1) == b"/"  # it has the journal
+        assert two.stdin is not None
+        two.stdin.write(b"2\n")
+        assert os.read(told_two, 1) == b"/"  # it was refused
+        one.kill() if is_killed else one.stdin.close()
+        assert one.wait(PATIENCE) == (-signal.SIGKILL if is_killed else 0)
+        two.stdin.write(b"1000\n")
+        two.stdin.close()
+        assert two.wait(PATIENCE) == 0
+        assert two.stderr is not None
+        assert two.stderr.read() == b""
+    (path,) = _journals(tmp_path)
+    assert path.read_bytes() == b"".join(encode(event) + b"\n" for event in convert(session))
+
+
+@contextmanager
+def _recorded_turns(program: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The program under `steno run`, to be told how many lines to write; and where the paths of journals come."""
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [*STENO, "--print-path", str(writing), "--", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        pass_fds=[writing],
+    ) as process:
+        os.close(writing)
+        try:
+            yield process, reading
+        finally:
+            process.kill()
+            os.close(reading)
 
 
 OPENCODE = """\
@@ -518,11 +608,51 @@ def test_an_agent_is_written_as_plain_text(
     """After it has ended, as `steno text` writes its run, wherever that was recorded from."""
     monkeypatch.setenv("STENOGRAPH_TEXTS", ".leslie" if given == "environment" else "")
     done = _run([claude, *options], *(["--text-root", ".leslie"] if given == "option" else []))
-    assert (done.returncode, done.stderr) == (6, b"")
+    is_told = "--no-file" not in options  # what it prints does not repeat the prompt
+    nothing = b"steno: no text transcript is written: no prompt is recorded, and each file begins with one\n"
+    assert (done.returncode, done.stderr) == (6, b"" if is_told else nothing)
     (path,) = _journals(tmp_path)
     written = texts_below(tmp_path / "work" / ".leslie")
     assert written == texts_of(path)
-    assert bool(written) == ("--no-file" not in options)  # what it prints does not repeat the prompt
+    assert bool(written) == is_told
+
+
+HEADER = ["Thread ID: nightly", "Chat ID: monday", "Agent Mode: review"]
+
+
+@pytest.mark.parametrize("given", ["option", "environment"])
+def test_text_transcripts_belong_to_the_hosts_thread(
+    claude: str, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thread, chat and mode are those that were given; two commands share one thread."""
+    names = {"thread": "nightly", "chat": "monday", "mode": "review"}
+    for name, value in names.items() if given == "environment" else ():
+        monkeypatch.setenv(f"STENOGRAPH_{name.upper()}", value)
+    options = [word for name, value in names.items() for word in (f"--{name}", value)] if given == "option" else []
+    for _ in range(2):
+        assert _run([claude, "--stream"], "--text-root", ".leslie", *options).stderr == b""
+    assert [path.name for path in (tmp_path / "work" / ".leslie" / "threads").iterdir()] == ["nightly"]
+    texts = list((tmp_path / "work" / ".leslie").rglob("*.txt"))
+    assert texts
+    for text in texts:
+        lines = text.read_text("utf-8").partition("---")[0].splitlines()
+        assert [line for line in lines if line.partition(":")[0] in ("Thread ID", "Chat ID", "Agent Mode")] == HEADER
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--thread", "nightly"], b"--thread is for text transcripts; add --text-root DIR"),
+        (["--text-root", ".leslie", "--thread", "../evil"], b"'../evil' cannot name a thread"),
+    ],
+)
+def test_a_thread_that_cannot_be_is_said_before_the_command_runs(
+    options: list[str], told: bytes, tmp_path: Path
+) -> None:
+    """Nothing was started, and the exit code is that of usage."""
+    done = _run(["touch", "ran"], *options)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "work" / "ran").exists()
 
 
 def test_texts_that_cannot_be_written_are_not_the_commands_problem(claude: str, tmp_path: Path) -> None:
@@ -538,7 +668,7 @@ def test_texts_that_cannot_be_written_are_not_the_commands_problem(claude: str, 
 def test_a_session_that_others_record_is_written_as_plain_text(claude: str, tmp_path: Path) -> None:
     """The journal is theirs and may lag behind, so the text is made of the agent's own file."""
     with Recorder(tmp_path / "storage", run_id=SESSION) as theirs:
-        assert _run([claude, "--stream"], "--text-root", ".leslie").stderr == b""
+        _run([claude, "--stream"], "--text-root", ".leslie")
         assert theirs.stats().seq == 0
     session = tmp_path / "home" / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
     with Recorder(tmp_path / "again", run_id=SESSION) as again:

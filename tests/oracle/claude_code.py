@@ -57,6 +57,10 @@ def _count_record(record: dict[str, Any], found: dict[str, Any]) -> None:
             _count_block(block, found, spoken=False)
     elif kind in ("tool_use", "tool_result", "thinking"):
         _count_block(record, found, spoken=True)
+    elif kind == "progress" and isinstance(data := record.get("data"), dict) and data.get("type") == "agent_progress":
+        inner = data.get("message")  # a record of the subagent's own
+        if isinstance(inner, dict) and isinstance(inner.get("message"), dict):
+            _count_record(inner, found)
 
 
 def _blocks(message: Any) -> Iterator[dict[str, Any]]:

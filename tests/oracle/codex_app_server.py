@@ -105,7 +105,9 @@ def _tokens(messages: list[dict[str, Any]]) -> dict[str, int]:
         method, params = message.get("method"), _params(message)
         thread = params.get("threadId") or params.get("conversationId") or thread
         if method == "rawResponse/completed":
-            named[params["responseId"]] = params["usage"]["outputTokens"]
+            name, turn = params["responseId"], params.get("turnId")
+            is_number = len(name) < 16  # as scripted and local servers give; real ids are random and long
+            named[f"{turn}:{name}" if is_number and turn else name] = params["usage"]["outputTokens"]
         elif method == "thread/tokenUsage/updated":
             last, total = params["tokenUsage"]["last"], params["tokenUsage"]["total"]
             if last["inputTokens"] or last["outputTokens"]:

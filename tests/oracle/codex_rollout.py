@@ -56,7 +56,9 @@ def count(path: Path | str) -> dict[str, Any]:
             turn = payload.get("turn_id") or turn
         elif kind == "token_usage_record":
             has_records = True
-            tokens[payload["response_id"]] = payload["usage"]["output_tokens"]
+            name, of_turn = payload["response_id"], payload.get("turn_id") or turn
+            is_number = len(name) < 16  # as scripted and local servers give; real ids are random and long
+            tokens[f"{of_turn}:{name}" if is_number and of_turn else name] = payload["usage"]["output_tokens"]
 
         elif kind == "response_item" and payload["type"] in _CALLS:
             call = payload.get("call_id") or payload.get("id")

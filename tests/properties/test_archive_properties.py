@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import (
@@ -20,12 +20,15 @@ from archive_cases import (
     thread_path,
     whole_index,
 )
+from stenograph.adapters.collection import session_in
 from stenograph.archive.home import home_of
 from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.schema import open_index
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import roots_of
+from strategies import examples
+from witness_cases import collected
 
 KINDS = ("user", "assistant", "call", "result")
 FILES: list[Callable[[Path], Path]] = [session_path, subagent_path, thread_path]
@@ -40,6 +43,7 @@ operations = st.one_of(
     st.tuples(st.just("delete"), st.integers(0, 2), st.just(0)),
     st.tuples(st.just("rename"), st.integers(0, 2), st.just(0)),
     st.tuples(st.just("copy"), st.integers(0, 2), st.just(0)),
+    st.tuples(st.just("collect"), st.sampled_from([0, 2]), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
@@ -71,6 +75,8 @@ class World:
             case "edit" | "truncate" | "replace" | "delete" | "rename" | "copy" if path.exists():
                 self.touched.add(str(path))
                 getattr(self, f"_{name}")(path, amount)
+            case "collect" if path.exists() and session_in(path) is not None:
+                self.touched.add(str(collected(path, self.archive)))
             case "sync":
                 synced(self.home, self.archive)
                 self.touched.clear()
@@ -143,7 +149,7 @@ class World:
             pass
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(st.lists(operations, max_size=24))
 def test_index_maintained_is_index_rebuilt(history: list[tuple[str, int, int]]) -> None:
     """Whatever happened to the files and to us, the index equals one from the packs, which hold what is on disk."""

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,19 +21,20 @@ from stenograph.logs import TranscriptEmitter
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.sql import run_sql
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
-from strategies import BRIEF, PATIENT, RUN_ID, any_lines, runs
+from strategies import BRIEF, PATIENT, RUN_ID, any_lines, examples, runs
 
 BARE = BundleOptions(environment=False, page=False)
 
 
 def by_source(found: list[TranscriptEntry]) -> list[dict[str, object]]:
     """The entries as JSON has them, in the order of a reconstructed transcript."""
-    ordered = sorted(found, key=lambda entry: (entry.source, entry.sequence_number))
-    return [json.loads(json.dumps(entry.as_dict() | {"entry_id": str(entry.entry_id)})) for entry in ordered]
+    runs = list(dict.fromkeys(entry.run_id for entry in found))
+    ordered = sorted(found, key=lambda entry: (runs.index(entry.run_id), entry.source, entry.sequence_number))
+    return [json.loads(json.dumps(entry.as_dict())) for entry in ordered]
 
 
 def told(found: list[TranscriptEntry]) -> list[dict[str, object]]:
-    return [entry.as_dict() | {"entry_id": str(entry.entry_id)} for entry in found]
+    return [entry.as_dict() for entry in found]
 
 
 @given(runs())
@@ -45,7 +46,7 @@ def test_a_bundle_of_any_run_gives_it_back(run: list[Event]) -> None:
         assert bundle.verify().ok
         numbers = count(1)
         assert bundle.events == [event if event.seq else replace(event, seq=next(numbers)) for event in run]
-        assert told(reconstruct_transcript(bundle.logs)) == by_source(list(entries(run)))
+        assert told(reconstruct_transcript(bundle.logs)) == by_source(list(entries(bundle.events)))
         assert bundle.manifest.counts.entries == len(bundle.entries)
 
 
@@ -73,7 +74,8 @@ def test_the_tables_count_as_the_folds_do(run: list[Event]) -> None:
             assert list(run_sql(database, "SELECT count(*) FROM events")) == [(len(bundle.events),)]
             assert list(run_sql(database, "SELECT count(*) FROM entries")) == [(len(bundle.entries),)]
             calls = list(run_sql(database, "SELECT call_id, error FROM tool_calls"))
-            assert calls == [(pair.call_id, pair.error) for pair in pair_calls(bundle.events)]
+            pairs = (pair for pair in pair_calls(bundle.events) if pair.call is not None)
+            assert calls == [(pair.call_id, pair.error) for pair in pairs]
             counted = "SELECT total(input_tokens), count(*) FROM usage WHERE is_counted"
             total = usage_totals(bundle.events).total
             assert list(run_sql(database, counted)) == [(total.input_tokens, total.records)]
@@ -89,7 +91,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @given(st.data())
-@settings(PATIENT, max_examples=200)
+@examples(200)
 def test_no_byte_changes_unseen(small: bytes, data: st.DataObject) -> None:
     """Flip any bit, cut out, double or add bytes anywhere: `verify` says so, and nothing but our errors is raised."""
     place = data.draw(st.integers(0, len(small) - 1))
@@ -132,16 +134,19 @@ def test_any_bytes_are_no_bundle(data: bytes) -> None:
 @given(runs())
 @BRIEF
 def test_a_derived_record_is_what_an_emitter_logs(run: list[Event]) -> None:
-    """The context of a record in a bundle is that of the same entry when it is logged live."""
+    """The context of a record in a bundle is that of the same entry when it is logged live, but for the evaluation."""
     seen: list[logging.LogRecord] = []
     logger = logging.Logger("test.bundle", logging.DEBUG)
     handler = logging.Handler()
     handler.emit = seen.append  # type: ignore[method-assign]
     logger.addHandler(handler)
     emitter = TranscriptEmitter(prompt_name="p", adapter="a", logger=logger)
-    for entry in entries(run):
-        emitter.emit_entry(entry)
     with tempfile.TemporaryDirectory() as folder:
-        logs = DebugBundle.load(create_bundle(Path(folder) / "a.zip", run, options=BARE)).logs
+        bundle = DebugBundle.load(create_bundle(Path(folder) / "a.zip", run, options=BARE))
+        logs = bundle.logs
+        for entry in entries(bundle.events):
+            emitter.emit_entry(entry)
+    for record in seen:
+        assert record.context.pop("evaluation_id") == emitter.evaluation_id  # type: ignore[attr-defined]
     assert [record["context"] for record in logs] == [json.loads(json.dumps(record.context)) for record in seen]  # type: ignore[attr-defined]
     assert [record["message"] for record in logs] == [record.getMessage() for record in seen]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.originals import give_back
+from strategies import examples
 
 NAMES = ("b1.txt", "b2.txt", "x.meta.json", "résumé \u202e.txt")
 lines = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=5)
@@ -28,7 +29,7 @@ def below(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(lines, lines, outputs, outputs, st.none() | st.binary(max_size=200), st.booleans())
 def test_files_come_back_as_they_were(
     first: list[bytes],
@@ -60,7 +61,7 @@ def test_files_come_back_as_they_were(
         written(session_path(home), *park(after, 20), b"\n".join(more), b"\n" if is_ended else b"")
         written(subagent, *(parked(30 + each, name, isSidechain=True, agentId="a1") for each, name in enumerate(after)))
         synced(home, archive)
-        with Archive(archive) as opened:
+        with IndexReader(archive) as opened:
             paths = give_back(opened, SESSION, out)
         assert below(out) == below(root)
         assert sorted(paths) == sorted(out / name for name in below(root))

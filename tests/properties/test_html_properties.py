@@ -69,7 +69,13 @@ MARKUP = [
     "a\u202eb\u2066",
 ]
 hostile = st.lists(st.sampled_from(MARKUP) | wild_texts, max_size=4).map("".join)
-hostile_json = wild_json_values | st.dictionaries(hostile, hostile, max_size=3) | hostile
+CHANGES = ("old_string", "new_string", "file_path", "content")
+names = st.sampled_from(["command", "cmd", *CHANGES, "edits"])
+named = st.recursive(
+    hostile, lambda inner: st.dictionaries(names, inner | st.lists(inner, max_size=2), max_size=3), max_leaves=5
+)
+"""What tools are given under the names that a page knows, at any depth."""
+hostile_json = wild_json_values | st.dictionaries(hostile, hostile, max_size=3) | hostile | named
 
 
 @BRIEF
@@ -111,22 +117,23 @@ def _colorless(words: str, instead: str = "") -> str:
 @PATIENT
 @given(hostile_json)
 def test_input_stays_inside_and_whole(value: Any) -> None:
-    """Whatever a tool is given is shown with every string in it."""
+    """Whatever a tool is given is shown with every string and key in it; a command and a change are known by form."""
     read = Page(given_html(value, full=False))
-    for words in _strings(value):
+    for words in _strings(value, by_form=("command", "cmd", *CHANGES)):
         for word in re.findall(r"[A-Za-z]{3,}", _colorless(words, " ")):
             assert word in read.text
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: Any, by_form: tuple[str, ...]) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from (key, *_strings(item))
+        yield from (key for key in value if key not in by_form)
+        for item in value.values():
+            yield from _strings(item, CHANGES)  # inside, a command is not known by its form
     elif isinstance(value, list):
         for item in value:
-            yield from _strings(item)
+            yield from _strings(item, CHANGES)
 
 
 @PATIENT

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph import Event, InvalidEvent, Recorder, entries, follow, format_transcript, read_events, verify_journal
@@ -20,9 +20,9 @@ from stenograph.journal.lines import LineReader
 from stenograph.journal.tree import tree_of
 from stenograph.model import EVENT_TYPES
 from stenograph.render.terminal import TerminalRenderer
+from strategies import PATIENT, examples
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
-OFTEN = settings(max_examples=100)
 
 texts = st.text(st.characters(), max_size=20)
 """Any code points, lone surrogates and control characters included."""
@@ -78,7 +78,7 @@ def folder() -> Iterator[Path]:
 
 
 @given(st.lists(st.tuples(payloads, places), max_size=12), st.integers(1, 4))
-@OFTEN
+@PATIENT
 def test_live_is_stored_is_replayed(recorded: list[tuple[tuple[str, Any], dict[str, Any]]], buffer: int) -> None:
     """Returned, read, replayed and followed events are the same values, in the same order, numbered 1, 2, 3 …"""
     with folder() as root:
@@ -96,7 +96,7 @@ def test_live_is_stored_is_replayed(recorded: list[tuple[tuple[str, Any], dict[s
 
 
 @given(st.sampled_from([*EVENT_TYPES, "nonsense"]), values, st.dictionaries(texts, values, max_size=2))
-@OFTEN
+@PATIENT
 def test_what_does_not_fit_leaves_nothing(type: str, value: Any, fields: dict[str, Any]) -> None:
     """Any payload is either recorded, and then read back equal, or refused, and then nothing happened."""
     with folder() as root, Recorder(root) as recorder:
@@ -114,7 +114,7 @@ def test_what_does_not_fit_leaves_nothing(type: str, value: Any, fields: dict[st
 
 
 @given(st.lists(payloads, min_size=1, max_size=5), st.data())
-@OFTEN
+@PATIENT
 def test_any_cut_leaves_a_prefix_and_a_writable_file(recorded: list[tuple[str, Any]], data: st.DataObject) -> None:
     """Cut once, go on, cut again: what was whole stays, what was torn is set aside, numbers never skip."""
     with folder() as root:
@@ -160,7 +160,7 @@ garbage = st.lists(st.binary(max_size=40) | json_lines, max_size=8).map(b"\n".jo
 
 
 @given(garbage)
-@settings(max_examples=120)
+@examples(120)
 def test_any_bytes_can_be_read_checked_shown_and_gone_on_with(data: bytes) -> None:
     """Garbage in a journal never raises anything but our own errors, and never stops recording."""
     with folder() as root:
@@ -187,7 +187,7 @@ def _last_seq(events: list[Event]) -> int:
 
 
 @given(st.lists(st.binary(max_size=12), max_size=12), st.integers(1, 9))
-@OFTEN
+@PATIENT
 def test_lines_come_out_whole_however_the_file_grows(pieces: list[bytes], step: int) -> None:
     """Reading after every few bytes gives the same lines as reading at the end."""
     data = b"\n".join(pieces)
@@ -227,7 +227,7 @@ odd_values: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(odd_values)
-@settings(max_examples=200)
+@examples(200)
 def test_whatever_a_host_has_can_be_recorded(value: Any) -> None:
     """`jsonable` never raises, and what it gives is stored and read back equal."""
     with folder() as root, Recorder(root) as recorder:

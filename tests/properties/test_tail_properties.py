@@ -18,7 +18,7 @@ from stenograph.model import Event, decode, encode
 from stenograph.sources.detection import format_named
 from stenograph.sources.known import Known, known_lines
 from stenograph.sources.tail import FileTail, TailState
-from strategies import PATIENT
+from strategies import PATIENT, examples
 
 SPEC = format_named("claude_code")
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -236,7 +236,7 @@ class Tailing(RuleBasedStateMachine):
             assert [encode(event) for event in self.given] == [encode(event) for event in self.expected]
 
 
-Tailing.TestCase.settings = settings(PATIENT, max_examples=150, stateful_step_count=25)
+Tailing.TestCase.settings = settings(examples(150), stateful_step_count=25)
 TestTailing = Tailing.TestCase
 
 

@@ -654,3 +654,13 @@ def test_what_identifies_an_event_is_masked_for_readers_only() -> None:
     assert shared.origin == Origin(
         session_id=ANTHROPIC_MARK, file=f"{ANTHROPIC_MARK}.jsonl", prompt_name=ANTHROPIC_MARK
     )
+
+
+def test_what_a_provider_signed_or_encrypted_is_left_as_it_is() -> None:
+    """A signature with one letter changed is worth nothing; what it looks like is chance."""
+    block = ThinkingBlock(
+        fidelity="agent_emitted", thinking=f"It is {ANTHROPIC}", signature=ANTHROPIC, encrypted_content=ANTHROPIC
+    )
+    event = an_event(MessagePayload(role="assistant", blocks=(block,)), type="message.assistant")
+    (masked,) = mask(event).payload.blocks
+    assert masked == replace(block, thinking=f"It is {ANTHROPIC_MARK}")

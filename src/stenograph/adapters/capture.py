@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Iterable
 from typing import Any
-from uuid import uuid4
 
 from stenograph.adapters.text_files import TextFiles
 from stenograph.journal.forked import survives_fork
@@ -53,17 +52,22 @@ class Capture:
         """
         self.prompt_name = prompt_name
         self.adapter = adapter
-        self.run_id = _run_id(recorder)
-        """What a format's `Context` gets: the run that is recorded, or one of its own."""
+        self.session_id = session_id or _session_id(session)
+        """For what names no session of the agent: the one given, else the `Session`'s own id."""
         self._recorder = recorder
         self._session = session
         self._emitter = TranscriptEmitter(
             prompt_name=prompt_name,
             adapter=adapter,
-            session_id=session_id,
+            run_id=_run_id(recorder),
+            session_id=self.session_id,
             logger=(logger or logging.getLogger(f"stenograph.adapters.{adapter}")) if log else _SILENT,
             emit_raw=emit_raw,
         )
+        self.run_id = self._emitter.run_id
+        """What a format's `Context` gets: the run that is recorded, or the id of the evaluation."""
+        self.wire = f"wire:{self._emitter.evaluation_id}"
+        """The `origin.file` of what came over a connection: its lines are those of this evaluation alone."""
         self._mask = mask or _mask_of(recorder)
         self._guard = Guard(f"capture of {prompt_name!r}")
         self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
@@ -90,6 +94,12 @@ class Capture:
     def start(self, **context: Any) -> None:
         """Say in the log that the taking down begins."""
         self._emitter.start(**context)
+
+    def continues(self, events: Iterable[Event]) -> None:
+        """Say what the run's journal has of the agent's files already, so that the places go on from there."""
+        with self._lock:
+            for event in events:
+                self._projector.skip(event)
 
     def events(self, events: Iterable[Event]) -> None:
         """Take down events in their order."""
@@ -168,9 +178,13 @@ _SILENT = logging.Logger("stenograph.silent", logging.CRITICAL + 1)
 """For who wants no logs: never enabled, and not in the tree of loggers."""
 
 
-def _run_id(recorder: Target | None) -> str:
+def _session_id(session: Session | None) -> str | None:
+    return None if session is None else str(session.session_id)
+
+
+def _run_id(recorder: Target | None) -> str | None:
     if recorder is None:
-        return str(uuid4())
+        return None
     return recorder.run_id if isinstance(recorder, Recorder) else recorder.run.run_id
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, run_id_of
-from stenograph.journal.place import Root
+from stenograph.journal.place import Root, journal_path
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
 from stenograph.model.event import Event
@@ -82,6 +82,23 @@ class SessionCollection:
                 self.recorder.append(event)
             recorded += len(events)
         return recorded
+
+
+def unrecorded(found: Detection, root: Path) -> int:
+    """How many events a session has that its journal, which another process may be writing, does not have yet.
+
+    Raises `SourceError` where the journal cannot be read.
+    """
+    assert found.spec is not None
+    events = read_events(journal_path(Path(root), found.run_id))
+    if _is_read_whole(found):
+        told = sum(event.run_id == found.run_id for event in convert(Path(found.path), found.spec))
+        return max(0, told - sum(1 for _ in events))
+    tail = SessionTail(Path(found.path), found.spec, run_id=found.run_id, known=known_lines(events))
+    try:
+        return sum(map(len, tail.finish()))
+    finally:
+        tail.close()
 
 
 def await_session(path: Path, spec: FormatSpec | None, goes_on: Callable[[], bool]) -> Detection | None:

@@ -29,12 +29,15 @@ from stenograph.adapters.unparsed import Unparsed
 from stenograph.errors import InvalidEvent
 from stenograph.fold.open_ends import OpenEnds
 from stenograph.formats.base import FormatSpec
+from stenograph.journal.clock import utc_now
 from stenograph.journal.guard import Guard
-from stenograph.journal.recorder import Mask
-from stenograph.model.event import Event
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Mask, Recorder
+from stenograph.model.event import Event, Origin
+from stenograph.model.payload import ErrorPayload, UnknownPayload
 from stenograph.session import Session
 from stenograph.sources.detection import format_named
-from stenograph.sources.known import Known
+from stenograph.sources.known import Known, known_lines
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
 from stenograph.threads import ThreadTranscripts
@@ -83,11 +86,14 @@ class TranscriptCollector:
         spec = format_named("claude_code")
         self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
         self._known = known
+        self._recorder = recorder if isinstance(recorder, Recorder) or recorder is None else recorder.run.recorder
         self._guard = Guard(f"collector of {prompt_name!r}")
         self._paths: dict[str, None] = {}  # in the order of discovery
         self._named: set[str] = set()  # what hooks called their sessions, which may be several names of one
         self._followed: set[str] = set()  # sessions by the name that leads through no link
         self._asked: deque[str] = deque()  # paths that hooks named; filled by the loop, followed by the thread
+        self._agents_asked: deque[tuple[str, str]] = deque()  # files of subagents that hooks named, and whose they are
+        self._failure: ErrorPayload | None = None
         self._wants_snapshot = False
         self._snapshot: tuple[TailState, ...] = ()
         self._sessions: list[SessionTail] = []
@@ -100,6 +106,11 @@ class TranscriptCollector:
         self._is_running = False
         self._stopping = threading.Lock()  # protects the next
         self._is_stopped = True
+
+    @property
+    def prompt_name(self) -> str:
+        """The prompt that the session is about, as it was given."""
+        return self._capture.prompt_name
 
     @property
     def main_entry_count(self) -> int:
@@ -153,6 +164,9 @@ class TranscriptCollector:
         if isinstance(path, str) and _may_be_a_file(path) and path not in self._named:
             self._named.add(path)
             self._asked.append(path)
+        agent_path, agent_id = input.get("agent_transcript_path"), input.get("agent_id")
+        if isinstance(agent_path, str) and isinstance(agent_id, str) and _may_be_a_file(agent_path):
+            self._agents_asked.append((agent_path, f"subagent:{agent_id}"))
         if input.get("hook_event_name") == "PreCompact":
             self._wants_snapshot = True
         self._wake.set()
@@ -166,7 +180,7 @@ class TranscriptCollector:
 
         if self._is_running:
             raise InvalidEvent("this collector is running already; make another one for another session")
-        self._is_running, self._is_stopped = True, False
+        self._is_running, self._is_stopped, self._failure = True, False, None
         for event in (self._ending, self._is_left):
             event.clear()
         done: Future[None] = Future()
@@ -227,6 +241,8 @@ class TranscriptCollector:
         if is_due:
             self._searched = time.monotonic()
         count = self._taken(changed, is_due)
+        if self._follow_agents():
+            count += self._taken(None, True)
         while self._watches_anew():  # a watch tells what comes after it was made, so look once more
             count += self._taken(None, True)
         if self._wants_snapshot:
@@ -244,7 +260,7 @@ class TranscriptCollector:
                 continue
             self._followed.add(real)
             self._paths[path] = None
-            base = self._sessions[0].main if self._sessions else None
+            base = self._sessions[0].main if self._sessions else self._continued(Path(main))
             tail = SessionTail(
                 Path(main),
                 self._spec,
@@ -259,6 +275,38 @@ class TranscriptCollector:
             self._sessions.append(tail)
             self._capture.note("transcript.collector.path_discovered", "transcript discovered", path=path)
         return len(self._sessions) > count
+
+    def _continued(self, main: Path) -> Path | None:
+        """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
+
+        The files of later sessions are named as seen from there, and what the journal has of a session that is resumed
+        is not taken down again.
+        """
+        recorder = self._recorder
+        if recorder is None or recorder.stats().seq == 0:
+            return None
+        first = next((event.origin for event in read_events(recorder.path) if _is_of_main_file(event)), None)
+        if first is None:
+            return None
+        if self._known is None:
+            self._known = known_lines(read_events(recorder.path), verbatim=recorder.mask is None)
+        self._capture.continues(read_events(recorder.path))
+        begun = main if first.session_id is None else main.with_name(f"{first.session_id}{main.suffix}")
+        return None if begun == main else begun
+
+    def _follow_agents(self) -> bool:
+        """Follow files of subagents that hooks named and the search has not found; whether there are any."""
+        if not self._agents_asked or not self._sessions:
+            return False
+        session, is_new = self._sessions[-1], False
+        while self._agents_asked:
+            path, source = self._agents_asked.popleft()
+            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is no error here
+            known = len(session.tails)
+            if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
+                session.include(file, source)
+            is_new = is_new or len(session.tails) > known
+        return is_new
 
     def _note_file(self, tail: FileTail) -> None:
         if tail.source != "main":
@@ -293,11 +341,22 @@ class TranscriptCollector:
             for event in events:
                 if event.type in _CALLS:
                     self._ends.add(event)
+                elif event.type == "unknown":
+                    self._tell_of_malformed(session, event)
             self._capture.events(events)
         problems, session.problems = session.problems, []
         for problem in problems:
             self._capture.error(str(problem), path=problem.path)
         return count
+
+    def _tell_of_malformed(self, session: SessionTail, event: Event) -> None:
+        """A line that is not JSON is an entry like others, and a warning with its place."""
+        if not isinstance(event.payload, UnknownPayload) or event.payload.text is None or event.origin is None:
+            return
+        file = event.origin.file
+        path = next((str(tail.path) for tail in session.tails if tail.file == file), str(session.main))
+        message = f"line {event.origin.line} of {path} is not JSON; it is kept as it is, as an entry of type unknown"
+        self._capture.error(message, path=path, line=event.origin.line)
 
     def _take_snapshot(self) -> None:
         """Keep where every file is: the agent is about to compact, and may write its file anew."""
@@ -316,7 +375,26 @@ class TranscriptCollector:
         with self._stopping:
             is_first, self._is_stopped = not self._is_stopped, True
         if is_first:
+            if self._failure is not None:
+                self._capture.events([self._failed(self._failure)])
             self._capture.stop(**context)
+
+    def fail(self, message: str, code: str | None = None) -> None:
+        """The agent failed: after all that its files tell, an `error` event says so."""
+        self._failure = ErrorPayload(message=message, code=code)
+
+    def _failed(self, payload: ErrorPayload) -> Event:
+        capture = self._capture
+        return Event(
+            seq=0,
+            run_id=capture.run_id,
+            type="error",
+            path="",
+            iteration=0,
+            timestamp=utc_now(),
+            origin=Origin(adapter=capture.adapter, prompt_name=capture.prompt_name),
+            payload=payload,
+        )
 
     def _drain(self) -> None:
         """Read until nothing new has come for a while, then what lacks only its newline."""
@@ -339,6 +417,7 @@ class TranscriptCollector:
             "open_calls": [end.what for end in self._ends.remaining() if end.kind == "open_call"],
             "open_subagents": [tail.source for tail in tails if _is_unfinished(tail.path)],
             "discarded_bytes": sum(tail.discarded for tail in tails),
+            "missing_files": [str(tail.path) for tail in tails if not tail.was_found],
         }
         return {name: value for name, value in found.items() if value}
 
@@ -352,6 +431,14 @@ class TranscriptCollector:
         if self._watch is not None:
             self._watch.close()
             self._watch = None
+
+
+def _is_of_main_file(event: Event) -> bool:
+    """Whether an event was taken from the main file of a session of Claude."""
+    origin = event.origin
+    if origin is None or origin.line is None or origin.file is not None:
+        return False
+    return (origin.adapter or "").startswith("claude")
 
 
 def _may_be_a_file(path: str) -> bool:

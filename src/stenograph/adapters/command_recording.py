@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +15,9 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from stenograph.adapters.agent_program import STREAMS, SessionSearch, agent_of
-from stenograph.adapters.collection import SessionCollection
+from stenograph.adapters.collection import SessionCollection, unrecorded
 from stenograph.adapters.output import Output
-from stenograph.errors import StenographError, StoreLocked
+from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.journal.place import journal_path
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
@@ -29,6 +30,8 @@ from stenograph.threads import ThreadTranscripts
 P = ParamSpec("P")
 
 _PACE = 0.25
+_LAST_WAIT = 3.0
+"""Seconds that another process which holds a session's journal gets to record the last lines of it."""
 
 
 class CommandRecording:
@@ -50,6 +53,8 @@ class CommandRecording:
         At the end `text_transcripts` writes every run.
         """
         self.problems: list[str] = []
+        self.has_no_texts = False
+        """Whether text transcripts were wanted and there was nothing to write: no run has a prompt."""
         self._command = command
         self._root = root
         self._output = output
@@ -58,9 +63,11 @@ class CommandRecording:
         self._known = known
         self._texts = text_transcripts
         self._journals: list[Path] = []  # those that we write
+        self._told: set[Path] = set()  # those that `known` was told
         self._agent = agent_of(command)
         self._search = SessionSearch(os.environ, Path.cwd(), began)
-        self._collections: dict[str, SessionCollection | None] = {}  # None where somebody else records the session
+        self._collections: dict[str, SessionCollection] = {}
+        self._refused: dict[str, Detection] = {}  # sessions whose journals another process writes, for now
         self._stream: Detection | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="steno-recording", daemon=True)
@@ -78,23 +85,25 @@ class CommandRecording:
         self._attempt(self._look, is_over=True)
         for path in self._search.found:
             self._attempt(self._advance, path, is_over=True)
+        for path in list(self._refused):
+            self._attempt(self._ask_again, path)
         if not self._search.found:
             self._attempt(self._record_output, code)
         for collection in self._collections.values():
-            if collection is not None:
-                self._attempt(collection.close)
+            self._attempt(collection.close)
         self._output.forget()
         if self._texts is not None:
             self._attempt(self._write_texts, self._texts)
 
     def _write_texts(self, texts: ThreadTranscripts) -> None:
         """The runs as plain text, those that others record from the agent's own files."""
+        written: list[Path] = []
         for journal in self._journals:
-            texts.write(read_events(journal))
-        for path, collection in self._collections.items():
-            if collection is None:
-                found = self._search.found[path]
-                texts.write(event for event in convert(Path(path), found.spec) if event.run_id == found.run_id)
+            written += texts.write(read_events(journal))
+        for path, found in self._refused.items():
+            told = convert(Path(path), found.spec)
+            written += texts.write(event for event in told if event.run_id == found.run_id)
+        self.has_no_texts = not written
 
     # While it runs.
 
@@ -125,12 +134,13 @@ class CommandRecording:
         return self._stream
 
     def _advance(self, path: str, *, is_over: bool = False) -> None:
-        """Record what a session has by now; after an error it is opened anew, and goes on where its journal is."""
-        if path not in self._collections:
-            self._collections[path] = self._opened(self._search.found[path])
-        collection = self._collections[path]
-        if collection is None:
+        """Record what a session has by now; after an error it is opened anew, and goes on where its journal is.
+
+        A journal that another process writes is asked for again each time: that process may end before the session.
+        """
+        if path not in self._collections and not self._open(path):
             return
+        collection = self._collections[path]
         try:
             collection.finish() if is_over else collection.read()
         except StenographError:
@@ -140,19 +150,46 @@ class CommandRecording:
         for problem in collection.problems():
             raise problem
 
-    def _opened(self, found: Detection) -> SessionCollection | None:
+    def _open(self, path: str) -> bool:
+        """Whether the journal of a session is ours to write; its path is made known either way."""
+        found = self._search.found[path]
         try:
             collection = SessionCollection(found, self._root)
-        except StoreLocked:  # the agent's hooks have seen to it
-            self._known(journal_path(self._root, found.run_id))
-            return None
+        except StoreLocked:  # by the agent's hooks, or by another `steno run` of the same session
+            self._refused[path] = found
+            self._tell(journal_path(self._root, found.run_id))
+            return False
+        self._refused.pop(path, None)
+        self._collections[path] = collection
         self._note(collection.recorder.path)
-        return collection
+        return True
+
+    def _ask_again(self, path: str) -> None:
+        """At the end: wait until the journal has the whole session or is ours, and say what it lacks otherwise."""
+        found = self._refused[path]
+        until = time.monotonic() + _LAST_WAIT
+        while missing := unrecorded(found, self._root):
+            self._advance(path, is_over=True)
+            if path not in self._refused:
+                return
+            if time.monotonic() > until:
+                journal = journal_path(self._root, found.run_id)
+                raise StoreError(
+                    f"{missing} events of {path} are not recorded: another process writes {journal}; "
+                    f"when it has ended, run: steno collect --idle 0 {shlex.quote(path)}",
+                    str(journal),
+                )
+            time.sleep(_PACE)
 
     def _note(self, path: Path) -> None:
-        if path not in self._journals:  # a session is opened anew after an error
+        if path not in self._journals:
             self._journals.append(path)
-        self._known(path)
+        self._tell(path)
+
+    def _tell(self, path: Path) -> None:
+        if path not in self._told:  # a session is opened anew after an error
+            self._told.add(path)
+            self._known(path)
 
     # When there is no session.
 

@@ -66,6 +66,7 @@ class Evaluation:
             adapter=adapter,
             recorder=recorder,
             session=entries_to,
+            session_id=None if session is None else str(session.session_id),
             logger=logger,
             text_transcripts=text_transcripts,
         )
@@ -146,7 +147,7 @@ class Evaluation:
             path="",
             iteration=0,
             timestamp=utc_now(),
-            origin=Origin(adapter=self._adapter, prompt_name=self.prompt.name),
+            origin=Origin(adapter=self._adapter, session_id=self._capture.session_id, prompt_name=self.prompt.name),
             payload=payload,
         )
         self._wire.tell([event])

@@ -47,7 +47,9 @@ class ModelWire:
             Context(
                 run_id=capture.run_id,
                 adapter=capture.adapter,
+                session_id=capture.session_id,
                 prompt_name=capture.prompt_name or None,
+                file=capture.wire,
                 at=utc_now(),
                 keep_raw=keep_raw,
             )

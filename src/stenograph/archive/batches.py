@@ -39,8 +39,6 @@ class Batches:
         self.index = IndexWriter(connection)
         self.catalog = Catalog(connection, self.index)
         self.kept = KeptBytes(self.index, folder)
-        self.left_to_others = 0
-        """Events of runs that another format had taken down already."""
         self._folder = folder
         self._indexer = Indexer(self.index)
         facts = dict(connection.execute("SELECT name, value FROM facts"))
@@ -99,12 +97,26 @@ class Batches:
 
     def add(self, opened: list[OpenedFile], series: list[Iterator[Event]]) -> None:
         """Index what the series give, which belong to the opened files in the order of their ids."""
+        self._tell_apart(opened)
         events: Iterable[Event] = series[0] if len(series) == 1 else merged(series)
-        self.left_to_others += self._indexer.index(events, [each.file.about for each in opened])
+        self._indexer.index(events, [each.file for each in opened])
         for each in opened:
             self._settle(each)
         if self._is_time_to_commit():
             self.commit()
+
+    def _tell_apart(self, opened: list[OpenedFile]) -> None:
+        """What several files of a run tell is left to one: a subagent's own, unless the main file told it before."""
+        by_id = {each.file.id: each for each in opened}
+        for each in opened:
+            main = self.catalog.main_of(each.file)
+            already: Iterable[int] = ()
+            if main is not None and each.reading.parser.report.lines == 0 and (main.kept or main.version > 1):
+                teller = by_id.get(main.id) or self.open(main, is_begun=False)
+                already = getattr(teller.reading.parser, "told_of", {}).get(each.file.about.source, ())
+            if main is not None or each.file.about.source == "main":
+                separate = frozenset() if main is not None else self.catalog.sources_beside(each.file)
+                each.reading.leave_to_others(separate, frozenset(already))
 
     def _is_time_to_commit(self) -> bool:
         """Often enough for readers and for a crash, and without waiting for what is being written if that can be."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from stenograph.model import mend
 from stenograph.model.codec import decode, encode
-from stenograph.model.event import Event
+from stenograph.model.event import Event, Origin
 
 BLOCK_BYTES = 1 << 18
 """A block is closed when it holds this much."""
@@ -25,6 +25,14 @@ def bare(event: Event) -> tuple[Event, bytes]:
     except UnicodeEncodeError:
         event = mend.without_surrogates(event)[0]
         return event, encode(event)
+
+
+def unnumbered(event: Event) -> Event:
+    """The event to be numbered anew; one that no source line tells the place of keeps its number in its journal."""
+    origin = event.origin or Origin()
+    if event.seq > 0 and origin.line is None and origin.seq is None:
+        return replace(event, seq=0, origin=replace(origin, seq=event.seq))
+    return replace(event, seq=0)
 
 
 def line_of(event: Event) -> bytes:

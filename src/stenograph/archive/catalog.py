@@ -18,6 +18,8 @@ class Catalog:
         self.by_id: dict[int, KeptFile] = {}
         self._last = 0
         self._speakers: dict[tuple[str, str, str], list[KeptFile]] = {}
+        self._sources: dict[tuple[str, str], set[str]] = {}
+        """Who speaks in the files of a run, by run and format."""
         for file in load_files(connection):
             self._enter(file)
 
@@ -25,6 +27,7 @@ class Catalog:
         self.by_path[file.about.path] = self.by_id[file.id] = file
         self._last = max(self._last, file.id)
         self._speakers.setdefault(_speaker(file.about), []).append(file)
+        self._sources.setdefault((file.about.run_id, file.about.format), set()).add(file.about.source)
 
     def add(self, about: About, id: int | None = None) -> KeptFile:
         """A file that was not kept before, under the next number that is free, or under its own."""
@@ -40,6 +43,17 @@ class Catalog:
         file.about = about
         self._enter(file)
         file.write(self._index)
+
+    def sources_beside(self, file: KeptFile) -> frozenset[str]:
+        """Who else speaks in files of the same run."""
+        about = file.about
+        return frozenset(self._sources[about.run_id, about.format] - {about.source})
+
+    def main_of(self, file: KeptFile) -> KeptFile | None:
+        """The main file of the run that a subagent's file belongs to."""
+        about = file.about
+        mains = self._speakers.get((about.run_id, "main", about.format), []) if about.source != "main" else []
+        return mains[0] if mains else None
 
     def twins(self, file: KeptFile) -> list[KeptFile]:
         """Other files with the same speaker of the same run: copies, or pieces of one thread."""

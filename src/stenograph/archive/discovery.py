@@ -26,9 +26,9 @@ from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 
 _NOT_YET = "no whole line yet"
-_UNKNOWN = "no format knows it"
-_PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
-_VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
+UNKNOWN = "no format knows it"
+PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
+VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
 
 class Newcomer:
@@ -39,11 +39,17 @@ class Newcomer:
         self.seen = seen
         self.found = found
         self.is_empty = not (records or found.is_document)
-        self.cwd = _first(records, _PLACES)
-        self.agent_version = _first(records, _VERSIONS)
+        self.cwd = first_told(records, PLACES)
+        self.agent_version = first_told(records, VERSIONS)
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
+
+    @property
+    def family(self) -> tuple[str, str]:
+        """What it has in common with the other files of its session: the run and the format."""
+        assert self.found.spec is not None
+        return self.found.run_id, self.found.spec.name
 
 
 @dataclass(slots=True)
@@ -52,6 +58,14 @@ class Work:
 
     changed: list[tuple[KeptFile, Seen]] = field(default_factory=list)
     new: list[Newcomer] = field(default_factory=list)
+
+    @property
+    def format(self) -> str:
+        """What its files are written in."""
+        if self.changed:
+            return self.changed[0][0].about.format
+        spec = self.new[0].found.spec
+        return "" if spec is None else spec.name
 
     @property
     def at(self) -> int:
@@ -161,7 +175,7 @@ class Discovery:
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or newcomer.is_empty:
-                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else _UNKNOWN)
+                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else UNKNOWN)
             else:
                 self._newcomers[seen.path] = newcomer
 
@@ -182,17 +196,15 @@ class Discovery:
 
     def _join_families(self) -> None:
         """Find the main file of every new file that is a subagent's, and the call that spawned it."""
-        families: dict[str, list[Newcomer]] = {}
+        families: dict[tuple[str, str], list[Newcomer]] = {}
+        mains: dict[tuple[str, str], Detection] = {}
         for each in self._newcomers.values():
             if each.found.identity.source != "main":
-                families.setdefault(each.found.run_id, []).append(each)
-        if not families:
-            return
-        mains = {
-            each.found.run_id: each.found for each in self._newcomers.values() if each.found.identity.source == "main"
-        }
-        for run_id, members in families.items():
-            main = mains.get(run_id) or self._kept_main(run_id)
+                families.setdefault(each.family, []).append(each)
+            else:
+                mains[each.family] = each.found
+        for family, members in families.items():
+            main = mains.get(family) or self._kept_main(*family)
             if main is None or main.spec is None:
                 for each in members:
                     each.member = self._alone(each)
@@ -201,9 +213,8 @@ class Discovery:
             paths = {each.seen.path for each in members}
             told = {each.path: each for each in layout.members(main, self._detect, self._source.open, paths)}
             for each in members:
-                if each.found.spec is main.spec:
-                    each.main = Path(main.path)
-                    each.member = told.get(each.seen.path) or Member(path=each.seen.path)
+                each.main = Path(main.path)
+                each.member = told.get(each.seen.path) or Member(path=each.seen.path)
             unlinked = [each.seen.path for each in members if each.member and each.member.parent_call_id is None]
             for path in layout.being_linked(unlinked):
                 del self._newcomers[path]  # the next look finds it with its parent
@@ -215,9 +226,9 @@ class Discovery:
         source, call_id = layout_of(newcomer.found.spec.name).parent_of(path, self._source.open)
         return Member(path=path, parent_source=source, parent_call_id=call_id)
 
-    def _kept_main(self, run_id: str) -> Detection | None:
-        query = "SELECT id FROM files WHERE run_id = ? AND source = 'main' AND main IS NULL ORDER BY id"
-        row = self._store.connection.execute(query, (run_id,)).fetchone()
+    def _kept_main(self, run_id: str, format: str) -> Detection | None:
+        query = "SELECT id FROM files WHERE run_id = ? AND format = ? AND source = 'main' AND main IS NULL ORDER BY id"
+        row = self._store.connection.execute(query, (run_id, format)).fetchone()
         return None if row is None else detection_of(self._store.by_id[row[0]])
 
     def _detect(self, path: Path) -> Detection:
@@ -278,7 +289,7 @@ def moved_about(file: KeptFile, seen: Seen) -> About:
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
 
 
-def _first(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
+def first_told(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
     """The first text under one of these keys in the first records, or one level below."""
     for record in records:
         values = [record, *record.values()] if isinstance(record, dict) else []

@@ -21,7 +21,8 @@ class EventIds:
         self._index = index
         self._most = most
         self._pages: dict[int, dict[int, int]] = {}
-        self._end: int = index.written("SELECT coalesce(max(id), -1) FROM events")[0][0]
+        self._end = 0
+        self.look_again()
 
     def take(self, ms: int | None, last: int) -> int:
         """The first free id from a moment on that is higher than `last`; it is taken then."""
@@ -50,6 +51,11 @@ class EventIds:
             first = next(iter(self._pages))
             remembered -= len(self._pages.pop(first))
             self._end = max(self._end, first + _PAGE - 1)
+
+    def look_again(self) -> None:
+        """Events were removed: forget everything; everything that was taken must be in the table by now."""
+        self._pages = {}
+        self._end = self._index.written("SELECT coalesce(max(id), -1) FROM events")[0][0]
 
     def _page(self, number: int) -> dict[int, int]:
         """The taken ids around one, each with where to go on looking."""

@@ -14,10 +14,12 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
+from msgspec.structs import replace
+
 from stenograph.archive.block import line_of
 from stenograph.archive.frozen_parser import SideFile
 from stenograph.archive.pack import About
-from stenograph.formats.base import Context, Format, FormatSpec
+from stenograph.formats.base import Context, Format, FormatSpec, LineFormat
 from stenograph.model import mend
 from stenograph.model.event import Event
 
@@ -51,6 +53,11 @@ class FileReading:
     def know(self, known: Lines) -> None:
         """From now on, each of these lines answers for one equal line."""
         self._known = known
+
+    def leave_to_others(self, separate: frozenset[str], already: frozenset[int]) -> None:
+        """From now on, what the file repeats of these sources, and these records of its own, other files tell."""
+        if isinstance(self.parser, LineFormat) and (separate or already):
+            self.parser.context = replace(self.parser.context, separate=separate, already=already)
 
     def feed(self, data: bytes) -> list[Event]:
         """The new events of every line that is complete by now."""

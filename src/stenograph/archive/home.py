@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from stenograph.archive.identity import ArchiveIdentity, read_identity
 from stenograph.errors import StoreError
 from stenograph.journal.place import archive_home
 
@@ -35,6 +36,10 @@ class Home(Struct, frozen=True):
     def watch_lock(self) -> Path:
         """Held by the one `steno watch`."""
         return self.path / "watch.lock"
+
+    def identity(self) -> ArchiveIdentity | None:
+        """Which archive it is; None before the first sync. Raises `SourceError` for a file that cannot be read."""
+        return read_identity(self.kept)
 
     def make(self) -> None:
         """Make the folders, for nobody else to read. Raises `StoreError` where that is not possible."""

@@ -30,6 +30,7 @@ _WORDS = """
       CAST(substr(?1, json_extract(value, '$[1]'), json_extract(value, '$[2]')) AS TEXT)
     FROM json_each(?2)
 """
+_NO_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 _FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
 Row = tuple[Any, ...]
 
@@ -101,6 +102,17 @@ class IndexWriter:
         self._mill.send()
         self._write_rows()
         self._errand.start(partial(self._write_words_and_commit, self._mill.take()))
+
+    def drain(self) -> None:
+        """Write everything that waits, words included, here and now."""
+        self._mill.send()
+        self._write_rows()
+        self._write_words(self._mill.take())
+
+    def remove_words(self, words: list[tuple[int, str]]) -> None:
+        """Take the words of events out, each with its text as it was given to the index. Nothing may wait."""
+        self._errand.wait()
+        self._connection.executemany(_NO_WORDS, words)
 
     def settle(self) -> None:
         """Wait until what was begun is done."""

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from stenograph.archive.archive import Archive
 from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.pack import About
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.walk import SIDECAR
 from stenograph.errors import RunNotFound, StoreError
 from stenograph.sources.layout import is_name
@@ -20,7 +20,7 @@ SIDE_FILES = "side-files"
 """The folder for parked outputs of which nobody knows where the agent had them."""
 
 
-def give_back(archive: Archive, run_id: str, folder: Path, version: int | None = None) -> list[Path]:
+def give_back(archive: IndexReader, run_id: str, folder: Path, version: int | None = None) -> list[Path]:
     """Write the files of a run below `folder`, laid out as the agent had them; the paths of all that was written.
 
     Without `version`, the newest of each. Raises `RunNotFound` for a version that no file of the run has, and

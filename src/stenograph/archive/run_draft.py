@@ -7,14 +7,20 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.evidence import Evidence
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.pack import About
+from stenograph.archive.walk import JOURNALS
+from stenograph.archive.witness import agent_of, told_agent
+from stenograph.fold.messages import MessageCounter, MessageKey
+from stenograph.fold.status import RunStatus
+from stenograph.fold.units import begins_unit
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, UsagePayload
 
 PROMPT_LENGTH = 500
+_REMEMBERED = 16
+"""Runs whose messages are remembered from batch to batch."""
 _COLUMNS = [
     "parent_run_id",
     "forked_from",
@@ -40,10 +46,19 @@ _COLUMNS = [
     "last_seq",
     "last_id",
     "evidence",
+    "revision",
+    "messages",
+    "failed_calls",
+    "open_calls",
+    "status_reason",
 ]
 _RUN = f"""
     INSERT INTO runs (id, run_id, {", ".join(_COLUMNS)}) VALUES ({", ".join("?" * (len(_COLUMNS) + 2))})
     ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)}
+"""
+_MESSAGES = """
+    SELECT DISTINCT source, type, message_id FROM events
+    WHERE run = ? AND type IN ('message.user', 'message.assistant') AND message_id <> '' AND subtype IS NULL
 """
 _SOURCE = """
     INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -86,7 +101,7 @@ class RunDraft:
     ended_at: str | None = None
     started_ms: int | None = None
     ended_ms: int | None = None
-    status: str = "running"
+    status: str = "unknown"
     events: int = 0
     turns: int = 0
     tools: int = 0
@@ -96,7 +111,14 @@ class RunDraft:
     last_seq: int = 0
     last_id: int = 0
     evidence: str = "{}"
-    proof: Evidence = field(default_factory=Evidence)
+    revision: int = 0
+    """How often it was numbered anew."""
+    messages: int = 0
+    failed_calls: int = 0
+    open_calls: int = 0
+    status_reason: str = ""
+    proof: RunStatus = field(default_factory=RunStatus)
+    said: MessageCounter = field(default_factory=MessageCounter)
     speakers: dict[str, Speaker] = field(default_factory=dict)
     lines: list[bytes] = field(default_factory=list)
     """Of the block that is being filled."""
@@ -106,25 +128,45 @@ class RunDraft:
     has_usage: bool = False
     """This batch told of tokens."""
 
-    def know(self, about: About) -> None:
-        """Take over what the main file's frame tells of the run."""
-        self.cwd = self.cwd or about.cwd
-        self.agent_version = about.agent_version or self.agent_version
-        if self.cwd and not self.project:
+    def know(self, about: About, *, takes_over: bool = False) -> None:
+        """Take over what a main file's frame tells of the run. One that leads from now on `takes_over`."""
+        self.cwd = (about.cwd or self.cwd) if takes_over else (self.cwd or about.cwd)
+        if about.format == self.format:
+            self.agent_version = about.agent_version or self.agent_version
+        else:
+            self.agent_version = self.agent_version or about.agent_version
+        if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
+
+    def anew(self) -> RunDraft:
+        """The run with nothing told of it yet: what its files' frames tell stays, and everything else is told again."""
+        return RunDraft(
+            self.id,
+            self.run_id,
+            self.format,
+            self.agent,
+            cwd=self.cwd,
+            project=self.project,
+            agent_version=self.agent_version,
+            revision=self.revision + 1,
+        )
 
     def add(self, event: Event, ms: int | None) -> None:
         """Count one event, whose `seq` is its own by now."""
         self.events += 1
         self.last_seq = event.seq
         self.parent_run_id = self.parent_run_id or event.parent_run_id
+        if self.format == JOURNALS and event.origin is not None and self.agent == agent_of(JOURNALS):
+            self.agent = told_agent(event.origin.adapter) or self.agent
         self._hear(event)
-        if ms is not None and (event.origin is None or event.origin.time != "given"):
+        if ms is not None and event.told_at:
             if self.started_ms is None or ms < self.started_ms:
                 self.started_ms, self.started_at = ms, event.timestamp
             if self.ended_ms is None or ms >= self.ended_ms:
                 self.ended_ms, self.ended_at = ms, event.timestamp
         self.proof.add(event)
+        self.turns += begins_unit(event)
+        self.messages += self.said.is_new(event)
         payload = event.payload
         if isinstance(payload, MessagePayload):
             self._message(event, payload)
@@ -153,16 +195,13 @@ class RunDraft:
         if event.type == "message.assistant":
             self.model = payload.model or self.model
             return
-        self.turns += 1
         if self.first_prompt is None:
-            texts = [block.text for block in payload.blocks if isinstance(block, TextBlock)]
-            if payload.system_prompt is not None and texts and texts[-1] == payload.system_prompt:
-                texts.pop()
+            texts = [block.text for block in payload.said if isinstance(block, TextBlock)]
             self.first_prompt = "\n".join(texts)[:PROMPT_LENGTH] or None
 
     def write(self, index: IndexWriter) -> None:
         """Write the row and those of the speakers."""
-        self.status = self.proof.status
+        self.status, self.status_reason = msgspec.structs.astuple(self.proof.verdict())
         self.evidence = msgspec.json.encode(self.proof).decode()
         values: list[Any] = [getattr(self, name) for name in _COLUMNS]
         index.add(_RUN, (self.id, self.run_id, *values))
@@ -177,6 +216,7 @@ class Runs:
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
         self._known: set[str] | None = None
+        self._drafts: dict[str, RunDraft] = {}
         self._last = 0
 
     def load(self, run_id: str, format: str, agent: str) -> RunDraft:
@@ -187,9 +227,26 @@ class Runs:
         if run_id not in self._known:
             self._known.add(run_id)
             self._last += 1
-            return RunDraft(self._last, run_id, format, agent)
+            return self._latest(RunDraft(self._last, run_id, format, agent))
         query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
         values = dict(zip(_COLUMNS, row[1:], strict=True))
-        proof = msgspec.json.decode(values["evidence"], type=Evidence)
-        return RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, **values)
+        proof = msgspec.json.decode(values["evidence"], type=RunStatus)
+        said = MessageCounter(self._keys(row[0], run_id, values["last_seq"]))
+        return self._latest(RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))
+
+    def _latest(self, draft: RunDraft) -> RunDraft:
+        """Remember a run: most batches go on where the one before ended."""
+        self._drafts.pop(draft.run_id, None)
+        self._drafts[draft.run_id] = draft
+        if len(self._drafts) > _REMEMBERED:
+            del self._drafts[next(iter(self._drafts))]
+        return draft
+
+    def _keys(self, run: int, run_id: str, last_seq: int) -> set[MessageKey]:
+        """The messages with an id that the index has of a run; as remembered, when nothing came between."""
+        before = self._drafts.get(run_id)
+        if before is not None and (before.id, before.last_seq) == (run, last_seq):
+            return before.said.keys
+        rows = self._index.execute(_MESSAGES, (run,))
+        return {(run_id, source, kind, message_id) for source, kind, message_id in rows}

@@ -14,6 +14,7 @@ from typing import Self
 
 from stenograph.archive.batches import Batches
 from stenograph.archive.home import Home
+from stenograph.archive.identity import make_identity
 from stenograph.archive.kept_file import KeptBytes, KeptFile
 from stenograph.archive.lock import Lock
 from stenograph.archive.opened_file import OpenedFile
@@ -45,6 +46,7 @@ class Store:
         self._lock = Lock(home.write_lock, "steno sync or steno watch")
         self._lock.acquire(patience)
         try:
+            make_identity(home.kept)
             self._open(rebuild, progress or (lambda _: None))
         except BaseException:
             self._let_go_of_index()
@@ -131,11 +133,6 @@ class Store:
     def events(self) -> int:
         """Events indexed, ever."""
         return self.batches.events
-
-    @property
-    def left_to_others(self) -> int:
-        """Events of runs that another format had taken down already."""
-        return self.batches.left_to_others
 
     # What a sync does.
 

@@ -27,8 +27,6 @@ class Summary(Struct, kw_only=True):
     """To the packs."""
     damaged: int = 0
     """Bytes of the packs that are not what they were."""
-    left_to_others: int = 0
-    """Events that were not indexed, because the run was taken down in another format already."""
     rebuilt: bool = False
     """The index was made anew from the packs."""
     problems: list[str] = field(default_factory=list)

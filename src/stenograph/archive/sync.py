@@ -16,6 +16,7 @@ from stenograph.archive.source_bytes import OpenSource, SourceBytes
 from stenograph.archive.store import Store
 from stenograph.archive.summary import Summary
 from stenograph.archive.walk import Root, Seen, path_text
+from stenograph.archive.witness import OWN, rank_of
 from stenograph.errors import SourceError
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
@@ -45,10 +46,12 @@ class _Sync:
 
     def run(self, roots: list[Root], progress: Progress, only: Collection[str] | None) -> Summary:
         store, summary = self._store, self.summary
-        events, written, left = store.events, store.packs.written, store.left_to_others
+        events, written = store.events, store.packs.written
         discovery = Discovery(store, self._source)
         works = discovery.look(roots, only)
-        for number, work in enumerate(works):
+        own = [work for work in works if rank_of(work.format) == OWN]
+        others = [work for work in works if rank_of(work.format) != OWN]
+        for number, work in enumerate(own):
             progress(number, len(works))
             self._session(work, discovery)
         for each in discovery.databases:
@@ -56,6 +59,9 @@ class _Sync:
                 keep_database(store, each, summary)
             except SourceError as error:
                 self._failed(error)
+        for number, work in enumerate(others, len(own)):
+            progress(number, len(works))
+            self._session(work, discovery)
         self._note_absence(discovery)
         progress(len(works), len(works))
         store.commit()
@@ -66,7 +72,6 @@ class _Sync:
         summary.bytes_read += self._source.bytes
         summary.events = store.events - events
         summary.bytes_written = store.packs.written - written
-        summary.left_to_others = store.left_to_others - left
         summary.damaged = store.damaged
         return summary
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 3
+SCHEMA = 4
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -16,13 +16,24 @@ NEVER = -(1 << 53)
 """The quarter of an hour of what nobody told the time of."""
 LONG_INPUT = 100_000
 """Tokens. Calls with more can be found by their number, for prices that depend on it."""
+NANODOLLARS = 1_000_000_000
+"""To the dollar. Costs that sources name are summed as integers: the sums are added to and subtracted from."""
 _LONGEST_MS = 10**11
 """More than any tool takes; sums of garbage stay within what SQLite can add."""
 _TOKENS = ", ".join(TOKEN_COUNTS)
 
 
-def _kept_sums(table: str, columns: str, keys: str, sums: str) -> str:
-    """A table `<table>_sums` with sums of the view `<table>_told`, kept true whenever one of those columns changes."""
+def sum_of_run(id: str) -> str:
+    """A statement that puts the tokens of a run's own model calls into its row."""
+    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)
+    return f"UPDATE runs SET ({_TOKENS}) = (SELECT {sums} FROM counted_sums WHERE run = {id}) WHERE id = {id}"
+
+
+def _kept_sums(table: str, columns: str, keys: str, sums: str, then: str = "") -> str:
+    """A table `<table>_sums` with sums of the view `<table>_told`, kept true whenever one of those columns changes.
+
+    `then` is a statement for a row that has changed.
+    """
     changes = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums.split(", "))
     negated = ", ".join(f"-{name}" for name in sums.split(", "))
     old, new = (", ".join(f"{row}.{name}" for name in columns.split(", ")) for row in ("old", "new"))
@@ -43,6 +54,11 @@ def _kept_sums(table: str, columns: str, keys: str, sums: str) -> str:
     END;
     CREATE TRIGGER {table}_changed AFTER UPDATE ON {table} WHEN ({old}) IS NOT ({new}) BEGIN
       {add("new", sums)}
+      DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+      {then}
+    END;
+    CREATE TRIGGER {table}_removing BEFORE DELETE ON {table} BEGIN {add("old", negated)} END;
+    CREATE TRIGGER {table}_removed AFTER DELETE ON {table} BEGIN
       DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
     END;
     """
@@ -136,7 +152,7 @@ CREATE TABLE runs (
   ended_at TEXT,
   started_ms INTEGER,
   ended_ms INTEGER,
-  status TEXT NOT NULL DEFAULT 'running',
+  status TEXT NOT NULL DEFAULT 'unknown',
   events INTEGER NOT NULL DEFAULT 0,
   turns INTEGER NOT NULL DEFAULT 0,
   tools INTEGER NOT NULL DEFAULT 0,
@@ -150,10 +166,25 @@ CREATE TABLE runs (
   has_turns INTEGER NOT NULL DEFAULT 0,
   last_seq INTEGER NOT NULL DEFAULT 0,
   last_id INTEGER NOT NULL DEFAULT 0,
-  evidence TEXT NOT NULL DEFAULT '{{}}'
+  evidence TEXT NOT NULL DEFAULT '{{}}',
+  revision INTEGER NOT NULL DEFAULT 0,
+  cache_creation_1h_input_tokens INTEGER NOT NULL DEFAULT 0,
+  messages INTEGER NOT NULL DEFAULT 0,
+  failed_calls INTEGER NOT NULL DEFAULT 0,
+  open_calls INTEGER NOT NULL DEFAULT 0,
+  status_reason TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);
+
+CREATE TABLE witnesses (
+  run INTEGER NOT NULL REFERENCES runs,
+  name TEXT NOT NULL,
+  upto INTEGER NOT NULL,
+  untold TEXT NOT NULL,
+  last TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
 
 CREATE TABLE sources (
   run INTEGER NOT NULL REFERENCES runs,
@@ -237,15 +268,38 @@ CREATE TABLE usage (
   cache_read_input_tokens INTEGER NOT NULL,
   cache_creation_input_tokens INTEGER NOT NULL,
   output_tokens INTEGER NOT NULL,
-  reasoning_output_tokens INTEGER NOT NULL
+  reasoning_output_tokens INTEGER NOT NULL,
+  cache_creation_1h_input_tokens INTEGER NOT NULL,
+  speed TEXT,
+  service_tier TEXT,
+  cost_usd REAL,
+  reporter TEXT NOT NULL,
+  reported_ms INTEGER NOT NULL
 );
 CREATE INDEX usage_run ON usage (run);
+CREATE TABLE usage_keys (
+  run INTEGER NOT NULL REFERENCES runs,
+  name TEXT NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
 CREATE INDEX usage_long ON usage (input_tokens) WHERE input_tokens > {LONG_INPUT};
 CREATE VIEW usage_told AS
-  SELECT id, run, at_ms, max(0, at_ms) / {QUARTER_HOUR} AS quarter, coalesce(model, '') AS model, scope, {_TOKENS},
-    1 AS calls
+  SELECT id, run, at_ms, max(0, at_ms) / {QUARTER_HOUR} AS quarter, coalesce(model, '') AS model, scope,
+    coalesce(speed, '') AS speed, coalesce(service_tier, '') AS service_tier, cost_usd > 0 IS TRUE AS has_cost, {
+    _TOKENS
+},
+    CAST(round({NANODOLLARS} * coalesce(cost_usd, 0)) AS INTEGER) AS nanodollars, 1 AS calls
   FROM usage;
-{_kept_sums("usage", f"model, {_TOKENS}", "run, quarter, model, scope", f"{_TOKENS}, calls")}
+{
+    _kept_sums(
+        "usage",
+        f"run, at_ms, model, speed, service_tier, cost_usd, {_TOKENS}",
+        "run, quarter, model, scope, speed, service_tier, has_cost",
+        f"{_TOKENS}, nanodollars, calls",
+        f"{sum_of_run('old.run')} AND old.run <> new.run;",
+    )
+}
 
 CREATE VIRTUAL TABLE words USING fts5(
   text, content='', tokenize='unicode61 remove_diacritics 2'

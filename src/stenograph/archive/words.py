@@ -15,6 +15,7 @@ from typing import Any
 from stenograph.model.block import AttachmentBlock, Block, CommandBlock, TextBlock, ThinkingBlock, ToolResultBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import (
+    TOOL_DEFINITIONS,
     ErrorPayload,
     LifecyclePayload,
     MessagePayload,
@@ -111,7 +112,8 @@ def _of_tool(payload: ToolPayload) -> list[str]:
 
 
 def _of_system(payload: SystemPayload) -> list[str]:
-    return [payload.text or "", *_strings(payload.data)]
+    # The schemas of an agent's tools are in every one of its sessions; their names are the text.
+    return [payload.text or "", *(_strings(payload.data) if payload.subtype != TOOL_DEFINITIONS else ())]
 
 
 def _of_error(payload: ErrorPayload) -> list[str]:

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from stenograph.fold.calls import CallPair, pair_calls
+from stenograph.fold.calls import CallPairs, PairState
+from stenograph.fold.span import SpanCounter
+from stenograph.fold.status import Life, RunStatus, Verdict
+from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.usage import UsageCounter
 from stenograph.model import ErrorPayload, Event, LifecyclePayload, ToolPayload
 from stenograph.model.moment import moment_of
@@ -25,7 +27,7 @@ class Account:
         self.parent_run_id: str | None = None
         self.name = ""
         self.agent = ""
-        self.status = "unknown"
+        self._has_failed = False
         self.error: dict[str, Any] | None = None
         """The error of the run, when it failed; else the last one that was told."""
         self.session_ids: dict[str, None] = {}
@@ -34,12 +36,20 @@ class Account:
         self.events = self.child_events = 0
         self._types: Counter[str] = Counter()
         self._usage = UsageCounter()
-        self._tools: list[Event] = []
+        self._status = RunStatus()
+        self._totals = TotalsCounter()
+        self._times = SpanCounter()
+        self._pairs = CallPairs()
+        self._uses: list[PairState] = []
+        """Every pair, of all runs; its marks are the times and durations of its events."""
         self._entries = Tally()
 
     def add(self, event: Event) -> None:
         """Take an event of the run itself."""
         self.events += 1
+        self._status.add(event)
+        self._totals.add(event)
+        self._times.add(event)
         if self.events == 1:
             self.run_id = event.run_id
         self.parent_run_id = self.parent_run_id or event.parent_run_id
@@ -51,9 +61,13 @@ class Account:
                 self.session_ids[origin.session_id] = None
         if event.type in ("run.started", "run.completed") and isinstance(event.payload, LifecyclePayload):
             self._note_end(event, event.payload)
-        elif event.type == "error" and isinstance(event.payload, ErrorPayload) and self.status != "failed":
+        elif event.type == "error" and isinstance(event.payload, ErrorPayload) and not self._has_failed:
             self.error = {"message": event.payload.message, "code": event.payload.code, "seq": event.seq}
         self._count(event)
+
+    def verdict(self, life: Life) -> Verdict:
+        """How the run stands, by its events and by what is known of its process."""
+        return self._status.verdict(life)
 
     def add_child(self, event: Event) -> None:
         """Take an event of a run that it called."""
@@ -72,19 +86,19 @@ class Account:
     @property
     def started_at(self) -> str | None:
         """The earliest time that was told."""
-        first = self._entries.summary().first_timestamp
+        first = self._times.moments[0]
         return None if first is None else first.isoformat()
 
     @property
     def ended_at(self) -> str | None:
         """The latest time that was told."""
-        last = self._entries.summary().last_timestamp
+        last = self._times.moments[1]
         return None if last is None else last.isoformat()
 
     def metrics(self) -> dict[str, Any]:
         """Tokens, timings and counts, of the run with those that it called."""
         summary = self._entries.summary()
-        first, last = summary.first_timestamp, summary.last_timestamp
+        first, last = self._times.moments
         return {
             "started_at": self.started_at,
             "ended_at": self.ended_at,
@@ -96,15 +110,15 @@ class Account:
             "entries_by_type": summary.entries_by_type,
             "entries_by_source": summary.entries_by_source,
             "tokens": msgspec.to_builtins(self._usage.totals()),
-            "tools": _by_tool(pair_calls(self._tools)),
+            "tools": _by_tool(self._uses),
+            "totals": self._own_totals(),
         }
 
     def _note_end(self, event: Event, payload: LifecyclePayload) -> None:
         if event.type == "run.started":
             self.name = payload.name or self.name
-            self.status = "running"
             return
-        self.status = "failed" if payload.error else "completed"
+        self._has_failed = bool(payload.error)
         self.error = {"message": payload.error, "seq": event.seq} if payload.error else self.error
 
     def _count(self, event: Event) -> None:
@@ -113,31 +127,43 @@ class Account:
             self.called[event.child_run_id] = None
         payload = event.payload
         if isinstance(payload, ToolPayload):
-            self._tools.append(_slim(event, payload))
+            joined = self._pairs.add(event, (event.timestamp, payload.duration_ms))
+            if joined is not None and joined.begins:
+                self._uses.append(joined.pair)
         elif event.type == "token.usage":
             self._usage.add(event)
 
+    def _own_totals(self) -> dict[str, Any]:
+        """What the run itself comes to, without the runs that it called."""
+        totals: dict[str, Any] = msgspec.to_builtins(self._totals.totals())
+        usage: dict[str, Any] = totals.pop("usage")["total"]
+        return {**totals, **usage}
 
-def _slim(event: Event, payload: ToolPayload) -> Event:
-    """A tool event without what was said: enough to pair it."""
-    return replace(event, payload=replace(payload, input=None, output=None, blocks=None), raw=None, raw_b64=None)
 
-
-def _by_tool(pairs: list[CallPair]) -> dict[str, dict[str, Any]]:
+def _by_tool(pairs: list[PairState]) -> dict[str, dict[str, Any]]:
     tools: dict[str, dict[str, Any]] = {}
     for pair in pairs:
+        counts = pair.counts
+        if not counts.calls:
+            continue
         tool = tools.setdefault(pair.name, {"calls": 0, "failed": 0, "unanswered": 0, "duration_ms": 0.0})
-        tool["calls"] += 1
-        tool["failed"] += pair.error is not None
-        tool["unanswered"] += pair.result is None
-        tool["duration_ms"] += duration_of(pair) or 0.0
+        tool["calls"] += counts.calls
+        tool["failed"] += counts.failed
+        tool["unanswered"] += counts.open
+        tool["duration_ms"] += _took(pair) or 0.0
     return tools
 
 
-def duration_of(pair: CallPair) -> float | None:
+def _took(pair: PairState) -> float | None:
+    if pair.result is None or pair.call is None:
+        return None
+    ended, told = pair.result
+    return call_duration(pair.call[0], ended, told)
+
+
+def call_duration(began: str, ended: str, told: float | None) -> float | None:
     """Milliseconds that a call took: as told, or from its times; None when neither says."""
-    told = None if pair.result is None else pair.result.payload.duration_ms
-    if told is not None or pair.call is None or pair.result is None:
+    if told is not None:
         return told
-    began, ended = moment_of(pair.call.timestamp), moment_of(pair.result.timestamp)
-    return None if began is None or ended is None else max(0.0, (ended - began).total_seconds() * 1000)
+    first, last = moment_of(began), moment_of(ended)
+    return None if first is None or last is None else max(0.0, (last - first).total_seconds() * 1000)

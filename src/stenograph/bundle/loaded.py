@@ -22,6 +22,7 @@ from stenograph.model import Event, mend
 from stenograph.model.codec import REFUSALS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import entries
+from stenograph.transcript.reconstruct import reconstruct_transcript
 
 _LONGEST_STEM = 200
 
@@ -58,16 +59,25 @@ class DebugBundle:
     @cached_property
     def events(self) -> list[Event]:
         """The events of the run, in order."""
-        return list(self._journal(EVENTS, self.manifest.stem))
+        return list(self.journal())
 
     @cached_property
     def entries(self) -> list[TranscriptEntry]:
-        """What the events project to, in order."""
-        return list(entries(self.events))
+        """What the events project to, in order; then what was only logged, of an evaluation that nobody recorded."""
+        told = list(entries(self.events))
+        ids = {entry.entry_id for entry in told}
+        logged = reconstruct_transcript(self.transcript)
+        return told + [entry for entry in logged if entry.run_id is not None and entry.entry_id not in ids]
 
     def child_events(self, run_id: str) -> list[Event]:
         """The events of a run that this one called; `manifest.child_run_ids` names them."""
-        return list(self._journal(f"runs/{run_id}.jsonl", run_id))
+        return list(self.journal(run_id))
+
+    def journal(self, run_id: str | None = None) -> JournalReader:
+        """The events of the run, or of one that it called, to be read one at a time."""
+        if run_id is None:
+            return self._journal(EVENTS, self.manifest.stem)
+        return self._journal(f"runs/{run_id}.jsonl", run_id)
 
     def read(self, name: str) -> bytes:
         """A file of the bundle, such as `metrics.json`, whole."""

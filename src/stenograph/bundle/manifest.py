@@ -67,7 +67,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     agent: str = ""
     """Who took it down first: the adapter or format."""
     status: str
-    """`completed`, `failed`, `running` (begun, not ended), or `unknown` where nothing tells."""
+    """`running`, `waiting`, `finished`, `failed`, `interrupted`, or `unknown` where nothing tells."""
+    status_reason: str = ""
     started_at: str | None = None
     ended_at: str | None = None
     source: str = ""

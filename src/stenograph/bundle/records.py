@@ -1,4 +1,9 @@
-"""`logs/app.jsonl` and `transcript.jsonl`: log records as they were, or the entries of a run as such records."""
+"""`logs/app.jsonl` and `transcript.jsonl`: log records as they were, and the run's other entries as such records.
+
+Every entry of the run is in both files once. An adapter logs its entries while they happen; what was recorded in any
+other way (by the run API, by a journal that was read later) nobody logged, so its records are made here. Which entries
+were logged is known by their ids.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +31,14 @@ _OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 """A timestamp as we write it."""
 
 
-class _Named(Struct):
-    """As much of a record as tells whether it is an entry."""
+class _Logged(Struct):
+    """An entry as it was logged."""
+
+    context: Any = None
+
+
+class _Event(Struct):
+    """The name of a record's event, which is all that most records are asked for."""
 
     event: Any = None
 
@@ -44,7 +55,8 @@ class _Record(Struct, frozen=True, kw_only=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_named = msgspec.json.Decoder(_Named).decode
+_logged = msgspec.json.Decoder(_Logged).decode
+_event = msgspec.json.Decoder(_Event).decode
 _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -53,12 +65,21 @@ class Records:
 
     def __init__(self, spool: Spool, mask: Callable[[bytes], bytes] | None) -> None:
         self.records = self.entries = self.wrapped = 0
+        self._logged: set[str] = set()
+        """The ids of the entries in the log that are not known to be of the run's events."""
+        self._unnamed = 0
+        """Entries in the log that name no run: an older version wrote them, and no id tells which they are."""
         self._spool = spool
         self._mask = mask
         self._logs = spool.open(LOGS)
         self._transcript: Member | None = None
         self._clock = EPOCH
         self._clock_text = _utc(EPOCH)
+
+    @property
+    def only_logged(self) -> int:
+        """Entries of the log that no event gave: of an evaluation that nobody recorded."""
+        return len(self._logged)
 
     def copy(self, line: bytes) -> None:
         """Add a line of a log; one that is no JSON object becomes the message of a record."""
@@ -67,14 +88,18 @@ class Records:
         if self._transcript is None:
             self._transcript = self._spool.open(TRANSCRIPT)
         try:
-            is_entry = _named(line).event == ENTRY
+            is_entry = _event(line).event == ENTRY
+            if is_entry:
+                self._note(_logged(line).context)
         except _REFUSALS:
             line, is_entry = _wrapped(line), False
             self.wrapped += 1
         self._write(line, is_entry=is_entry)
 
     def add(self, entry: EntryRecord, moment: datetime) -> None:
-        """Add an entry that was not logged; its capture time is the latest time told so far."""
+        """Add an entry of the run, unless it was logged; its capture time is the latest time told so far."""
+        if self._was_logged(entry):
+            return
         if moment > self._clock:
             self._clock = moment
             self._clock_text = _utc(moment, entry.timestamp)
@@ -95,6 +120,21 @@ class Records:
             self._spool.add_same(TRANSCRIPT, LOGS)
         else:
             self._spool.finish(TRANSCRIPT)
+
+    def _note(self, context: Any) -> None:
+        """Take note of an entry in the log."""
+        if isinstance(context, dict) and isinstance(context.get("run_id"), str):
+            self._logged.add(str(context.get("entry_id")))
+        else:
+            self._unnamed += 1
+
+    def _was_logged(self, entry: EntryRecord) -> bool:
+        if self._unnamed:
+            return True
+        if entry.entry_id not in self._logged:
+            return False
+        self._logged.discard(entry.entry_id)
+        return True
 
     def _write(self, line: bytes, *, is_entry: bool) -> None:
         if self._mask is not None:

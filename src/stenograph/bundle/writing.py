@@ -27,9 +27,11 @@ from stenograph.bundle.records import Records
 from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.errors import InvalidRunId, SourceError
+from stenograph.fold.status import FAILED, Verdict
 from stenograph.journal.clock import utc_text
 from stenograph.journal.place import SUFFIX
 from stenograph.journal.reader import open_source, read_events
+from stenograph.liveness import Liveness
 from stenograph.logs.formatter import as_json
 from stenograph.model import Event
 from stenograph.model.ids import check_run_id
@@ -120,18 +122,15 @@ class Writing:
     def _write_events(self) -> None:
         """The events of the run, as they are and as entries; what a conversion tells of other runs goes beside."""
         main = self._spool.open(EVENTS)
-        is_logged = self._records.entries > 0
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
             told = []
             for event in self._write_lines(main, batch):
                 projector = projectors[event.run_id]
-                told += [(entry, event.run_id, projector.moment) for entry in projector.records(event)]
-            for entry, run_id, moment in told:
+                told += [(entry, projector.moment) for entry in projector.records(event)]
+            for entry, moment in told:
                 self._account.add_entry(entry, moment)
-                if not is_logged:
-                    entry.identify(run_id)
-                    self._records.add(entry, moment)
+                self._records.add(entry, moment)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
@@ -208,12 +207,19 @@ class Writing:
     def _error(self) -> dict[str, Any] | None:
         raised = self._extras.error
         if raised is None:
-            return self._account.error if self._account.status == "failed" else None
+            return self._account.error if self._verdict().status == FAILED else None
         return {
             "type": type(raised).__qualname__,
             "message": str(raised),
             "traceback": "".join(traceback.format_exception(raised)),
         }
+
+    def _verdict(self) -> Verdict:
+        source = self._source
+        is_journal = source.is_journal
+        return self._account.verdict(
+            Liveness(self.at.timestamp()).of([source.path] if is_journal else [], is_journal=is_journal)
+        )
 
     def _manifest(self) -> Manifest:
         account, records, source = self._account, self._records, self._source
@@ -231,7 +237,8 @@ class Writing:
             session_ids=tuple(account.session_ids),
             name=account.name,
             agent=account.agent,
-            status="failed" if self._extras.error is not None else account.status,
+            status=FAILED if self._extras.error is not None else self._verdict().status,
+            status_reason=str(self._extras.error or self._verdict().reason),
             started_at=account.started_at,
             ended_at=account.ended_at,
             source=source.path,
@@ -241,7 +248,7 @@ class Writing:
             counts=Counts(
                 events=account.events,
                 child_events=account.child_events,
-                entries=account.entries,
+                entries=account.entries + records.only_logged,
                 log_records=records.records,
                 log_entries=records.entries,
                 log_lines_wrapped=records.wrapped,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -14,16 +13,11 @@ from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.verify import BundleReport, verify_bundle
 from stenograph.bundle.writing import BundleOptions
-from stenograph.cli.archive import damage_told
 from stenograph.cli.checking import check_all
-from stenograph.cli.convert import tell_of_flaws
-from stenograph.cli.options import json_option, print_json, root_option, tell_of_journal_flaws, write_text
+from stenograph.cli.options import json_option, print_json, root_option, tell_of_problems, write_text
 from stenograph.cli.table import print_rows
-from stenograph.cli.target import Archived, find_run
-from stenograph.journal.reader import JournalReader, read_events
-from stenograph.model import Event
 from stenograph.render.visible import on_one_line, visible
-from stenograph.sources.conversion import Conversion, convert
+from stenograph.runs.opening import open_run
 
 
 @click.group(
@@ -60,38 +54,18 @@ def create(
     redact: bool,
     environment: bool,
     page: bool | None,
-    root: str,
+    root: str | None,
     as_json: bool,
 ) -> None:
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
-    events, source = _events_of(target, root)
     options = BundleOptions(redact=redact, environment=environment, page=page)
-    path = create_bundle(output, events, logs=logs, options=options, source=source)
-    if as_json:
-        print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
-    else:
-        write_text(f"{visible(str(path))}\n")
-    if isinstance(events, JournalReader):
-        tell_of_journal_flaws(events, "kept as unknown events")
-    elif isinstance(events, Conversion):
-        tell_of_flaws(events.files)
-
-
-def _events_of(target: str, root: str) -> tuple[Iterable[Event], str]:
-    found = find_run(target, root)
-    if isinstance(found, Archived):
-        return _family(found), str(found.archive.home.path)
-    path, format_name = found
-    return (read_events(path) if format_name == "exchange" else convert(path)), str(path)
-
-
-def _family(found: Archived) -> Iterator[Event]:
-    """The events of a run of the archive, then those of the runs that it called, and of those that these called."""
-    from stenograph.query.runs import with_called_runs  # with prices and all: not for every bundle
-
-    with damage_told():
-        for run in with_called_runs(found.archive.index, found.run):
-            yield from found.archive.events(run)
+    with open_run(target, root=root) as run:
+        path = create_bundle(output, run.kind.for_bundle(), logs=logs, options=options, source=run.kind.place)
+        if as_json:
+            print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
+        else:
+            write_text(f"{visible(str(path))}\n")
+        tell_of_problems(run.problems())
 
 
 @command.command("show", epilog="Example: steno bundle show bug.zip")

@@ -13,11 +13,11 @@ import click
 
 from stenograph.adapters.collection import SessionCollection, await_session, follow
 from stenograph.cli.options import write_text
-from stenograph.cli.text_root import text_root_option
-from stenograph.cli.wake import FOLDER, note
+from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
+from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
 from stenograph.sources.detection import format_named
 from stenograph.threads import ThreadTranscripts
@@ -48,26 +48,39 @@ RETRY = 2.0
     metavar="SECONDS",
     help="End when nothing has happened for so long.  [default: 600]",
 )
-@text_root_option
+@text_options
 @click.option("--lock", type=click.IntRange(min=3), metavar="FD", help="The session's lock, from `steno hook`.")
 def command(
-    path: Path, root: str | None, format_name: str | None, idle: float, text_root: str | None, lock: int | None
+    path: Path, root: str | None, format_name: str | None, idle: float, texts: TextOptions, lock: int | None
 ) -> None:
     """Follow a session by its main file, which need not exist yet, and record it until nothing happens any more.
 
     What the session's journal holds already is not recorded again. Prints the path of the journal. A session whose
     agent calls `steno hook` ends with the agent.
     """
-    texts = ThreadTranscripts(Path(text_root).absolute()) if text_root else None
+    if texts.root:
+        texts = texts._replace(root=os.path.abspath(texts.root))  # noqa: PTH100  # before we leave the folder
     if lock is not None:
         _stand_alone(lock)
-    spec = None if format_name is None else format_named(format_name)
-    place = recording_root(root)
+    path, place = path.absolute(), recording_root(root)
     try:
-        _Collecting(path.absolute(), spec, place, idle, None if lock is None else _Calls(lock), texts).run()
+        spec = None if format_name is None else format_named(format_name)
+        calls = None if lock is None else _Calls(lock)
+        _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls)).run()
     except Exception as error:
         note(place, f"{path} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
         raise
+
+
+def _writing(texts: TextOptions, place: Path, calls: _Calls | None) -> ThreadTranscripts | None:
+    """What writes the text transcripts; a thread of a wrong name is no reason not to record a session of hooks."""
+    try:
+        return texts.transcripts()
+    except StenographError as error:
+        if calls is None:
+            raise
+        note(place, f"the text transcripts are not written: {error}")
+        return None
 
 
 def _stand_alone(lock: int) -> None:
@@ -171,7 +184,8 @@ class _Collecting:
     def _write_texts(self, journal: Path) -> None:
         if self._texts is not None:
             try:
-                self._texts.write(read_events(journal))
+                if not self._texts.write(read_events(journal)) and self._calls is None:
+                    click.echo(f"steno: {NO_PROMPT}", err=True)
             except StenographError as error:
                 self._tell(f"the text transcripts are not written: {error}")
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 import msgspec
 
-from stenograph.cli.options import json_document, write_bytes
+from stenograph.cli.options import (
+    json_document,
+    redact_option,
+    root_option,
+    say,
+    tell_of_problems,
+    write_bytes,
+)
 from stenograph.errors import SourceError, StoreError
 from stenograph.model import Event, encode
-from stenograph.sources.conversion import FileReport, convert, convert_stream
+from stenograph.runs.converting import converted
+from stenograph.sources.conversion import FileReport
 from stenograph.sources.detection import format_named
 from stenograph.transcript import entries
 
@@ -24,7 +31,7 @@ BATCH = 1 << 16
     epilog="Example: steno convert ~/.claude/projects --no-raw > all.jsonl",
     short_help="Print agents' files as canonical events.",
 )
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("targets", metavar="RUN|PATH...", nargs=-1, required=True)
 @click.option("--from", "format_name", metavar="FORMAT", help="Take this format as given; steno formats lists them.")
 @click.option("--entries", "as_entries", is_flag=True, help="Print transcript entries instead of events.")
 @click.option("--no-raw", "keep_raw", is_flag=True, flag_value=False, default=True, help="Leave the source lines out.")
@@ -35,16 +42,20 @@ BATCH = 1 << 16
     metavar="FILE",
     help="Write what was read, skipped and malformed, file by file, as JSON.",
 )
+@redact_option
+@root_option
 @click.pass_context
 def command(
     ctx: click.Context,
-    paths: tuple[str, ...],
+    targets: tuple[str, ...],
     format_name: str | None,
     as_entries: bool,
     keep_raw: bool,
     report_path: str | None,
+    redact: bool,
+    root: str | None,
 ) -> None:
-    """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, or stdin (-).
+    """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, runs, or stdin (-).
 
     Malformed lines become unknown events; they are counted on stderr and in the report, and the exit code stays 0. A
     path that cannot be read gives exit code 3; the others are converted all the same.
@@ -52,23 +63,28 @@ def command(
     spec = None if format_name is None else format_named(format_name)
     code = 0
     files: list[FileReport] = []
-    for path in paths:
+    for target in targets:
         try:
-            conversion = (
-                convert_stream(sys.stdin.buffer, spec, keep_raw=keep_raw)
-                if path == "-"
-                else convert(Path(path), spec, keep_raw=keep_raw)
-            )
-            _write(_lines(conversion, as_entries))
+            conversion = converted(target, spec, keep_raw=keep_raw, root=root)
+            _write(_lines(_masked(conversion) if redact else conversion, as_entries))
         except SourceError as error:
-            click.echo(f"steno: {error}", err=True)
+            say(str(error))
             code = error.exit_code
             continue
         files += conversion.files
-        tell_of_flaws(conversion.files)
+        problems = conversion.problems()
+        tell_of_problems(problems)
+        if not conversion.number and not problems:
+            say(f"{target}: there are no events in it")
     if report_path is not None:
         _write_report(Path(report_path), files)
     ctx.exit(code)
+
+
+def _masked(events: Iterable[Event]) -> Iterator[Event]:
+    from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
+
+    return RunMask().events(events)
 
 
 def _write_report(path: Path, files: list[FileReport]) -> None:
@@ -95,20 +111,3 @@ def _write(lines: Iterable[bytes]) -> None:
             waiting, size = [], 0
     if waiting:
         write_bytes(b"\n".join(waiting) + b"\n")
-
-
-def tell_of_flaws(files: list[FileReport]) -> None:
-    """What could not be read, file by file, on stderr."""
-    for file in files:
-        report = file.report
-        counted = [
-            (report.malformed, "lines are not JSON"),
-            (report.failed, "lines broke our mapping (please report)"),
-            (report.replaced, "characters were replaced"),
-            (len(report.wanted_files), "side files were wanted and not read"),
-        ]
-        told = [f"{number} {what}" for number, what in counted if number]
-        if file.problem is not None:
-            told = [file.problem]
-        if told:
-            click.echo(f"steno: {file.path}: {', '.join(told)}", err=True)

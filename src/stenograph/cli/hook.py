@@ -18,6 +18,6 @@ def command(ctx: click.Context, agent: str) -> None:
     """Take a hook call from standard input and start recording that session where nobody does yet.
 
     `steno install` makes an agent call it. It answers at once, prints nothing and never fails; what went wrong is in
-    collectors/problems.log below $STENOGRAPH_STORAGE or the archive.
+    collectors/problems.log below $STENOGRAPH_STORAGE, else below the archive, else in $TMPDIR/stenograph-UID.
     """
     ctx.exit(answer())

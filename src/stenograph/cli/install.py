@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -18,10 +19,16 @@ from msgspec import Struct
 
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError, unreadable
+from stenograph.query.doctor.report import HookState
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SubagentStop", "Stop", "SessionEnd")
-"""When Claude Code calls us."""
+"""When Claude Code may call us."""
+_IN_THE_BACKGROUND = "PostToolUse"
+"""Comes after every tool, so the agent must not wait for it. Sessions are followed by their files, also without it."""
+_ASYNC_SINCE = (2, 1, 30)
+"""The version of Claude Code from which on `"async": true` in a hook surely works (announced in January 2026)."""
 _OURS = ("hook", "claude")
+_LONGEST_ANSWER = 20.0
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -56,19 +63,58 @@ def command(agent: str, settings: Path | None, remove: bool, as_json: bool) -> N
     """Add hooks to Claude Code's settings, so that every session is recorded from its first prompt.
 
     Everything else in the settings stays as it is, and the file as it was is kept beside it. Doing it twice changes
-    nothing. Settings that are not JSON are left alone.
+    nothing; after an update of Claude Code or of us it brings the hooks up to date. Settings that are not JSON are left
+    alone.
     """
-    change = _install(_followed(settings or _default_settings()), remove=remove)
+    version = None if remove else claude_version()
+    change = _install(_followed(settings or _default_settings()), remove=remove, version=version)
     if as_json:
         print_json(change)
         return
     if not change.added and not change.removed:
         write_text(f"{change.settings}: nothing to change\n")
         return
-    hooks = ", ".join(change.removed if remove else change.added)
-    write_text(f"{change.settings}: {hooks} {'no longer call' if remove else 'call'} {change.command}\n")
+    gone = [name for name in change.removed if name not in change.added]
+    for hooks, what in ((change.added, "call"), (gone, "no longer call")):
+        if hooks:
+            write_text(f"{change.settings}: {', '.join(hooks)} {what} {change.command}\n")
     if change.backup is not None:
         write_text(f"as it was: {change.backup}\n")
+
+
+def hook_state() -> HookState:
+    """Whether Claude Code calls us, and can: its settings are read, and nothing is changed."""
+    path = _default_settings()
+    try:
+        path = _followed(path)
+        settings = _parse(path, _read(path))
+    except SourceError as error:
+        return HookState(agent="claude", settings=str(path), problem=str(error).partition(";")[0])
+    installed = _calling(settings)
+    wanted = _wanted(_our_command(), claude_version()) if installed else {}
+    missing = [name for name in wanted if not _is_told(settings, name, wanted[name])]
+    return HookState(
+        agent="claude",
+        settings=str(path),
+        installed=tuple(installed),
+        missing=tuple(missing),
+        problem=_hindrance(settings, installed),
+    )
+
+
+def _is_told(settings: dict[str, Any], name: str, wanted: dict[str, Any]) -> bool:
+    """Whether an event calls us, by whatever command, and waits for us or not as it should."""
+    found = _ours_of(settings, name) if name in settings.get("hooks", {}) else []
+    return bool(found) and found[0].get("async", False) == wanted.get("async", False)
+
+
+def _hindrance(settings: dict[str, Any], installed: list[str]) -> str | None:
+    """Why hooks that are installed cannot work."""
+    if installed and settings.get("disableAllHooks") is True:
+        return "hooks are installed, and `disableAllHooks` in the settings turns them off"
+    programs = {shlex.split(hook["command"])[0] for name in installed for hook in _ours_of(settings, name)}
+    gone = [program for program in sorted(programs) if shutil.which(program) is None]
+    return f"the hooks call {gone[0]}, which is not a program any more" if gone else None
 
 
 def _default_settings() -> Path:
@@ -83,24 +129,46 @@ def _followed(path: Path) -> Path:
         raise SourceError(f"cannot follow {path}: {error}; check the link", str(path)) from error
 
 
-def _install(path: Path, *, remove: bool) -> Change:
+def claude_version() -> tuple[int, ...] | None:
+    """The version of the Claude Code that is on the PATH; None where there is none, or it does not say."""
+    program = shutil.which("claude")
+    if program is None:
+        return None
+    import subprocess
+
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, timeout=_LONGEST_ANSWER, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.match(rb"(\d+)\.(\d+)\.(\d+)", done.stdout)
+    return None if found is None else tuple(map(int, found.groups()))
+
+
+def _wanted(command: str, version: tuple[int, ...] | None) -> dict[str, dict[str, Any]]:
+    """Our hook of each event, for this version of Claude Code."""
+    hook: dict[str, Any] = {"type": "command", "command": command}
+    hooks = {name: hook for name in HOOKS if name != _IN_THE_BACKGROUND}
+    if version is not None and version >= _ASYNC_SINCE:
+        hooks[_IN_THE_BACKGROUND] = {**hook, "async": True}
+    return {name: hooks[name] for name in HOOKS if name in hooks}
+
+
+def _install(path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Change:
     text = _read(path)
     settings = _parse(path, text)
     ours = _our_command()
-    before = _calling(settings, None)
-    right = _calling(settings, ours)
-    if remove:
-        added, removed = [], before
-    else:
-        added = [name for name in HOOKS if name not in right]
-        removed = [name for name in before if name not in right]
+    wanted = {} if remove else _wanted(ours, version)
+    before = _calling(settings)
+    right = [name for name in before if _is_right(settings, name, wanted)]
+    added = [name for name in wanted if name not in right]
+    removed = [name for name in before if name not in right]
     if not added and not removed:
         return Change(settings=str(path), command=ours)
     for name in removed:
         _take_out(settings, name)
     for name in added:
         hooks = settings.setdefault("hooks", {}).setdefault(name, [])
-        hooks.append({"hooks": [{"type": "command", "command": ours}]})
+        hooks.append({"hooks": [wanted[name]]})
     backup = _replace(path, text, settings)
     return Change(settings=str(path), command=ours, added=tuple(added), removed=tuple(removed), backup=backup)
 
@@ -143,14 +211,21 @@ def _parse(path: Path, text: str | None) -> dict[str, Any]:
     raise SourceError(f"{path} cannot be changed, {problem}; mend it first, nothing was changed", str(path))
 
 
-def _calling(settings: dict[str, Any], command: str | None) -> list[str]:
-    """The events whose hooks call us: by this very command and no other, or, with None, by any."""
-    found = []
-    for name, matchers in settings.get("hooks", {}).items():
-        ours = [hook["command"] for matcher in matchers for hook in _hooks(matcher) if _is_ours(hook)]
-        if ours and (command is None or ours == [command]):
-            found.append(name)
-    return found
+def _calling(settings: dict[str, Any]) -> list[str]:
+    """The events whose hooks call us."""
+    return [name for name in settings.get("hooks", {}) if _ours_of(settings, name)]
+
+
+def _is_right(settings: dict[str, Any], name: str, wanted: dict[str, dict[str, Any]]) -> bool:
+    """Whether an event calls us once, by the wanted command and waited for or not as wanted; a timeout may be added."""
+    if name not in wanted:
+        return False
+    found = [(hook["command"], hook.get("async", False)) for hook in _ours_of(settings, name)]
+    return found == [(wanted[name]["command"], wanted[name].get("async", False))]
+
+
+def _ours_of(settings: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [hook for matcher in settings["hooks"][name] for hook in _hooks(matcher) if _is_ours(hook)]
 
 
 def _take_out(settings: dict[str, Any], name: str) -> None:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import amount, cost, duration, when
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.query.prices import load_prices
-from stenograph.query.runs import RunLine, list_runs
-from stenograph.query.scope import Scope
+from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import amount, cost, duration, when
+from stenograph.runs.archive import Filters, listed, open_archive
+from stenograph.runs.info import info_of_line
+
+_encode, _encodable = msgspec.json.encode, msgspec.structs.asdict
 
 SHOWN = 30
 _PROMPT = 80
@@ -31,7 +32,7 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
 @prices_option
 @json_option
-def command(scope: Scope, limit: int | None, prices: str | None, as_json: bool) -> None:
+def command(filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
     """List the runs of the archive, those with the newest events first.
 
     Tokens that several runs tell of, such as those of forks, count in the first of them. A narrow terminal gets fewer
@@ -39,12 +40,14 @@ def command(scope: Scope, limit: int | None, prices: str | None, as_json: bool) 
     """
     most = (None if as_json else SHOWN) if limit is None else limit or None
     with open_archive() as archive:
-        runs, total = list_runs(archive.index, scope, load_prices(prices), most)
+        runs, total = listed(archive, most, prices=prices, **filters)
         if as_json:
-            lines = b",\n".join(map(msgspec.json.encode, runs))
+            identity = archive.identity
+            lines = b",\n".join(_encode({**_encodable(run), **info_of_line(run, identity).to_dict()}) for run in runs)
             write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
             return
-        names = short_ids(archive.index)
+        with archive.reading() as reader:
+            names = short_ids(reader.index)
     print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, _ROOM_FOR_PROMPT)
     if total > len(runs):
         click.echo(f"steno: {total - len(runs)} more; --limit 0 lists all", err=True)
@@ -63,7 +66,7 @@ def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
         run.turns,
         run.tools,
         amount(run.input_tokens + run.output_tokens),
-        cost(run.cost_usd, run.unpriced_models),
+        cost(run.cost_usd, run.cost_is_partial),
         run.status,
         _cut(prompt, _PROMPT),
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 
 from stenograph.model import mend
+from stenograph.render.visible import on_one_line
 
 if TYPE_CHECKING:
-    from stenograph.journal.reader import JournalReader
+    from stenograph.runs.problem import Problem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,11 +22,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def root_option(command: F) -> F:
     """`--root`: where run ids are looked up."""
     return click.option(
-        "--root",
-        default="storage",
-        metavar="DIR",
-        help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]",
+        "--root", metavar="DIR", help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]"
     )(command)
+
+
+def redact_option(command: F) -> F:
+    """`--redact`: nothing secret is printed."""
+    return click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")(command)
 
 
 def json_option(command: F) -> F:
@@ -62,16 +65,15 @@ def write_text(text: str) -> None:
     write_bytes(text.encode("utf-8", "replace"))
 
 
-def tell_of_journal_flaws(events: JournalReader, fate: str) -> None:
-    """Say on standard error what of a journal that was read to its end is not as it should be."""
-    flaws = [
-        (events.malformed, f"lines are not JSON and {fate}"),
-        (events.replaced, "characters were not UTF-8 and are shown as U+FFFD"),
-        (events.torn_bytes, "bytes at the end are an unfinished line and not shown"),
-    ]
-    for number, text in flaws:
-        if number:
-            click.echo(f"steno: {events.path}: {number} {text}; steno verify says more", err=True)
+def tell_of_problems(problems: Iterable[Problem]) -> None:
+    """Say on standard error what of a run could not be read as it should be."""
+    for problem in problems:
+        say(str(problem))
+
+
+def say(text: str) -> None:
+    """One line to the person, on standard error."""
+    click.echo(f"steno: {on_one_line(text)}", err=True)
 
 
 def wants_color() -> bool:

@@ -35,7 +35,8 @@ def cli() -> None:
     """One faithful transcript for every AI agent.
 
     RUN is a run id or the unique beginning of one, looked up in --root, else in $STENOGRAPH_STORAGE, else in ./storage
-    and the archive ($STENOGRAPH_HOME). PATH is a journal or, mostly, an agent's own file.
+    and the archive ($STENOGRAPH_HOME); @ or last is the newest run of the archive, @2 the one before. PATH is a
+    journal, an agent's own file or folder, opencode.db#SESSION, or a bundle.
 
     Exit codes: 0 ok, 1 problems found, 2 usage, 3 cannot read, 4 cannot write.
     """

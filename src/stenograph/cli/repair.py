@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.options import json_option, print_json, root_option, write_text
-from stenograph.journal.place import find_journal
 from stenograph.journal.repair import repair_journal
+from stenograph.runs.opening import open_run
 
 
 @click.command(
@@ -17,12 +17,13 @@ from stenograph.journal.repair import repair_journal
 @click.argument("target", metavar="RUN|PATH")
 @root_option
 @json_option
-def command(target: str, root: str, as_json: bool) -> None:
+def command(target: str, root: str | None, as_json: bool) -> None:
     """Move an unfinished last line, as a crash or a full disk leaves it, to <journal>.torn, and say so.
 
     Complete lines are never touched. Recording does the same when it opens a journal.
     """
-    repair = repair_journal(find_journal(target, root))
+    with open_run(target, root=root) as run:
+        repair = repair_journal(run.kind.journal())
     if as_json:
         print_json(repair)
     elif repair.aside is None:

@@ -11,7 +11,7 @@ import click
 
 from stenograph.adapters.output import Output
 from stenograph.adapters.passage import Passage
-from stenograph.cli.text_root import text_root_option
+from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 
 if TYPE_CHECKING:
     from stenograph.adapters.command_recording import CommandRecording
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     metavar="FD",
     help="Write the path of each journal to this open descriptor, a line each.",
 )
-@text_root_option
+@text_options
 @click.pass_context
 def command(
-    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, text_root: str | None
+    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, texts: TextOptions
 ) -> None:
     """Run a command with its input, output, errors, signals and exit code untouched, and record it.
 
@@ -51,6 +51,7 @@ def command(
         ctx.exit(127)
     if path_fd is not None:
         _own(path_fd)
+    texts.check()
     began = datetime.now(UTC)
     output = Output()
     try:
@@ -61,11 +62,13 @@ def command(
         ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
     problems: list[str] = []
     try:
-        recording = _begun(words, root, output, passage.is_copied, began, path_fd, text_root, problems)
+        recording = _begun(words, root, output, passage.is_copied, began, path_fd, texts, problems)
         code = passage.wait()
         if recording is not None:
             recording.finish(code)
             problems += recording.problems
+            if recording.has_no_texts:
+                problems.append(NO_PROMPT)
         for problem in filter(None, [passage.problem, *problems]):
             click.echo(f"steno: {problem}", err=True)
     finally:
@@ -88,7 +91,7 @@ def _begun(
     is_copied: bool,
     began: datetime,
     path_fd: int | None,
-    text_root: str | None,
+    texts: TextOptions,
     problems: list[str],
 ) -> CommandRecording | None:
     """The recording of the command, which runs already: loading what that takes is not the command's time."""
@@ -100,7 +103,6 @@ def _begun(
     try:
         from stenograph.adapters.command_recording import CommandRecording
         from stenograph.journal.place import recording_root
-        from stenograph.threads import ThreadTranscripts
 
         recording = CommandRecording(
             words,
@@ -109,7 +111,7 @@ def _begun(
             is_copied=is_copied,
             began=began,
             known=known,
-            text_transcripts=ThreadTranscripts(Path(text_root).absolute()) if text_root else None,
+            text_transcripts=texts.transcripts(),
         )
         recording.start()
     except Exception as error:  # noqa: BLE001  # whatever it is, it is ours and not the command's

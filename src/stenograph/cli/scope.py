@@ -8,31 +8,29 @@ from typing import Any
 
 import click
 
-from stenograph.query.language import parse_query
-from stenograph.query.period import period_of
-from stenograph.query.scope import Scope
+from stenograph.query.scope import STATUSES
+from stenograph.runs.archive import Filters
 
 _OPTIONS = (
     click.option("--agent", metavar="NAME", help="Only runs of this agent: claude, codex, gemini, …"),
     click.option("--project", metavar="NAME", help="Only this project: a part of its name, or a folder."),
     click.option("--since", metavar="TIME", help="Not before: 2026-11-01, 7d, 24h, yesterday …"),
     click.option("--until", metavar="TIME", help="Not after; a day counts whole."),
+    click.option("--status", type=click.Choice(STATUSES), help="Only runs of this status."),
+    click.option("--model", metavar="NAME", help="Only runs that used this model last; its beginning is enough."),
     click.option("--grep", metavar="QUERY", help="Only runs in which this is found; as in steno search."),
 )
 
 
 def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--agent`, `--project`, `--since`, `--until` and `--grep`, given to the command as one `scope`."""
+    """The options above, given to the command as one `filters`, as the methods of `Archive` take them."""
 
     @wraps(command)
-    def with_scope(
-        *, agent: str | None, project: str | None, since: str | None, until: str | None, grep: str | None, **others: Any
-    ) -> Any:
-        query = None if grep is None else parse_query(grep)
-        scope = Scope(agent=agent, project=project, period=period_of(since, until), grep=query)
-        return command(scope=scope, **others)
+    def with_filters(**options: Any) -> Any:
+        filters = Filters(**{name: options.pop(name) for name in Filters.__annotations__})  # type: ignore[typeddict-item]
+        return command(filters=filters, **options)
 
-    decorated: Callable[..., Any] = with_scope
+    decorated: Callable[..., Any] = with_filters
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated

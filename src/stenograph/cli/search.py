@@ -5,15 +5,13 @@ from __future__ import annotations
 import click
 import msgspec
 
-from stenograph.cli.archive import open_archive
-from stenograph.cli.figures import when
 from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
 from stenograph.cli.scope import scope_options
-from stenograph.query.language import parse_query
-from stenograph.query.scope import Scope
-from stenograph.query.search import Hit, Wanted, search
+from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import when
 from stenograph.render.visible import on_one_line
+from stenograph.runs.archive import Filters, open_archive
 
 ROLES = ("user", "assistant", "tool", "system")
 _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
@@ -36,7 +34,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 @json_option
 def command(
     words: tuple[str, ...],
-    scope: Scope,
+    filters: Filters,
     role: str | None,
     tool: str | None,
     errors: bool,
@@ -51,23 +49,20 @@ def command(
 
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
-    query = parse_query(" ".join(words))
-    wanted = Wanted(role=role, tool=tool, is_error=errors)
     with open_archive() as archive:
-        hits = list(search(archive, query, scope, wanted, limit=limit or -1, by_rank=rank))
-        names = {} if as_json else short_ids(archive.index)
+        hits = archive.search(
+            " ".join(words), role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, **filters
+        )
+        with archive.reading() as reader:
+            names = {} if as_json else short_ids(reader.index)
     if as_json:
-        lines = b",\n".join(msgspec.json.encode(_fields(hit)) for hit in hits)
+        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
         write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
     else:
         color = wants_color()
         write_text("".join(_lines(hit, names, color) for hit in hits))
     if not hits:
         raise click.exceptions.Exit(1)
-
-
-def _fields(hit: Hit) -> dict[str, object]:
-    return {**msgspec.structs.asdict(hit), "snippet": hit.snippet.text}
 
 
 def _lines(hit: Hit, names: dict[str, str], color: bool) -> str:

@@ -9,14 +9,24 @@ from pathlib import Path
 import click
 import msgspec
 
-from stenograph.cli.options import json_option, root_option, wants_color, write_bytes
-from stenograph.cli.reading import Reading, passage_options
+from stenograph.cli.options import (
+    json_option,
+    redact_option,
+    root_option,
+    say,
+    tell_of_problems,
+    wants_color,
+    write_bytes,
+)
+from stenograph.cli.part import Part, names_seq, not_empty, part_options
 from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
-from stenograph.query.passage import Passage
 from stenograph.render.terminal import TerminalRenderer
 from stenograph.render.visible import visible
-from stenograph.transcript import entries, format_entry
+from stenograph.runs.opening import reader_of
+from stenograph.runs.reader import RunReader
+from stenograph.runs.target import find_run
+from stenograph.transcript import TranscriptEntry, entries, format_entry
 
 FORMS = ("terminal", "text", "markdown", "html", "json", "entries")
 BATCH = 1 << 16
@@ -36,47 +46,79 @@ BATCH = 1 << 16
     help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
-@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
+@redact_option
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
-@passage_options
+@part_options
 @root_option
 @json_option
 def command(
-    target: str, form: str, output: str | None, redact: bool, full: bool, passage: Passage, root: str, as_json: bool
+    target: str,
+    form: str,
+    output: str | None,
+    redact: bool,
+    full: bool,
+    part: Part,
+    root: str | None,
+    as_json: bool,
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
 
-    A page (html) is one file without anything outside it: mail it, or open it in a browser.
+    A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
-    reading = Reading(target, root, passage, redact=redact, keep_raw=form in ("json", "entries"))
-    if output is None:
-        for batch in _batches(_pieces(form, reading, full=full, color=wants_color())):
-            write_bytes(batch)
-    else:
-        write_whole(Path(output), _batches(_pieces(form, reading, full=full, color=False, to_file=True)))
-    reading.tell_of_flaws()
+    with reader_of(find_run(target, root, archive_first=names_seq(part)), redact) as run:
+        shown = _Shown(run, part, keep_raw=form == "json")
+        if output is None:
+            for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
+                write_bytes(batch)
+        else:
+            write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
+        if shown.is_empty:
+            say(f"{run.kind.place}: there are no events in it")
+        tell_of_problems(run.problems())
 
 
-def _pieces(form: str, reading: Reading, *, full: bool, color: bool, to_file: bool = False) -> Iterator[bytes]:
+class _Shown:
+    """The part of a run that is shown, which a page reads more than once: it begins with what is known at the end."""
+
+    def __init__(self, run: RunReader, part: Part, *, keep_raw: bool) -> None:
+        self._run = run
+        self._part = part
+        self._keep_raw = keep_raw
+        self.is_empty = True
+
+    def events(self) -> Iterator[Event]:
+        for event in not_empty(self._run.events(**self._part, keep_raw=self._keep_raw), self._run, self._part):
+            self.is_empty = False
+            yield event
+
+    def entries(self) -> Iterator[TranscriptEntry]:
+        for entry in not_empty(self._run.entries(**self._part), self._run, self._part):
+            self.is_empty = False
+            yield entry
+
+
+def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool = False) -> Iterator[bytes]:
     """The transcript in one of the forms, piece by piece."""
-    read = reading.events
+    read = shown.events
     match form:
         case "json":
             return _array(encode(event) for event in read())
         case "entries":
-            return _array(msgspec.json.encode(entry.as_dict()) for entry in reading.entries())
+            return _array(msgspec.json.encode(entry.as_dict()) for entry in shown.entries())
         case "text":
             # A file gets the text as it is, a terminal nothing that it would obey.
             texts = _formatted(read(), is_terminal=not to_file and sys.stdout.isatty())
         case "markdown":
+            from stenograph.query.prices import load_prices
             from stenograph.render.markdown import markdown_page
 
-            texts = markdown_page(read, full=full)
+            texts = markdown_page(read, full=full, prices=load_prices())
         case "html":
+            from stenograph.query.prices import load_prices
             from stenograph.render.html import html_page
 
-            texts = html_page(read, full=full)
+            texts = html_page(read, full=full, prices=load_prices())
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (renderer.render(event) for event in read())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.archive import open_archive
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import form_options, print_rows
-from stenograph.query.archive_database import views_of
-from stenograph.query.prices import load_prices
 from stenograph.query.sql import Limits, run_sql
 from stenograph.query.views import EXAMPLES, VIEWS
+from stenograph.runs.archive import open_archive, views
 
 
 @click.command(
@@ -42,6 +40,6 @@ def command(
     if query is None:
         raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
     statement = statement_of(query)
-    with open_archive() as archive, views_of(archive, load_prices(prices)) as connection:
+    with open_archive() as archive, views(archive, prices) as connection:
         result = run_sql(connection, statement, Limits(rows=max_rows, seconds=timeout))
         print_rows(result.columns, result, form)

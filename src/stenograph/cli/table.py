@@ -22,6 +22,7 @@ from stenograph.cli.options import write_bytes, write_text
 from stenograph.errors import StenographError
 from stenograph.model import mend
 from stenograph.render.visible import on_one_line
+from stenograph.runs.rows import distinct
 
 F = TypeVar("F", bound=Callable[..., Any])
 Form = Literal["table", "json", "csv"]
@@ -69,7 +70,7 @@ def _error_last(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
 
 
 def _print_json(columns: Sequence[str], rows: Iterator[Row]) -> int:
-    names = _distinct(columns)
+    names = distinct(columns)
     count = 0
     for row in rows:
         line = _encoded(dict(zip(names, map(_plain, row), strict=True)))
@@ -84,18 +85,6 @@ def _encoded(fields: dict[str, Any]) -> bytes:
         return msgspec.json.encode(fields)
     except UnicodeEncodeError:
         return msgspec.json.encode(mend.scrub(fields)[0])
-
-
-def _distinct(columns: Sequence[str]) -> list[str]:
-    """Names of which an object can hold each: a second `n` becomes `n_2`."""
-    names: list[str] = []
-    for column in columns:
-        name, number = column, 1
-        while name in names:
-            number += 1
-            name = f"{column}_{number}"
-        names.append(name)
-    return names
 
 
 def _plain(value: Any) -> Any:

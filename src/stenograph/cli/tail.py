@@ -7,12 +7,20 @@ from collections.abc import Iterable
 
 import click
 
-from stenograph.cli.options import json_option, root_option, tell_of_journal_flaws, wants_color, write_bytes, write_text
-from stenograph.journal.follow import follow
-from stenograph.journal.place import expected_journal, find_journal
-from stenograph.journal.reader import read_events
+from stenograph.cli.options import (
+    json_option,
+    redact_option,
+    root_option,
+    say,
+    tell_of_problems,
+    wants_color,
+    write_bytes,
+    write_text,
+)
 from stenograph.model import Event
 from stenograph.render.terminal import TerminalRenderer
+from stenograph.runs.opening import reader_of
+from stenograph.runs.target import find_growing, find_run
 
 
 @click.command(
@@ -38,24 +46,41 @@ from stenograph.render.terminal import TerminalRenderer
 )
 @click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="Only the last N events (not with -f).")
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
+@redact_option
 @root_option
 @json_option
 def command(
-    target: str, following: bool, from_seq: int, last: int | None, full: bool, root: str, as_json: bool
+    target: str,
+    following: bool,
+    from_seq: int,
+    last: int | None,
+    full: bool,
+    redact: bool,
+    root: str | None,
+    as_json: bool,
 ) -> None:
     """Print the events of a run in order, one by one; with -f also those that another process is still writing.
 
+    An agent's own file is followed with its subagents, and a run of the archive as steno watch adds to it.
     --json prints JSON Lines: each event as it stands in the journal.
     """
     if following and last is not None:
         raise click.UsageError("-n does not go with -f; use --from SEQ")
     renderer = TerminalRenderer(color=wants_color(), full=full)
-    if following:
-        for event, line in follow(expected_journal(target, root), from_seq).with_lines():
+
+    def write(lines: Iterable[tuple[Event, bytes]]) -> int:
+        number = 0
+        for event, line in lines:
             write_bytes(line + b"\n") if as_json else write_text(renderer.render(event))
+            number += 1
+        return number
+
+    if following:
+        with reader_of(find_growing(target, root), redact) as run:
+            write(run.follow(from_seq, on_problem=lambda error: say(str(error))).with_lines())
         return
-    journal = read_events(find_journal(target, root))
-    lines: Iterable[tuple[Event, bytes]] = ((event, journal.line) for event in journal if event.seq >= from_seq)
-    for event, line in lines if last is None else deque(lines, last):
-        write_bytes(line + b"\n") if as_json else write_text(renderer.render(event))
-    tell_of_journal_flaws(journal, "not shown: they have no number")
+    with reader_of(find_run(target, root, archive_first=from_seq > 1), redact) as run:
+        lines = run.lines(from_seq)
+        if not write(lines if last is None else deque(lines, last)):
+            say(f"{run.kind.place}: there are no events from number {from_seq} on")
+        tell_of_problems(run.problems())

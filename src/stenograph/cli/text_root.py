@@ -1,20 +1,90 @@
-"""`--text-root`: where runs that were recorded are written as plain text, too."""
+"""`--text-root` and what goes with it: where runs are written as plain text, too, and which thread they belong to.
+
+Apart from the other options, since `steno run` has no time to lose: `stenograph.threads` is loaded when it is used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
-F = TypeVar("F", bound=Callable[..., Any])
+from stenograph import config
+
+if TYPE_CHECKING:
+    from stenograph.threads import ThreadTranscripts
+
+_MODE = "agent"
+NO_PROMPT = "no text transcript is written: no prompt is recorded, and each file begins with one"
 
 
-def text_root_option(command: F) -> F:
-    """The option, given to the command as `text_root`; apart from the others, since `steno run` has no time to lose."""
-    return click.option(
+class TextOptions(NamedTuple):
+    """Where text transcripts go, if anywhere, and what their headers say."""
+
+    root: str | None
+    thread: str | None
+    chat: str | None
+    mode: str
+
+    def check(self) -> None:
+        """Raise `InvalidEvent` for a thread that no folder can be named after."""
+        if self.root and self.thread:
+            self.transcripts()
+
+    def transcripts(self) -> ThreadTranscripts | None:
+        """What writes them; None where none are wanted."""
+        if not self.root:
+            return None
+        from stenograph.threads import ThreadTranscripts
+
+        root = Path(self.root).absolute()
+        return ThreadTranscripts(root, thread_id=self.thread or None, chat_id=self.chat or None, mode=self.mode)
+
+
+def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The four options, given to the command together as `texts`."""
+
+    @wraps(command)
+    def collected(*, text_root: str | None, thread: str | None, chat: str | None, mode: str, **more: Any) -> Any:
+        source = click.get_current_context().get_parameter_source
+        for name in ("thread", "chat", "mode"):
+            if not text_root and source(name) == ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name} is for text transcripts; add --text-root DIR")
+        return command(texts=TextOptions(text_root, thread, chat, mode or _MODE), **more)
+
+    for option in reversed(_OPTIONS):
+        collected = option(collected)
+    return collected
+
+
+_OPTIONS = (
+    click.option(
         "--text-root",
-        envvar="STENOGRAPH_TEXTS",
+        default=lambda: config.value("archive.texts"),
         metavar="DIR",
         help="At the end, write the run as `steno text` does, too.  [default: $STENOGRAPH_TEXTS, else not]",
-    )(command)
+    ),
+    click.option(
+        "--thread",
+        envvar="STENOGRAPH_THREAD",
+        metavar="ID",
+        help="The thread of the text transcripts.  [default: $STENOGRAPH_THREAD or the run id]",
+    ),
+    click.option(
+        "--chat",
+        envvar="STENOGRAPH_CHAT",
+        metavar="ID",
+        help="Their chat.  [default: $STENOGRAPH_CHAT or the agent's session id]",
+    ),
+    click.option(
+        "--mode",
+        envvar="STENOGRAPH_MODE",
+        default=_MODE,
+        metavar="MODE",
+        help="The agent's mode, for their header.  [default: $STENOGRAPH_MODE or agent]",
+    ),
+)

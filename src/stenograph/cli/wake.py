@@ -5,26 +5,24 @@ and whoever collects the session holds its lock. A call that gets the lock is al
 and leaves the lock to it, which travels with the open file; one that does not get it has done its part with its line.
 
 The agent waits for us: this module loads only what it needs, answers nothing, and never fails. What went wrong is a
-line in `<root>/collectors/problems.log`.
+line in the log of problems, see `journal.problems`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
-FOLDER = "collectors"
-PROBLEMS = "problems.log"
-LARGEST_LOG = 1 << 20
+from stenograph.journal.problems import FOLDER, data_home, note
+
 LAST_STANDARD = 2
 LONGEST_EVENT = 100
 
 
 def answer() -> int:
     """Take a hook call from standard input; always 0, since no trouble of ours is the agent's."""
-    root = Path()
+    root = None
     try:
         call = sys.stdin.buffer.read()
         root = storage()
@@ -36,31 +34,23 @@ def answer() -> int:
 
 def storage() -> Path:
     """Where sessions are recorded: as `journal.place.recording_root` says, which takes too long to load."""
-    given = os.environ.get("STENOGRAPH_STORAGE") or os.environ.get("STENOGRAPH_HOME")
-    if given:
-        return Path(given).absolute()
-    if sys.platform == "linux":  # what follows loads for longer than all the rest takes
-        return Path(os.environ.get("XDG_DATA_HOME", "").strip() or Path("~/.local/share").expanduser(), "stenograph")
-    from platformdirs import user_data_dir
-
-    return Path(user_data_dir("stenograph"))
-
-
-def note(root: Path, problem: str) -> None:
-    """Add a line to the log of problems, which is all there is to see when nobody looks; it keeps to two files."""
-    path = root / FOLDER / PROBLEMS
-    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {' '.join(problem.split())}\n"
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    given = os.environ.get("STENOGRAPH_STORAGE")
+    if not given and _has_config():
         try:
-            os.write(fd, line.encode("utf-8", "backslashreplace"))
-            if os.fstat(fd).st_size > LARGEST_LOG:
-                path.replace(path.with_name(f"{PROBLEMS}.1"))
-        finally:
-            os.close(fd)
-    except OSError:
-        return  # the place itself is the problem: there is nowhere to say so
+            from stenograph.journal.place import recording_root
+
+            return recording_root()
+        except ValueError as error:  # the session is recorded all the same, where it is without a file
+            note(None, f"the configuration was passed over: {error}")
+    return Path(given).absolute() if given else data_home()
+
+
+def _has_config() -> bool:
+    """Whether there is a file that may say where; as `config.config_path`, which takes too long to load."""
+    if os.environ.get("STENOGRAPH_CONFIG") or sys.platform != "linux":
+        return True
+    folder = os.environ.get("XDG_CONFIG_HOME", "").strip() or Path("~/.config").expanduser()
+    return Path(folder, "stenograph", "config.toml").exists()
 
 
 def _take(call: bytes, root: Path) -> None:

@@ -12,8 +12,9 @@ from stenograph.archive.home import home_of
 from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
 from stenograph.cli.options import json_option, write_bytes, write_text
-from stenograph.cli.sync import summary_text, wanted_roots
+from stenograph.cli.sync import summary_text
 from stenograph.render.visible import on_one_line, visible
+from stenograph.runs.syncing import wanted_roots
 
 
 @click.command(
@@ -42,7 +43,7 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], a
 
             write_bytes(msgspec.json.encode(summary) + b"\n")
         elif summary.events or summary.failed or summary.new or summary.rebuilt:
-            write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive)}")
+            write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
             click.echo(f"steno: {on_one_line(problem)}", err=True)
 

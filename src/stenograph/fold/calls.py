@@ -1,19 +1,32 @@
-"""Tool calls with their results.
+"""Tool calls with their results: the one place that pairs them. Docs/reference/counting.md says the same for users.
 
-Theory of operation. A call and its result share a `call_id` within a run. Two things can be told twice: our own seam
-and the agent may both report one call (then there is one pair, and the router's word wins), and a provider may use an
-id again (then there are two pairs). So a second call by the same reporter is a new pair, and one by the other reporter
-joins the pair that lacks it.
+Theory of operation. A call and its result share a `call_id` within a run. Events come one by one and in any order; each
+joins a pair or begins one:
+
+- An empty id names nothing: such a call or result is a pair of its own.
+- Our own seam (`router`) and the agent (`agent_emitted`) may both report one call. Then there is one pair, and the
+  router's word counts.
+- A reporter that uses an id again has called again: a call joins the oldest pair that this reporter has not reported
+  the call of, else it begins a pair. So a call also finds a result that came before it.
+- A result joins the newest pair that this reporter has not reported the result of. When all of them have one, it is the
+  same answer once more: it joins the newest pair that has a call and changes nothing. Else it begins a pair and is
+  stray until its call comes.
+
+A pair with a call is one tool call. It is open without a result, and failed when the result that counts has an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec import Struct
 
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
+
+_CALL = {"agent_emitted": 1, "router": 2}
+_RESULT = {"agent_emitted": 4, "router": 8}
 
 
 class CallPair(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -24,9 +37,9 @@ class CallPair(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call_id: str
     name: str
     call: Event | None = None
-    """None for a result whose call nobody told: a stray one."""
+    """None for a stray result, whose call is not in the run."""
     result: Event | None = None
-    """None for a call that was never answered: a dangling one."""
+    """None for a call that was never answered: an open one."""
 
     @property
     def error(self) -> str | None:
@@ -35,55 +48,164 @@ class CallPair(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return payload.error if isinstance(payload, ToolPayload) else None
 
 
-class _Draft(Struct):
-    first: Event
-    call_id: str
-    calls: dict[str, Event] = {}
-    """By fidelity."""
-    results: dict[str, Event] = {}
+class CallCounts(Struct, frozen=True):
+    """How many calls there are, or by how much an event changes that."""
 
-    def pair(self) -> CallPair:
-        call, result = _trusted(self.calls), _trusted(self.results)
-        name = "" if call is None else call.payload.name
-        return CallPair(
-            run_id=self.first.run_id,
-            source=self.first.source,
-            call_id=self.call_id,
-            name=name or ("" if result is None else result.payload.name),
-            call=call,
-            result=result,
+    calls: int = 0
+    """Pairs with a call."""
+    failed: int = 0
+    """Calls whose result is an error."""
+    open: int = 0
+    """Calls without a result."""
+    errors: int = 0
+    """Results that are an error, those without a call included; each pair counts once."""
+
+    def __add__(self, other: CallCounts) -> CallCounts:
+        return CallCounts(
+            self.calls + other.calls, self.failed + other.failed, self.open + other.open, self.errors + other.errors
         )
 
 
-def _trusted(told: dict[str, Event]) -> Event | None:
-    if not told:
-        return None
-    return told.get("router") or next(iter(told.values()))
+class PairState(Struct, kw_only=True, omit_defaults=True):
+    """A pair while its events are still coming. It can be stored and loaded field by field."""
+
+    run_id: str
+    source: str
+    """Of the call that was told first; of the result, while there is no call."""
+    call_id: str
+    name: str = ""
+    call: Any = None
+    """The mark (see `CallPairs.add`) of the call that counts."""
+    result: Any = None
+    """The mark of the result that counts."""
+    error: str | None = None
+    witnesses: int = 0
+    """Who reported what, as bits."""
+
+    @property
+    def has_call(self) -> bool:
+        """Whether a call was told."""
+        return bool(self.witnesses & 3)
+
+    @property
+    def has_result(self) -> bool:
+        """Whether a result was told."""
+        return bool(self.witnesses & 12)
+
+    @property
+    def counts(self) -> CallCounts:
+        """What the pair adds to a sum."""
+        return _COUNTS[self.state]
+
+    @property
+    def state(self) -> int:
+        """Whether there are a call, a result and an error, as bits."""
+        witnesses = self.witnesses
+        return bool(witnesses & 3) + 2 * bool(witnesses & 12) + 4 * (self.error is not None)
+
+
+def _counts(state: int) -> CallCounts:
+    is_call, is_answered, is_error = bool(state & 1), bool(state & 2), bool(state & 4)
+    return CallCounts(int(is_call), int(is_call and is_error), int(is_call and not is_answered), int(is_error))
+
+
+def _difference(after: CallCounts, before: CallCounts) -> CallCounts:
+    return CallCounts(
+        after.calls - before.calls, after.failed - before.failed, after.open - before.open, after.errors - before.errors
+    )
+
+
+_COUNTS = [_counts(state) for state in range(8)]
+_CHANGES = [[_difference(after, before) for after in _COUNTS] for before in _COUNTS]
+"""By the state before and after."""
+
+
+class Joined(Struct, frozen=True):
+    """Where an event went."""
+
+    pair: PairState
+    is_call: bool
+    begins: bool
+    """The pair is new."""
+    counts: bool
+    """The event is now the call or the result of the pair; false for a further report of the same."""
+    change: CallCounts
+    """What the event adds to the counts of its run."""
+
+
+class CallPairs:
+    """Pairs the calls and results of one or several runs, event by event.
+
+    `known` loads the pairs of a run and call id that were stored before, oldest first.
+    """
+
+    def __init__(self, known: Callable[[str, str], Iterable[PairState]] | None = None) -> None:
+        self._known = known
+        self._pairs: dict[tuple[str, str], list[PairState]] = {}
+
+    def add(self, event: Event, mark: Any) -> Joined | None:
+        """Take the next event; None when it is not a call or result. The mark stands for the event in its pair."""
+        payload = event.payload
+        is_call = event.type == "tool.call"
+        if not isinstance(payload, ToolPayload) or not (is_call or event.type == "tool.result"):
+            return None
+        pair = self._find(event.run_id, payload, is_call)
+        begins = pair is None
+        if pair is None:
+            pair = PairState(run_id=event.run_id, source=event.source, call_id=payload.call_id)
+            if payload.call_id:
+                self._pairs[event.run_id, payload.call_id].append(pair)
+        before = pair.state
+        if is_call and not pair.has_call:
+            pair.source = event.source
+        counts = _take(pair, payload, mark, is_call=is_call)
+        return Joined(pair, is_call, begins, counts, _CHANGES[before][pair.state])
+
+    def _find(self, run_id: str, payload: ToolPayload, is_call: bool) -> PairState | None:
+        if not payload.call_id:
+            return None
+        key = (run_id, payload.call_id)
+        pairs = self._pairs.get(key)
+        if pairs is None:
+            pairs = self._pairs[key] = list(self._known(*key)) if self._known is not None else []
+        bit = (_CALL if is_call else _RESULT)[payload.fidelity]
+        order = pairs if is_call else reversed(pairs)
+        free = next((pair for pair in order if not pair.witnesses & bit), None)
+        if free is not None or is_call:
+            return free
+        return next((pair for pair in reversed(pairs) if pair.has_call), None)
+
+
+def _take(pair: PairState, payload: ToolPayload, mark: Any, *, is_call: bool) -> bool:
+    """Put an event into its pair; whether it counts there."""
+    bits = _CALL if is_call else _RESULT
+    bit = bits[payload.fidelity]
+    is_repeated = bool(pair.witnesses & bit)
+    is_told = bool(pair.witnesses & sum(bits.values()))
+    pair.witnesses |= bit
+    if is_repeated or (is_told and payload.fidelity != "router"):
+        return False
+    if is_call:
+        pair.name = payload.name or pair.name
+        pair.call = mark
+    else:
+        pair.name = pair.name or payload.name
+        pair.result, pair.error = mark, payload.error
+    return True
 
 
 def pair_calls(events: Iterable[Event]) -> list[CallPair]:
     """Every tool call and result of one or several runs, paired, in the order of first sight."""
-    drafts: list[_Draft] = []
-    by_id: dict[tuple[str, str], list[_Draft]] = {}
-    for event in events:
-        payload = event.payload
-        if event.type not in {"tool.call", "tool.result"} or not isinstance(payload, ToolPayload):
-            continue
-        same_id = by_id.setdefault((event.run_id, payload.call_id), [])
-        is_call = event.type == "tool.call"
-        draft = _home(same_id, payload, is_call=is_call)
-        if draft is None:
-            draft = _Draft(event, payload.call_id)
-            drafts.append(draft)
-            same_id.append(draft)
-        (draft.calls if is_call else draft.results)[payload.fidelity] = event
-    return [draft.pair() for draft in drafts]
-
-
-def _home(drafts: list[_Draft], payload: ToolPayload, *, is_call: bool) -> _Draft | None:
-    """The pair that an event belongs to; None when it begins one. An empty id names nothing, so it joins nothing."""
-    if not payload.call_id or not drafts:
-        return None
-    if is_call:
-        return next((draft for draft in drafts if payload.fidelity not in draft.calls), None)
-    return next((draft for draft in reversed(drafts) if payload.fidelity not in draft.results), None)
+    pairs = CallPairs()
+    found = [joined.pair for event in events if (joined := pairs.add(event, event)) is not None and joined.begins]
+    return [
+        CallPair(
+            run_id=pair.run_id,
+            source=pair.source,
+            call_id=pair.call_id,
+            name=pair.name,
+            call=pair.call,
+            result=pair.result,
+        )
+        for pair in found
+    ]

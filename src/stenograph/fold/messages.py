@@ -12,7 +12,7 @@ from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 
 _ROLES = {"message.user": "user", "message.assistant": "assistant"}
-_Key = tuple[str, str, str, str]
+MessageKey = tuple[str, str, str, str]
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,15 +83,15 @@ def messages(events: Iterable[Event]) -> list[Message]:
     """The messages of one or several runs, in the order in which they began.
 
     Records of one source with the same `message_id` are one message, whatever stands between them. A record without
-    an id is a message of its own.
+    an id is a message of its own. A chunk of a streamed reply is no part of any.
     """
     drafts: list[_Draft] = []
-    open_drafts: dict[_Key, _Draft] = {}
+    open_drafts: dict[MessageKey, _Draft] = {}
     for event in events:
         payload = event.payload
-        if event.type not in _ROLES or not isinstance(payload, MessagePayload):
+        if not is_message(event):
             continue
-        key = _key(event, payload)
+        key = message_key(event)
         draft = None if key is None else open_drafts.get(key)
         if draft is None:
             draft = _Draft(event, [])
@@ -104,19 +104,36 @@ def messages(events: Iterable[Event]) -> list[Message]:
 
 def count_messages(events: Iterable[Event]) -> int:
     """How many messages there are, without keeping what they say."""
-    keys: set[_Key] = set()
-    alone = 0
-    for event in events:
-        if event.type in _ROLES and isinstance(event.payload, MessagePayload):
-            key = _key(event, event.payload)
-            if key is None:
-                alone += 1
-            else:
-                keys.add(key)
-    return alone + len(keys)
+    counter = MessageCounter()
+    return sum(counter.is_new(event) for event in events)
 
 
-def _key(event: Event, payload: MessagePayload) -> _Key | None:
-    if not payload.message_id:
+class MessageCounter:
+    """Counts messages, event by event. `keys` is its state: the messages with an id that were met."""
+
+    def __init__(self, keys: set[MessageKey] | None = None) -> None:
+        self.keys: set[MessageKey] = set() if keys is None else keys
+
+    def is_new(self, event: Event) -> bool:
+        """Whether the next event begins a message; false for a further record of one, and for all other events."""
+        if not is_message(event):
+            return False
+        key = message_key(event)
+        if key is None:
+            return True
+        if key in self.keys:
+            return False
+        self.keys.add(key)
+        return True
+
+
+def is_message(event: Event) -> bool:
+    """Whether an event is a message or a part of one; chunks of a stream are not."""
+    return event.type in _ROLES and isinstance(event.payload, MessagePayload) and not event.payload.is_chunk
+
+
+def message_key(event: Event) -> MessageKey | None:
+    """Run, source, type and message id, which the records of one message share; None for a record without an id."""
+    if not event.payload.message_id:
         return None
-    return event.run_id, event.source, event.type, payload.message_id
+    return event.run_id, event.source, event.type, event.payload.message_id

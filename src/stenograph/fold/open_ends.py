@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from stenograph.fold.calls import CallPairs, PairState
 from stenograph.model.event import Event
-from stenograph.model.payload import LifecyclePayload, ToolPayload
+from stenograph.model.payload import LifecyclePayload
 
 
 class OpenEnd(Struct, frozen=True, kw_only=True):
@@ -25,8 +26,9 @@ class OpenEnds:
     def __init__(self) -> None:
         self._run: OpenEnd | None = None
         self._steps: dict[tuple[str, int], list[OpenEnd]] = {}
-        self._calls: dict[str, OpenEnd] = {}
-        self._answered: set[str] = set()
+        self._pairs = CallPairs()
+        self._uses: dict[int, PairState] = {}
+        """Pairs that lack a call or a result, by identity."""
         self._strays: list[OpenEnd] = []
 
     def add(self, event: Event) -> None:
@@ -47,23 +49,24 @@ class OpenEnds:
                     begun.pop()
                 else:
                     self._strays.append(OpenEnd(kind="stray_step", seq=event.seq, what=_step_text(event)))
-            case "tool.call" if isinstance(payload, ToolPayload):
-                call = OpenEnd(kind="open_call", seq=event.seq, what=f"{payload.name} ({payload.call_id})")
-                self._calls.setdefault(payload.call_id, call)
-            case "tool.result" if isinstance(payload, ToolPayload):
-                self._answer(event.seq, payload)
+            case "tool.call" | "tool.result":
+                self._pair(event)
 
-    def _answer(self, seq: int, payload: ToolPayload) -> None:
-        call_id = payload.call_id
-        if self._calls.pop(call_id, None) is None and call_id not in self._answered:
-            self._strays.append(OpenEnd(kind="stray_result", seq=seq, what=f"{payload.name} ({call_id})"))
-        self._answered.add(call_id)
+    def _pair(self, event: Event) -> None:
+        joined = self._pairs.add(event, event.seq)
+        if joined is None:
+            return
+        pair = joined.pair
+        if pair.has_call and pair.has_result:
+            self._uses.pop(id(pair), None)
+        else:
+            self._uses[id(pair)] = pair
 
     def remaining(self) -> list[OpenEnd]:
         """What is open or stray so far, by where it stands."""
         steps = [step for begun in self._steps.values() for step in begun]
         run = [] if self._run is None else [self._run]
-        return sorted([*run, *steps, *self._calls.values(), *self._strays], key=lambda end: end.seq)
+        return sorted([*run, *steps, *map(_use, self._uses.values()), *self._strays], key=lambda end: end.seq)
 
 
 def open_ends(events: Iterable[Event]) -> list[OpenEnd]:
@@ -72,6 +75,11 @@ def open_ends(events: Iterable[Event]) -> list[OpenEnd]:
     for event in events:
         ends.add(event)
     return ends.remaining()
+
+
+def _use(pair: PairState) -> OpenEnd:
+    kind, seq = ("open_call", pair.call) if pair.has_call else ("stray_result", pair.result)
+    return OpenEnd(kind=kind, seq=seq, what=f"{pair.name} ({pair.call_id})")
 
 
 def _step_text(event: Event) -> str:

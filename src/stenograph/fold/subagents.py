@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from stenograph.fold.calls import CallPairs, PairState
+from stenograph.fold.messages import MessageCounter
+from stenograph.fold.span import SpanCounter
+from stenograph.fold.status import FAILED, FINISHED, NOT_KNOWN, Life, RunStatus
 from stenograph.fold.tree import RunNode, StepNode
 from stenograph.model.event import Event
-from stenograph.model.payload import MessagePayload, ToolPayload
 
 
 @dataclass(slots=True)
@@ -17,67 +20,83 @@ class _Speaker:
     source: str
     parent: str | None = None
     call_id: str | None = None
-    first: str = ""
-    last: str = ""
-    messages: set[str | int] = field(default_factory=set)
-    calls: set[str] = field(default_factory=set)
+    times: SpanCounter = field(default_factory=SpanCounter)
+    messages: int = 0
+    calls: int = 0
 
 
-def subagent_tree(events: Iterable[Event]) -> RunNode:
-    """A run of an agent: its subagents are its steps, each under the one that spawned it."""
+def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
+    """A run of an agent: its subagents are its steps, each under the one that spawned it.
+
+    `life` is what is known of the process that writes the run.
+    """
     speakers: dict[str, _Speaker] = {"main": _Speaker("main")}
     run_id, parent_run_id, count = "", None, 0
-    names: dict[str, str] = {}
+    calls: dict[str, PairState] = {}
+    status, times = RunStatus(), SpanCounter()
+    messages, pairs = MessageCounter(), CallPairs()
     for event in events:
         count += 1
+        times.add(event)
         run_id, parent_run_id = run_id or event.run_id, parent_run_id or event.parent_run_id
         speaker = speakers.setdefault(event.source, _Speaker(event.source))
-        _listen(speaker, event, count)
-        if isinstance(event.payload, ToolPayload) and event.type == "tool.call":
-            names[event.payload.call_id] = event.payload.name
+        _listen(speaker, event)
+        speaker.messages += messages.is_new(event)
+        if (joined := pairs.add(event, None)) is not None:
+            speaker.calls += joined.change.calls
+            calls[joined.pair.call_id] = joined.pair
+        status.add(event)
     main = speakers["main"]
+    verdict = status.verdict(life)
     return RunNode(
         run_id=run_id,
         parent_run_id=parent_run_id,
         name="",
-        status="completed",
-        started_at=main.first or None,
-        ended_at=main.last or None,
+        status=verdict.status,
+        status_reason=verdict.reason,
+        started_at=times.span.started_at or None,
+        ended_at=times.span.ended_at or None,
         events=count,
-        messages=len(main.messages),
-        tool_calls=len(main.calls),
-        steps=_below("main", speakers, names, frozenset(["main"])),
+        messages=main.messages,
+        tool_calls=main.calls,
+        steps=_below("main", speakers, calls, verdict.status),
     )
 
 
-def _listen(speaker: _Speaker, event: Event, number: int) -> None:
-    speaker.first = speaker.first or event.timestamp
-    speaker.last = event.timestamp
+def _listen(speaker: _Speaker, event: Event) -> None:
+    speaker.times.add(event)
     if event.origin is not None:
         speaker.parent = speaker.parent or event.origin.parent_source
         speaker.call_id = speaker.call_id or event.origin.parent_call_id
-    if isinstance(event.payload, MessagePayload):
-        speaker.messages.add(event.payload.message_id or number)
-    elif isinstance(event.payload, ToolPayload) and event.type == "tool.call":
-        speaker.calls.add(event.payload.call_id)
+
+
+def subagent_status(has_result: bool, error: str | None, run_status: str) -> str:
+    """The status of a subagent: ended as its call did; that of its run while the call is open or not known."""
+    if has_result:
+        return FINISHED if error is None else FAILED
+    return run_status
 
 
 def _below(
-    source: str, speakers: dict[str, _Speaker], names: dict[str, str], above: frozenset[str]
+    source: str,
+    speakers: dict[str, _Speaker],
+    calls: dict[str, PairState],
+    status: str,
+    above: frozenset[str] = frozenset(["main"]),
 ) -> tuple[StepNode, ...]:
     """The subagents of a source; one whose parent nobody knows belongs to the main agent."""
     return tuple(
         StepNode(
             name=each.source,
-            kind=f"by {names[each.call_id]}" if each.call_id in names else "subagent",
+            kind="subagent" if (call := calls.get(each.call_id or "")) is None else f"by {call.name}",
             path=each.source,
             iteration=0,
-            status="completed",
-            started_at=each.first,
-            ended_at=each.last,
-            messages=len(each.messages),
-            tool_calls=len(each.calls),
-            steps=_below(each.source, speakers, names, above | {each.source}),
+            status=status if call is None else subagent_status(call.has_result, call.error, status),
+            started_at=each.times.span.started_at,
+            ended_at=each.times.span.ended_at,
+            messages=each.messages,
+            tool_calls=each.calls,
+            steps=_below(each.source, speakers, calls, status, above | {each.source}),
         )
         for each in speakers.values()
         if each.source not in above and (each.parent if each.parent in speakers else "main") == source

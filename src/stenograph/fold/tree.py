@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from stenograph.model.block import StreamBlock
+from stenograph.fold.calls import CallPairs
+from stenograph.fold.messages import MessageCounter
+from stenograph.fold.status import FAILED, FINISHED, NOT_KNOWN, RUNNING, UNKNOWN, Life, RunStatus
 from stenograph.model.event import Event
-from stenograph.model.payload import LifecyclePayload, MessagePayload, ToolPayload
+from stenograph.model.payload import LifecyclePayload
 
-RUNNING, COMPLETED, FAILED, MISSING = "running", "completed", "failed", "missing"
+MISSING = "missing"
+"""The status of a called run that is not at hand; all others are those of `fold.status`."""
 DEEPEST = 100
 """Steps nested deeper than this stand beside their parent instead of below it: readers of a tree recurse."""
 
@@ -24,7 +27,7 @@ class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     path: str
     iteration: int
     status: str
-    """`running` (begun, not ended), `completed` or `failed`."""
+    """`finished` or `failed`; of a step that has not ended `running` when the run lives, else `unknown`."""
     error: str | None = None
     started_at: str
     ended_at: str | None = None
@@ -42,7 +45,8 @@ class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_run_id: str | None = None
     name: str
     status: str
-    """`running`, `completed`, `failed`, or `missing` when its journal is not there."""
+    """One of `fold.status.STATUSES`, or `missing` when its journal is not there."""
+    status_reason: str | None = None
     error: str | None = None
     started_at: str | None = None
     ended_at: str | None = None
@@ -65,7 +69,8 @@ class _Draft:
     iteration: int
     started_at: str
     child_run_id: str | None = None
-    status: str = RUNNING
+    status: str = ""
+    """Empty while it has not ended."""
     error: str | None = None
     ended_at: str | None = None
     messages: int = 0
@@ -74,7 +79,7 @@ class _Draft:
     depth: int = 0
     siblings: list[_Draft] = field(default_factory=list)
 
-    def node(self) -> StepNode:
+    def node(self, unended: str) -> StepNode:
         child = None
         if self.child_run_id is not None:
             child = RunNode(run_id=self.child_run_id, name=self.name, status=MISSING, messages=0, tool_calls=0)
@@ -83,20 +88,23 @@ class _Draft:
             kind=self.kind,
             path=self.path,
             iteration=self.iteration,
-            status=self.status,
+            status=self.status or unended,
             error=self.error,
             started_at=self.started_at,
             ended_at=self.ended_at,
             messages=self.messages,
             tool_calls=self.tool_calls,
-            steps=tuple(step.node() for step in self.steps),
+            steps=tuple(step.node(unended) for step in self.steps),
             child=child,
         )
 
 
-def step_tree(events: Iterable[Event]) -> RunNode:
-    """The steps of one run. A called run is there by its id, as `missing`: whoever has the files fills it in."""
-    return _Growth(events).node()
+def step_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
+    """The steps of one run. A called run is there by its id, as `missing`: the caller that has the files fills it in.
+
+    `life` is what is known of the process that writes the run.
+    """
+    return _Growth(events).node(life)
 
 
 class _Growth:
@@ -106,34 +114,39 @@ class _Growth:
         self.run_id = ""
         self.parent_run_id: str | None = None
         self.name = ""
-        self.status = RUNNING
+        self._status = RunStatus()
         self.error: str | None = None
         self.started_at: str | None = None
         self.ended_at: str | None = None
         self.events = 0
-        self._seen: set[str | tuple[str, str]] = set()
+        self._messages = MessageCounter()
+        self._pairs = CallPairs()
         self.root = _Draft("", "", "", 0, "")
         self.open: list[_Draft] = []
         for event in events:
             self._add(event)
 
-    def node(self) -> RunNode:
+    def node(self, life: Life) -> RunNode:
+        verdict = self._status.verdict(life)
+        unended = RUNNING if life.is_alive else UNKNOWN
         return RunNode(
             run_id=self.run_id,
             parent_run_id=self.parent_run_id,
             name=self.name,
-            status=self.status,
+            status=verdict.status,
+            status_reason=verdict.reason,
             error=self.error,
             started_at=self.started_at,
             ended_at=self.ended_at,
             events=self.events,
             messages=self.root.messages,
             tool_calls=self.root.tool_calls,
-            steps=tuple(step.node() for step in self.root.steps),
+            steps=tuple(step.node(unended) for step in self.root.steps),
         )
 
     def _add(self, event: Event) -> None:
         self.events += 1
+        self._status.add(event)
         self.run_id = self.run_id or event.run_id
         self.parent_run_id = self.parent_run_id or event.parent_run_id
         payload = event.payload if isinstance(event.payload, LifecyclePayload) else None
@@ -143,35 +156,15 @@ class _Growth:
                 self.started_at = event.timestamp
             case "run.completed":
                 self.error = payload.error if payload else None
-                self.status = FAILED if self.error else COMPLETED
                 self.ended_at = event.timestamp
             case "step.started" | "step.call_workflow.started":
                 self._begin(event, payload)
             case "step.completed" | "step.call_workflow.completed":
                 self._end(event, payload)
-            case "message.user" | "message.assistant" if self._is_new_message(event):
+            case "message.user" | "message.assistant" if self._messages.is_new(event):
                 self._owner(event.path, event.iteration).messages += 1
-            case "tool.call" if self._is_new_call(event):
-                self._owner(event.path, event.iteration).tool_calls += 1
-
-    def _is_new_message(self, event: Event) -> bool:
-        """Not a chunk of a stream, and not one more record of a message that was counted already."""
-        payload = event.payload
-        if not isinstance(payload, MessagePayload) or payload.message_id is None:
-            return not _is_stream(payload)
-        key = (event.source, payload.message_id)
-        if key in self._seen or _is_stream(payload):
-            return False
-        self._seen.add(key)
-        return True
-
-    def _is_new_call(self, event: Event) -> bool:
-        """Not the other witness (router, agent) of a call that was counted already."""
-        key = event.payload.call_id if isinstance(event.payload, ToolPayload) else ""
-        if key and key in self._seen:
-            return False
-        self._seen.add(key)
-        return True
+            case "tool.call" | "tool.result" if (joined := self._pairs.add(event, event.seq)) is not None:
+                self._owner(event.path, event.iteration).tool_calls += joined.change.calls
 
     def _begin(self, event: Event, payload: LifecyclePayload | None) -> None:
         name = payload.name if payload else event.path.rpartition(".")[2]
@@ -198,7 +191,7 @@ class _Growth:
             return
         self.open.remove(step)
         step.error = payload.error if payload else None
-        step.status = FAILED if step.error else COMPLETED
+        step.status = FAILED if step.error else FINISHED
         step.ended_at = event.timestamp
 
     def _owner(self, path: str, iteration: int) -> _Draft:
@@ -209,8 +202,3 @@ class _Growth:
         found = [step for step in self.open if step.path == path]
         same = [step for step in found if step.iteration == iteration]
         return (same or found or [None])[-1]  # type: ignore[list-item]
-
-
-def _is_stream(payload: object) -> bool:
-    blocks = payload.blocks if isinstance(payload, MessagePayload) else ()
-    return bool(blocks) and all(isinstance(block, StreamBlock) for block in blocks)

@@ -9,6 +9,14 @@ from msgspec import Struct
 
 from stenograph.model.event import Event
 
+BEGINS_UNIT = "type = 'message.user' AND source = 'main'"
+"""`begins_unit` in SQL, over rows that have these columns."""
+
+
+def begins_unit(event: Event) -> bool:
+    """Whether somebody speaks to the main agent: a subagent's prompt is part of the unit that spawned it."""
+    return event.type == "message.user" and event.source == "main"
+
 
 class Unit(Struct, frozen=True, kw_only=True):
     """What somebody asked of a run, and all that followed from it."""
@@ -36,8 +44,7 @@ class _Draft:
 class UnitSplitter:
     """The units of runs whose events come one by one.
 
-    Only what is said to `main` begins a unit: a subagent's prompt is part of the unit that spawned it. Runs may be
-    interleaved; each has its own units.
+    `begins_unit` says where one begins. Runs may be interleaved; each has its own units.
     """
 
     def __init__(self) -> None:
@@ -49,7 +56,7 @@ class UnitSplitter:
         draft = self._drafts.get(event.run_id)
         if draft is None:
             draft = self._drafts[event.run_id] = _Draft(event.run_id)
-        if event.type == "message.user" and event.source == "main":
+        if begins_unit(event):
             if draft.events:
                 ended = draft.unit()
             draft = self._drafts[event.run_id] = _Draft(event.run_id, draft.number + 1, event)

@@ -9,13 +9,14 @@ inside, a non-empty line leads to at least one event or is counted in `report.ac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid5
 
 import msgspec
 from msgspec import Struct, field
 
+from stenograph.fold.agent_tables import Tool, Turns
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -43,6 +44,10 @@ class Context(Struct, frozen=True, kw_only=True):
     at: str = "1970-01-01T00:00:00.000000Z"
     """The file's time: for lines before any that has one of its own."""
     keep_raw: bool = True
+    separate: Container[str] = frozenset()
+    """The sources that have files of their own: what this file repeats of them is left to those."""
+    already: frozenset[int] = frozenset()
+    """Records of a subagent's file, by their keys, that the session's main file told before this file was there."""
     side_file: Callable[[str], str | None] | None = None
     """Reads an output that the agent parked in a file of its own; None where none may be opened."""
 
@@ -123,6 +128,10 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     identify: Callable[[Sequence[Any], str], Identity]
     """What the first records and the path tell about the run."""
     open: Callable[[Context], Format]
+    turns: Turns = Turns()
+    """Which of its records begin, end or interrupt a turn."""
+    tools: Mapping[str, Tool] = {}
+    """What its agent's tools do, by name."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

@@ -13,11 +13,13 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none
 from stenograph.formats.claude_line import LINE_TYPES, attachment_event, line_event, system_event
 from stenograph.formats.claude_message import ClaudeFormat, message_of, text_of
-from stenograph.formats.claude_record import Message, SessionRecord, record_from
+from stenograph.formats.claude_progress import record_keys, subagent_record
+from stenograph.formats.claude_record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_sidechain import Sidechains
 from stenograph.model.block import ToolUseBlock
 
@@ -37,6 +39,10 @@ class ClaudeCodeFormat(ClaudeFormat):
         super().__init__(context)
         self._sidechains = Sidechains()
         self._source = context.source
+        self._spawners: dict[str, str] = {}
+        """Who made a call that begins a subagent."""
+        self.told_of: dict[str, set[int]] = {}
+        """What progress lines told of each subagent: the keys of its records."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -47,8 +53,14 @@ class ClaudeCodeFormat(ClaudeFormat):
     def _map(self, record: SessionRecord | None) -> None:
         if record is None:
             return  # no record at all: the base keeps it as unknown
-        self._locate(record)
+        if self.context.already and not self.context.already.isdisjoint(record_keys(record)):
+            self._accumulate()
+            return
         kind = record.type
+        if kind == "progress" and (told := subagent_record(record)) is not None and self._is_news(*told):
+            self._subagent(record, *told)
+            return
+        self._locate(record)
         if kind == "assistant":
             self._assistant(record, message_of(record))
         elif kind == "user":
@@ -61,6 +73,8 @@ class ClaudeCodeFormat(ClaudeFormat):
             self._flat(record, kind)
         elif isinstance(kind, str) and kind in LINE_TYPES:
             self._system(*line_event(record, kind))
+            if isinstance(record.shape, Shape):
+                self._define(record.shape.tools)
 
     def _locate(self, record: SessionRecord) -> None:
         """Whose line it is: the file's, or an inline subagent's."""
@@ -82,6 +96,31 @@ class ClaudeCodeFormat(ClaudeFormat):
             parent_call_id=chain.parent_call_id,
         )
 
+    def _is_news(self, source: str, inner: SessionRecord) -> bool:
+        """Whether a subagent's record in a progress line is told nowhere else."""
+        if source in self.context.separate:
+            return False
+        keys, told = record_keys(inner), self.told_of.setdefault(source, set())
+        is_new = told.isdisjoint(keys)
+        told.update(keys)
+        return is_new
+
+    def _subagent(self, record: SessionRecord, source: str, inner: SessionRecord) -> None:
+        """What a subagent says or is answered, as its own file would tell it."""
+        call_id = text_or_none(record.parent_tool_use_id)
+        self._source = source
+        self._place(
+            inner.timestamp,
+            source=source,
+            session_id=text_or_none(record.session_id) if self.context.session_id is None else None,
+            parent_source=self._spawners.get(call_id or "", self.context.source),
+            parent_call_id=call_id,
+        )
+        if inner.type == "assistant":
+            self._assistant(inner, message_of(inner))
+        else:
+            self._user_line(inner)
+
     def _user_line(self, record: SessionRecord) -> None:
         content = message_of(record).content
         if record.is_compact_summary is True:
@@ -93,6 +132,8 @@ class ClaudeCodeFormat(ClaudeFormat):
         attachment = record.attachment
         if attachment is None or attachment.type != "queued_command":
             self._system(*attachment_event(attachment))
+            if attachment is not None and attachment.type == "prompt_snapshot":
+                self._define(attachment.tools)
             return
         # What came while the agent was busy, a person's prompt or a notification, is written nowhere else.
         is_harness = attachment.is_meta is True or attachment.command_mode == "task-notification"
@@ -117,6 +158,7 @@ class ClaudeCodeFormat(ClaudeFormat):
         super()._called(block)
         if block.tool_name in SPAWNING_TOOLS and isinstance(block.tool_input, dict):
             self._sidechains.announce(block.tool_input.get("prompt"), block.tool_id, self._source)
+            self._spawners[block.tool_id] = self._source
 
 
 # What a file is, by its first records and its name.
@@ -233,4 +275,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=ClaudeCodeFormat,
+    turns=turns.CLAUDE_CODE,
+    tools=tools.CLAUDE,
 )

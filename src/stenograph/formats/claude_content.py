@@ -8,6 +8,7 @@ from typing import Any
 
 from stenograph.formats.attachment import attachment, text_attachment
 from stenograph.formats.claude_record import Usage
+from stenograph.formats.loose import dollars
 from stenograph.formats.verbatim import verbatim
 from stenograph.model.block import (
     AttachmentBlock,
@@ -42,13 +43,16 @@ def block_of(item: Any) -> Block:
     if kind == "text" and isinstance(text := item.get("text"), str):
         return TextBlock(fidelity=EMITTED, text=text)
     if kind == "thinking" and isinstance(thinking := item.get("thinking"), str):
-        return ThinkingBlock(fidelity=EMITTED, thinking=thinking)
+        return ThinkingBlock(fidelity=EMITTED, thinking=thinking, signature=text_or_none(item.get("signature")))
+    if kind == "redacted_thinking" and isinstance(hidden := item.get("data"), str):
+        return ThinkingBlock(fidelity=EMITTED, thinking="", encrypted_content=hidden)
     if kind == "tool_use" or is_server_call(kind):
         return ToolUseBlock(
             fidelity=EMITTED,
             tool_name=text_or_blank(item.get("name")),
             tool_id=text_or_blank(item.get("id")),
             tool_input=item.get("input"),
+            kind="server" if kind != "tool_use" else None,
         )
     if is_result(kind):
         return ToolResultBlock(
@@ -80,13 +84,6 @@ def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
         return text_attachment(source.get("media_type"), data.encode())
     except UnicodeEncodeError:
         return None
-
-
-def call_of(block: ToolUseBlock) -> ToolPayload:
-    """The call that a tool_use block asks for."""
-    return ToolPayload(
-        name=block.tool_name, call_id=block.tool_id, input=block.tool_input, output=None, fidelity=EMITTED
-    )
 
 
 def result_of(item: dict[str, Any], *, duration_ms: Any = None, name: Any = None) -> ToolPayload:
@@ -138,10 +135,16 @@ def side_file_of(output: Any) -> str | None:
     return f"tool-results/{name}" if name else None
 
 
-def usage_of(usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None) -> UsagePayload:
+def usage_of(
+    usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None, cost_usd: Any = None
+) -> UsagePayload:
     """Usage with cached input counted as input, as the wire format wants it."""
     read = _count(usage.cache_read_input_tokens)
+    by_duration = usage.cache_creation if isinstance(usage.cache_creation, dict) else {}
+    hour = _count(by_duration.get("ephemeral_1h_input_tokens"))
     created = _count(usage.cache_creation_input_tokens)
+    if created is None and by_duration:
+        created = (_count(by_duration.get("ephemeral_5m_input_tokens")) or 0) + (hour or 0)
     details = usage.output_tokens_details
     return UsagePayload(
         scope=scope,
@@ -149,7 +152,11 @@ def usage_of(usage: Usage, *, scope: Any = "call", model: Any = None, message_id
         output_tokens=_count(usage.output_tokens) or 0,
         cache_read_input_tokens=read,
         cache_creation_input_tokens=created,
+        cache_creation_1h_input_tokens=hour,
         reasoning_output_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        speed=text_or_none(usage.speed),
+        service_tier=text_or_none(usage.service_tier),
+        cost_usd=dollars(cost_usd),
         model=text_or_none(model),
         message_id=text_or_none(message_id),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.claude_content import (
     EMITTED,
     block_of,
     blocks_of,
-    call_of,
     is_result,
     result_of,
     side_file_of,
@@ -18,6 +18,7 @@ from stenograph.formats.claude_content import (
 )
 from stenograph.formats.claude_harness import subtype_of_meta, subtype_of_origin, subtype_of_text
 from stenograph.formats.claude_record import Message, SessionRecord, StreamRecord, ToolUseResult, Usage
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, UsagePayload
 
@@ -32,9 +33,16 @@ class ClaudeFormat(LineFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._usages: dict[str, UsagePayload] = {}
+        self._tools = ToolDefinitions()
 
     def _system(self, subtype: str, text: Any = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text_or_none(text), data=data))
+
+    def _define(self, tools: Any) -> None:
+        """The tools that the model may call, when they are new or changed."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     # The user's side: prompts, tool results, and what the harness says in the user's name.
 
@@ -124,7 +132,7 @@ class ClaudeFormat(LineFormat):
         if _is_error(record, message):
             self._api_error(record, blocks)
         elif message.usage is not None and message.model != SYNTHETIC:
-            self._call_usage(message.usage, message.model, message.id)
+            self._call_usage(message.usage, message.model, message.id, getattr(record, "cost_usd", None))
 
     def _answer(self, blocks: list[Block], message: Message) -> None:
         payload = MessagePayload(
@@ -157,9 +165,9 @@ class ClaudeFormat(LineFormat):
         }
         self._emit("error", ErrorPayload(message=text or code or "API error", code=code, data=data or None))
 
-    def _call_usage(self, usage: Usage, model: Any, message_id: Any) -> bool:
+    def _call_usage(self, usage: Usage, model: Any, message_id: Any, cost_usd: Any = None) -> bool:
         """Usage of one model call, when it is new or has changed."""
-        payload = usage_of(usage, model=model, message_id=message_id)
+        payload = usage_of(usage, model=model, message_id=message_id, cost_usd=cost_usd)
         key = payload.message_id
         if key is not None:
             if self._usages.get(key) == payload:

@@ -12,7 +12,12 @@ from stenograph.model.block import Block
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Origin
 
-_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+_DELTAS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
 """Where each kind of delta has its piece."""
 
 _NONE = object()
@@ -29,6 +34,7 @@ class Partial:
         """Where the latest piece of a block came from."""
         self._started: dict[Any, dict[str, Any]] = {}
         self._pieces: dict[Any, list[str]] = {}
+        self._signatures: dict[Any, str] = {}
         self._usage: dict[str, Any] = {}
 
     def take(self, event: dict[str, Any], place: Origin | None) -> None:
@@ -56,7 +62,10 @@ class Partial:
         field = _DELTAS.get(kind) if isinstance(kind, str) else None
         piece = delta.get(field) if field is not None else None
         if not isinstance(piece, str):
-            return  # signatures and the like are no content
+            return  # citations and the like are not content
+        if field == "signature":
+            self._signatures[index] = self._signatures.get(index, "") + piece
+            return
         if index not in self._started:  # the stream was cut at its beginning
             self._started[index] = {"type": "tool_use" if field == "partial_json" else field}
             self._pieces[index] = []
@@ -100,8 +109,9 @@ class Partial:
             kind = block.get("type")
             if kind in ("text", "thinking"):
                 pieces = str(block.get(kind) or "") + pieces
-                if pieces:
-                    found.append(block_of({**block, kind: pieces}))
+                signed = {"signature": self._signatures[index]} if index in self._signatures else {}
+                if pieces or signed:
+                    found.append(block_of({**block, kind: pieces, **signed}))
             elif pieces or not block.get("input"):
                 found.append(block_of({**block, "input": _input(pieces)}))
             else:

@@ -23,7 +23,11 @@ class Usage(Struct, gc=False):
     output_tokens: Any = None
     cache_read_input_tokens: Any = None
     cache_creation_input_tokens: Any = None
+    cache_creation: Any = None
+    """What was written, by the duration of the cache."""
     output_tokens_details: Any = None
+    speed: Any = None
+    service_tier: Any = None
 
 
 class Message(Struct, gc=False):
@@ -82,6 +86,13 @@ class Attachment(Struct, gc=False, rename="camel"):
     used: Any = None
     total: Any = None
     remaining: Any = None
+    tools: Any = None
+
+
+class Shape(Struct, gc=False):
+    """What a request to the model had beside its messages."""
+
+    tools: Any = None
 
 
 class Progress(Struct, gc=False, rename="camel"):
@@ -94,6 +105,8 @@ class Progress(Struct, gc=False, rename="camel"):
     elapsed_time_seconds: Any = None
     total_lines: Any = None
     agent_id: Any = None
+    message: Any = None
+    """What a subagent said or was answered: a record of its own (2.1.12 to 2.1.81)."""
 
 
 class SessionRecord(Struct, gc=False, rename="camel"):
@@ -111,6 +124,7 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     message: Message | list[Any] | str | None = None
     tool_use_result: ToolUseResult | list[Any] | Scalar = None
     attachment: Attachment | None = None
+    shape: Shape | list[Any] | Scalar = None
     origin: Any = None
     is_meta: Any = None
     is_compact_summary: Any = None
@@ -118,6 +132,8 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     error: Any = None
     api_error_status: Any = None
     api_error_type: Any = None
+    cost_usd: Any = field(default=None, name="costUSD")
+    """What the answer cost, as versions before 1.0.9 say."""
     # What the other line types have to say.
     content: Any = None
     level: Any = None
@@ -209,6 +225,7 @@ class StreamRecord(Struct, gc=False):
     # What the system lines have to say.
     cwd: Any = None
     model: Any = None
+    tools: Any = None
     permission_mode: Any = field(default=None, name="permissionMode")
     claude_code_version: Any = None
     content: Any = None

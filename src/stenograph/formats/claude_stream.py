@@ -11,11 +11,13 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_message import ClaudeFormat, message_of
 from stenograph.formats.claude_partial import Partial
 from stenograph.formats.claude_record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
+from stenograph.formats.loose import dollars
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -87,6 +89,8 @@ class ClaudeStreamFormat(ClaudeFormat):
         self._agents: dict[str, str] = {}
         """The ids of subagents by the call that spawned them."""
         self._has_failed = False
+        self._cost = 0.0
+        """Dollars of the process so far, as its last turn says."""
         """Whether this turn has reported an error already; its result repeats it."""
 
     def _decode(self, line: bytes) -> Any:
@@ -164,6 +168,8 @@ class ClaudeStreamFormat(ClaudeFormat):
         texts = (getattr(record, name) for name in _SYSTEM_TEXTS)
         text = next((found for each in texts if (found := text_or_none(each)) is not None), None)
         self._system(subtype, text or text_or_none(record.stderr), _SYSTEM_DATA.of(record))
+        if subtype == "init":
+            self._define(record.tools)
 
     def _turn(self, record: StreamRecord) -> None:
         """The end of a turn: its result repeats the last answer, its usage is what the turn took."""
@@ -177,9 +183,17 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._emit("error", ErrorPayload(message=message, code=code))
         self._has_failed = False
         if record.usage is not None:
-            usage = usage_of(record.usage, scope="turn")
+            usage = usage_of(record.usage, scope="turn", cost_usd=self._cost_of_turn(record.total_cost_usd))
             if usage.input_tokens or usage.output_tokens:  # a local command asks no model
                 self._emit("token.usage", usage)
+
+    def _cost_of_turn(self, total: Any) -> float | None:
+        """What the total of the process grew by since the last turn."""
+        cost = dollars(total)
+        if cost is None:
+            return None
+        before, self._cost = self._cost, cost
+        return round(cost - before, 9) if cost >= before else cost
 
     # Partial messages.
 
@@ -252,4 +266,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=ClaudeStreamFormat,
+    turns=turns.CLAUDE_STREAM,
+    tools=tools.CLAUDE,
 )

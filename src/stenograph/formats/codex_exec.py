@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
@@ -179,11 +181,10 @@ class CodexExecFormat(LineFormat):
 
     def _call(self, name: str, call_id: str, given: Any) -> None:
         self._called.add(call_id)
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
+        kind = "server" if name == "web_search" else None
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given, kind=kind)
         self._say("assistant", (block,))
-        self._emit(
-            "tool.call", ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
-        )
+        self._emit("tool.call", call_of(block))
 
     def _result(
         self,
@@ -373,4 +374,6 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=CodexExecFormat,
+    turns=turns.CODEX_EXEC,
+    tools=tools.CODEX,
 )

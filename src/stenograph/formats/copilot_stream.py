@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stenograph.formats import tools, turns
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.copilot_cli.content import requests_of
@@ -179,7 +180,7 @@ class CopilotStreamFormat(CopilotFormat):
         self._source = source
         for block in blocks:
             if isinstance(block, ToolUseBlock):
-                self._call(block.tool_name, block.tool_id, block.tool_input)
+                self._call(block)
         self._return_to(before)
 
     def _leave_for(self, where: Where) -> tuple[Where, bytes | None]:
@@ -237,4 +238,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CopilotStreamFormat,
+    turns=turns.COPILOT_STREAM,
+    tools=tools.COPILOT,
 )

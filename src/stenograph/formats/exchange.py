@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.model import mend
 from stenograph.model.codec import Decoder, encode
@@ -70,4 +71,5 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=ExchangeFormat,
+    tools=tools.GENERIC,
 )

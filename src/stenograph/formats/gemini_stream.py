@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.loose import a_count, a_dict, a_str, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
@@ -94,11 +96,9 @@ class GeminiStreamFormat(LineFormat):
         name, call_id = a_str(record.get("tool_name")), a_str(record.get("tool_id"))
         given = record.get("parameters")
         self._names[call_id] = name
-        self._say(
-            "assistant", ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
-        )
-        call = ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
-        self._emit("tool.call", call)
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
+        self._say("assistant", block)
+        self._emit("tool.call", call_of(block))
 
     def _tool_result(self, record: dict[str, Any]) -> None:
         call_id, output = a_str(record.get("tool_id")), record.get("output")
@@ -216,4 +216,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=GeminiStreamFormat,
+    turns=turns.GEMINI_STREAM,
+    tools=tools.GEMINI,
 )

@@ -10,6 +10,8 @@ from typing import Any
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
+_TOO_MUCH = 10**9
+"""Dollars. No call costs as much, and sums stay exact."""
 FAR = 253_402_300_800
 """The year 10000, in seconds."""
 
@@ -48,6 +50,12 @@ def a_count(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def dollars(value: Any) -> float | None:
+    """The value when it is an amount of money that was spent."""
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _TOO_MUCH
+    return float(value) if is_amount else None
 
 
 def a_time(value: Any) -> str | None:

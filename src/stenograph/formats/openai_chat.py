@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.model_api.format import ApiFormat
 from stenograph.formats.model_api.recognize import identity_of, is_written_in
@@ -33,4 +34,5 @@ SPEC = FormatSpec(
     detect=_detect,
     identify=_identify,
     open=OpenAIChatFormat,
+    tools=tools.GENERIC,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, run_id_of
 from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import error_of
@@ -84,4 +85,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=OpenCodeStreamFormat,
+    turns=turns.OPENCODE_STREAM,
+    tools=tools.OPENCODE,
 )

@@ -181,16 +181,6 @@ def torn_path(path: Path) -> Path:
     return path.with_name(path.name + ".torn")
 
 
-def is_being_written(fd: int) -> bool:
-    """Whether some recorder holds the journal behind this descriptor."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    fcntl.flock(fd, fcntl.LOCK_UN)
-    return False
-
-
 def _make_private_folders(folder: Path) -> list[Path]:
     """Create what is missing, for the owner alone; folders that exist keep the mode their owner gave them."""
     missing: list[Path] = []

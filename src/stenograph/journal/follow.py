@@ -59,11 +59,11 @@ class Follower:
         watch = FolderWatch(self.path.parent, self._stop)
         try:
             while not self._stop.is_set():
-                yield from self._new_events()
+                yield from self.new()
                 watch.wait()
         finally:
             watch.close()
-            self._forget_file()
+            self.release()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         import asyncio
@@ -71,14 +71,15 @@ class Follower:
         watch = FolderWatch(self.path.parent, self._stop)
         try:
             while not self._stop.is_set():
-                for event, _ in self._new_events():
+                for event, _ in self.new():
                     yield event
                 await asyncio.to_thread(watch.wait)
         finally:
             self._stop.set()  # a wait that was cancelled still runs in its thread; this ends it
-            self._forget_file()
+            self.release()
 
-    def _new_events(self) -> Iterator[tuple[Event, bytes]]:
+    def new(self) -> Iterator[tuple[Event, bytes]]:
+        """What has come since the last call, each with its line; for loops that wait in their own way."""
         reader = self._current_reader()
         while reader is not None and (lines := reader.read()):
             for line in lines:
@@ -97,7 +98,7 @@ class Follower:
             return self._reader  # gone or out of reach: what was written before is still in the open file
         reader = self._reader
         if reader is None or status.st_ino != self._inode or status.st_size < reader.offset:
-            self._forget_file()
+            self.release()
             try:
                 self._reader = LineReader(open_source(self.path))
             except RunNotFound:
@@ -105,7 +106,8 @@ class Follower:
             self._inode = status.st_ino
         return self._reader
 
-    def _forget_file(self) -> None:
+    def release(self) -> None:
+        """Let go of the file, from the thread that reads; the next look opens it again."""
         if self._reader is not None:
             os.close(self._reader.fd)
             self._reader = None

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError
+from stenograph import config
+from stenograph.errors import AmbiguousRun, RunNotFound, SourceError
 from stenograph.model.ids import check_run_id
 
 DEFAULT_ROOT = "storage"
 ENVIRONMENT = "STENOGRAPH_STORAGE"
-HOME_ENVIRONMENT = "STENOGRAPH_HOME"
 SUFFIX = ".jsonl"
 
 Root = str | os.PathLike[str]
 
 
 def storage_root(root: Root = DEFAULT_ROOT) -> Path:
-    """The root to use: the one given, or `$STENOGRAPH_STORAGE` in place of the default."""
+    """The root to use: the one given, or in place of the default `$STENOGRAPH_STORAGE` or the configuration's."""
     if os.fspath(root) == DEFAULT_ROOT:
-        root = os.environ.get(ENVIRONMENT) or root
+        root = config.value("archive.storage") or root
     return Path(root)
 
 
 def archive_home() -> Path:
-    """The folder that keeps the runs of this machine: `$STENOGRAPH_HOME`, or where the system keeps a user's data."""
-    given = os.environ.get(HOME_ENVIRONMENT)
+    """The folder that keeps the runs of this machine.
+
+    It is `$STENOGRAPH_HOME`, else the configuration's `archive.home`, else where the system keeps a user's data.
+    """
+    given = config.value("archive.home")
     if given:
         return Path(given)
     from platformdirs import user_data_dir
@@ -35,8 +39,8 @@ def archive_home() -> Path:
 
 
 def recording_root(root: Root | None = None) -> Path:
-    """Where an agent's session is recorded: the root given, or `$STENOGRAPH_STORAGE`, or the archive."""
-    return Path(root or os.environ.get(ENVIRONMENT) or archive_home()).absolute()
+    """Where an agent's session is recorded: the root given, or the one that is set (`storage_root`), or the archive."""
+    return Path(root or config.value("archive.storage") or archive_home()).absolute()
 
 
 def journal_path(root: Path, run_id: str) -> Path:
@@ -47,49 +51,54 @@ def journal_path(root: Path, run_id: str) -> Path:
 def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
     """The journal that a person means: a path, a run id, or the unique beginning of one."""
     text = os.fspath(target)
-    path = Path(text)
-    try:
-        if path.is_file():
-            return path
-        if path.is_dir():
-            raise SourceError(f"{text} is a folder; name one journal in it", text)
-    except PermissionError as error:
-        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
-    except OSError as error:
-        if isinstance(error, SourceError):
-            raise
-        raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
-    folders = [place / "transcripts" for place in _places(root)]
-    found = [file for folder in folders for file in _starting_with(folder, text.lower())]
+    path = existing_path(text)
+    if path is not None and path.is_dir():
+        raise SourceError(f"{text} is a folder; name one journal in it", text)
+    if path is not None:
+        return path
+    found = journals_of(text, root)
     if len(found) == 1:
         return found[0]
     if found:
-        ids = tuple(sorted(file.stem for file in found))
-        shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
-        raise AmbiguousRun(f"{text} fits {len(ids)} runs ({shown}); give more of the run id", ids)
-    where = " or ".join(map(str, folders))
-    raise RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
+        raise ambiguous(text, [file.stem for file in found])
+    raise no_run(text, root)
 
 
-def expected_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
-    """Like `find_journal`, but a journal that does not exist yet is fine when its name is complete."""
+def existing_path(text: str) -> Path | None:
+    """The file or folder of that name; None where there is none. Raises `SourceError` for what we may not look at."""
+    path = Path(text)
     try:
-        return find_journal(target, root)
-    except RunNotFound:
-        text = os.fspath(target)
-        if text.endswith(SUFFIX):
-            return Path(text)
-        try:
-            return journal_path(storage_root(root), text)
-        except InvalidRunId:
-            pass
-        raise
+        return path if path.is_file() or path.is_dir() else None
+    except PermissionError as error:
+        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
+    except OSError as error:
+        raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
 
 
-def _places(root: Root) -> list[Path]:
-    """The roots in which to look: agents' sessions are in the archive unless somebody said otherwise."""
+def journals_of(prefix: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> list[Path]:
+    """The journals whose run ids begin so, those of the root before those of the archive (`home`)."""
+    return [file for place in _places(root, home) for file in _starting_with(place / "transcripts", prefix.lower())]
+
+
+def ambiguous(prefix: str, run_ids: Iterable[str]) -> AmbiguousRun:
+    """The error for the beginning of several run ids."""
+    ids = tuple(sorted(run_ids))
+    shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
+    return AmbiguousRun(f"{prefix} fits {len(ids)} runs ({shown}); give more of the run id", ids)
+
+
+def no_run(text: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> RunNotFound:
+    """The error for what is neither a file nor a run."""
+    where = " or ".join(str(place / "transcripts") for place in _places(root, home))
+    return RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
+
+
+def _places(root: Root, home: Path | None = None) -> list[Path]:
+    """The roots in which to look: agents' sessions are in the archive unless a root of one's own was given."""
     given = storage_root(root)
-    return [given] if given != Path(DEFAULT_ROOT) else [given, archive_home()]
+    if home is None and given != Path(DEFAULT_ROOT):
+        return [given]
+    return [given, home or archive_home()]
 
 
 def _starting_with(folder: Path, prefix: str) -> list[Path]:

@@ -453,7 +453,7 @@ def _is_sound(origin: Origin) -> bool:
         or origin.time not in (None, "inherited", "given")
     ):
         return False
-    if origin.line is not None and origin.line.__class__ is not int:
+    if any(number is not None and number.__class__ is not int for number in (origin.line, origin.seq)):
         return False
     texts = (
         origin.source,

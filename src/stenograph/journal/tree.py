@@ -10,6 +10,7 @@ from stenograph.errors import InvalidRunId, SourceError
 from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.journal.place import SUFFIX, Root, find_journal
 from stenograph.journal.reader import read_events
+from stenograph.liveness import Liveness
 from stenograph.model.ids import check_run_id
 
 
@@ -35,7 +36,7 @@ def _all_steps(steps: tuple[StepNode, ...]) -> list[StepNode]:
 
 
 def _grown(journal: Path, above: frozenset[str]) -> RunNode:
-    node = step_tree(read_events(journal))
+    node = step_tree(read_events(journal), Liveness().of([journal], is_journal=True))
     above |= {node.run_id}
     steps = tuple(_with_children(step, journal.parent, above) for step in node.steps)
     return replace(node, steps=steps, journal=str(journal))

@@ -12,9 +12,9 @@ from msgspec.structs import fields
 
 from stenograph.errors import InvalidRunId
 from stenograph.fold.open_ends import OpenEnds
-from stenograph.journal.file import is_being_written
 from stenograph.journal.lines import LineReader
 from stenograph.journal.reader import open_source
+from stenograph.liveness import is_being_written
 from stenograph.model import mend
 from stenograph.model.codec import Decoder
 from stenograph.model.event import EVENT_TYPES, Event

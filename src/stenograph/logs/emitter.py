@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
+from stenograph.errors import InvalidEvent
 from stenograph.journal.forked import survives_fork
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
+from stenograph.model import ids
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
 from stenograph.transcript.entry import ROLES, Role, TranscriptEntry
@@ -39,14 +42,25 @@ class TranscriptEmitter:
         session_id: str | None = None,
         logger: logging.Logger | None = None,
         emit_raw: bool = True,
+        run_id: str | None = None,
     ) -> None:
+        """`run_id` is the run that the entries are recorded in; without one the evaluation's id stands for it.
+
+        Raises `InvalidEvent` for a logger of another library: it would refuse every record.
+        """
+        if logger is not None and not isinstance(logger, logging.Logger | logging.LoggerAdapter):
+            raise InvalidEvent(f"{logger!r:.80} is not a logging.Logger; give one of the standard library")
         self.prompt_name = prompt_name
         self.adapter = adapter
         self.session_id = session_id
         self.emit_raw = emit_raw
+        self.evaluation_id = str(uuid4())
+        """Tells the entries of this emitter apart from those of others that log for the same run."""
+        self.run_id = run_id or self.evaluation_id
         self._logger = logger or logging.getLogger(__name__)
         self._guard = Guard(f"transcript of {prompt_name!r}")
-        self._lock = threading.RLock()  # protects the numbers and the tally, and keeps records in their order
+        self._lock = threading.RLock()  # protects all that follows, and keeps records in their order
+        self._latest = datetime.min.replace(tzinfo=UTC)
         self._numbers: dict[str, int] = {}
         self._tally = Tally()
         survives_fork(self)
@@ -88,14 +102,14 @@ class TranscriptEmitter:
         A type that is not one of the nine becomes `unknown`, with the given one as `detail.subtype`.
         """
 
-        def build() -> TranscriptEntry:
+        def build(number: int) -> TranscriptEntry:
             known = isinstance(entry_type, str) and entry_type in ROLES
-            moment, text = _moment(timestamp)
+            moment, text = self._now() if timestamp is None else _moment(timestamp)
             return TranscriptEntry(
                 prompt_name=self.prompt_name,
                 adapter=self.adapter,
                 entry_type=entry_type if known else "unknown",
-                sequence_number=0,
+                sequence_number=number,
                 source=source,
                 timestamp=moment,
                 session_id=session_id or self.session_id,
@@ -108,12 +122,11 @@ class TranscriptEmitter:
                 tool_input=jsonable(tool_input),
                 metadata=jsonable(metadata),
                 timestamp_text=text,
-                given_id=entry_id,
+                run_id=self.run_id,
+                entry_id=entry_id or ids.entry_id(self.evaluation_id, source, f"#{number}"),
             )
 
-        entry = self._guard.call("a log entry", build)
-        if entry is not None:
-            self.emit_entry(entry)
+        self._guard.call("a log entry", self._emit_built, source, build)
 
     def emit_entry(self, entry: TranscriptEntry) -> None:
         """Log an entry that somebody made already; its number becomes the next one of its source."""
@@ -146,6 +159,15 @@ class TranscriptEmitter:
     def _after_fork(self) -> None:
         self._lock = threading.RLock()
 
+    def _emit_built(self, source: str, build: Callable[[int], TranscriptEntry]) -> None:
+        with self._lock:
+            self._emit(build(self._numbers.get(source, 0) + 1))
+
+    def _now(self) -> tuple[datetime, str]:
+        """The present moment and its text; never before the one given last, also where the clock was set back."""
+        self._latest = max(self._latest, datetime.now(UTC))
+        return self._latest, self._latest.isoformat(timespec="milliseconds")
+
     def _emit(self, entry: TranscriptEntry) -> None:
         with self._lock:
             number = self._numbers[entry.source] = self._numbers.get(entry.source, 0) + 1
@@ -154,13 +176,18 @@ class TranscriptEmitter:
             self._tally.add(entry)
             if not self.is_enabled:
                 return
-            context = entry.as_dict() | {"entry_id": str(entry.entry_id)}
+            context = entry.as_dict()
+            context.setdefault("run_id", self.run_id)
+            if context["run_id"] != self.evaluation_id:
+                context["evaluation_id"] = self.evaluation_id
             if not self.emit_raw:
                 context.pop("raw", None)
             self._log(logging.DEBUG, ENTRY, f"transcript entry: {entry.entry_type}", context)
 
     def _note(self, level: int, event: str, message: str, context: dict[str, Any]) -> None:
-        envelope: dict[str, Any] = {"prompt_name": self.prompt_name, "adapter": self.adapter}
+        envelope: dict[str, Any] = {"prompt_name": self.prompt_name, "adapter": self.adapter, "run_id": self.run_id}
+        if self.run_id != self.evaluation_id:
+            envelope["evaluation_id"] = self.evaluation_id
         if self.session_id is not None:
             envelope["session_id"] = self.session_id
         self._guard.attempt(f"the log record {event}", self._log, level, event, message, jsonable(envelope | context))
@@ -169,13 +196,11 @@ class TranscriptEmitter:
         self._logger.log(level, "%s", message, extra={"event": event, "context": context})
 
 
-def _moment(timestamp: str | datetime | None) -> tuple[datetime, str | None]:
+def _moment(timestamp: str | datetime) -> tuple[datetime, str | None]:
     """A moment, and how its source wrote it."""
     if isinstance(timestamp, str):
         return moment_of(timestamp) or datetime.now(UTC), timestamp
-    moment = timestamp or datetime.now(UTC)
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware, aware.isoformat(timespec="milliseconds") if timestamp is None else None
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC), None
 
 
 def _plain(summary: TranscriptSummary) -> dict[str, Any]:

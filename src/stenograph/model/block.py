@@ -18,10 +18,17 @@ class TextBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
 
 
 class ThinkingBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="thinking"):
-    """Reasoning that the agent showed."""
+    """Reasoning that the agent showed; what a provider needs to take it back rides along, and says nothing itself."""
 
     fidelity: Fidelity
     thinking: str
+    """Empty where all of it is encrypted or was left out."""
+    signature: str | None = None
+    """By which the provider knows its own thinking again."""
+    id: str | None = None
+    """The provider's id of the reasoning item; blocks of one item share it."""
+    encrypted_content: str | None = None
+    """The reasoning as only the provider can read it, on the first block of its item."""
 
 
 class ToolUseBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_use"):
@@ -32,6 +39,14 @@ class ToolUseBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool
     tool_id: str
     """Joins the wish to its `tool.call` and `tool.result` (their `call_id`)."""
     tool_input: Any
+    namespace: str | None = None
+    """The group of tools that the name belongs to, where the API has groups."""
+    kind: str | None = None
+    """`custom` (free text as input), `server` (run on the API's side); absent for a function."""
+
+
+OPAQUE = ("signature", "encrypted_content")
+"""Fields of blocks that only their provider can read: not searched, not masked, not shown."""
 
 
 class ToolResultBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_result"):

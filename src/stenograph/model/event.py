@@ -53,6 +53,8 @@ class Origin(Value, frozen=True, kw_only=True):
     """With `parent_source`: the call that spawned this source."""
     time: Literal["inherited", "given"] | None = None
     """Set when the source had no timestamp of its own."""
+    seq: int | None = None
+    """The event's number in its journal, where it has another here and no line tells its place."""
 
 
 class Event(Value, frozen=True, kw_only=True):
@@ -78,6 +80,11 @@ class Event(Value, frozen=True, kw_only=True):
     """The exact source line, on the first event of that line."""
     raw_b64: str | None = None
     """The same in base64, when the line is not UTF-8."""
+
+    @property
+    def told_at(self) -> str:
+        """The timestamp; empty where the source told none and none before, so that it is only its file's time."""
+        return "" if self.origin is not None and self.origin.time == "given" else self.timestamp
 
     @property
     def source(self) -> str:

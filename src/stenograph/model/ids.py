@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     from _hashlib import HASH
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+_RANDOM = re.compile(
+    r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?=[A-Za-z]*[0-9])[0-9A-Za-z]{16,}", re.ASCII
+)
+_MANY_CHARACTERS = 8
 _ENTRY_NAMESPACE = UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11").bytes
 _VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 """The digit that says which kind of UUID it is, by the digit of the digest that stood there."""
+_FREE_BITS = ~(0xF000 << 64 | 0xC000 << 48)
+_VERSION_5 = 0x5000 << 64 | 0x8000 << 48
 
 
 def check_run_id(value: object) -> str:
@@ -26,23 +32,35 @@ def check_run_id(value: object) -> str:
     return text
 
 
-def entry_id(scope: str, source: str, number: int) -> UUID:
+def is_unique(id: str) -> bool:
+    """Whether an id is unique by itself, judged by its shape: a UUID, or a long stretch of letters and digits.
+
+    Local model servers number their answers (`chatcmpl-17`), and redacted or scripted files repeat words: such an id
+    tells the calls of one session apart and no more. Random ids of 16 characters use many different ones, which
+    padded numbers and repeated words do not.
+    """
+    return any(len(set(found)) >= _MANY_CHARACTERS for found in _RANDOM.findall(id))
+
+
+def entry_id(run_id: str, source: str, place: str) -> UUID:
     """The id of an entry, the same wherever the entry is read."""
-    return UUID(entry_id_text(scope, source, number))
+    digest = _series(run_id, source).copy()
+    digest.update(place.encode("utf-8", "backslashreplace"))
+    return UUID(int=int.from_bytes(digest.digest()[:16], "big") & _FREE_BITS | _VERSION_5)
 
 
-def entry_id_text(scope: str, source: str, number: int) -> str:
+def entry_id_text(run_id: str, source: str, place: str) -> str:
     """The same as text: a UUID of version 5, made without the objects that the standard library makes on the way."""
-    digest = _series(scope, source).copy()
-    digest.update(str(number).encode())
+    digest = _series(run_id, source).copy()
+    digest.update(place.encode("utf-8", "backslashreplace"))
     text = digest.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANTS[text[16]]}{text[17:20]}-{text[20:32]}"
 
 
 @lru_cache(maxsize=256)
-def _series(scope: str, source: str) -> HASH:
+def _series(run_id: str, source: str) -> HASH:
     from hashlib import sha1  # loads OpenSSL, and not every command needs an id
 
     # Garbage ids may hold lone surrogates, which have no UTF-8.
-    name = f"{scope}\n{source}\n".encode("utf-8", "backslashreplace")
+    name = f"{run_id}\n{source}\n".encode("utf-8", "backslashreplace")
     return sha1(_ENTRY_NAMESPACE + name, usedforsecurity=False)

@@ -6,12 +6,17 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta
 
-from stenograph.model.block import Block, Fidelity
+from stenograph.model.block import Block, Fidelity, StreamBlock, TextBlock
 from stenograph.model.value import Value
 
 ErrorText = Annotated[str, Meta(min_length=1)]
 Tokens = Annotated[int, Meta(ge=0)]
+Dollars = Annotated[float, Meta(ge=0)]
 Scope = Literal["call", "turn", "total"]
+
+
+TOOL_DEFINITIONS = "tool_definitions"
+"""The subtype of a `system.event` that has the definitions of tools."""
 
 
 class LifecyclePayload(Value, frozen=True, kw_only=True):
@@ -38,6 +43,22 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     replaces: bool | None = None
     """True where the agent wrote the message anew: a text that goes on where an earlier one ended stands for it."""
 
+    @property
+    def said(self) -> tuple[Block, ...]:
+        """The blocks without the copy of the system prompt, which is the last text of its message."""
+        if self.system_prompt is None:
+            return self.blocks
+        last = next((n for n in reversed(range(len(self.blocks))) if isinstance(self.blocks[n], TextBlock)), None)
+        if last is None or self.blocks[last].text != self.system_prompt:  # type: ignore[union-attr]  # it is a text
+            return self.blocks
+        return self.blocks[:last] + self.blocks[last + 1 :]
+
+    @property
+    def is_chunk(self) -> bool:
+        """Whether it is only a piece of a streamed reply: not a message of its own, and no part of one."""
+        blocks = self.blocks
+        return bool(blocks) and type(blocks[0]) is StreamBlock and all(type(block) is StreamBlock for block in blocks)
+
 
 class ToolPayload(Value, frozen=True, kw_only=True):
     """A tool was called or answered (`tool.call`, `tool.result`)."""
@@ -54,6 +75,10 @@ class ToolPayload(Value, frozen=True, kw_only=True):
     fidelity: Fidelity
     duration_ms: float | None = None
     blocks: tuple[Block, ...] | None = None
+    namespace: str | None = None
+    """On a call: the group of tools that the name belongs to, where the API has groups."""
+    kind: str | None = None
+    """On a call: `custom` (free text as input), `server` (run on the API's side); absent for a function."""
 
 
 class SystemPayload(Value, frozen=True, kw_only=True):
@@ -74,7 +99,16 @@ class UsagePayload(Value, frozen=True, kw_only=True):
     """Reasoning included."""
     cache_read_input_tokens: Tokens | None = None
     cache_creation_input_tokens: Tokens | None = None
+    """Written to a cache, for any duration."""
+    cache_creation_1h_input_tokens: Tokens | None = None
+    """The part of `cache_creation_input_tokens` that was written for an hour."""
     reasoning_output_tokens: Tokens | None = None
+    speed: str | None = None
+    """The source's own word, such as `fast`."""
+    service_tier: str | None = None
+    """The source's own word, such as `standard`, `batch`, `flex` or `priority`."""
+    cost_usd: Dollars | None = None
+    """Only where the source itself names a cost."""
     model: str | None = None
     message_id: str | None = None
 
@@ -84,6 +118,7 @@ TOKEN_COUNTS = (
     "output_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
     "reasoning_output_tokens",
 )
 """The fields of `token.usage` that can be added up."""

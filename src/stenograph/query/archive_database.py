@@ -5,18 +5,24 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import msgspec
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.schema import open_index
 from stenograph.archive.words import event_text
+from stenograph.fold.actions import Change, action
+from stenograph.fold.calls import CallPair
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
+from stenograph.formats.registry import formats
 from stenograph.model import mend
 from stenograph.model.event import Event
-from stenograph.query.prices import Prices
+from stenograph.model.payload import TOKEN_COUNTS
+from stenograph.query.run_status import RunStatuses, add_status_functions
+from stenograph.query.runs import title_of
 from stenograph.query.views import VIEWS
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -25,7 +31,7 @@ _EVENTS_AT_HAND = 64
 
 
 @contextmanager
-def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
+def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connection]:
     """A connection of its own with the views and their functions; the archive reads what events say."""
     connection = open_index(archive.home.path, readonly=True)
     reading = _Reading(archive)
@@ -35,11 +41,17 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
         "steno_entries": (1, reading.entries),
         "steno_entry": (3, reading.entry),
         "steno_error": (1, reading.error),
-        "steno_cost": (6, partial(_cost, prices)),
+        "steno_title": (2, title_of),
+        "steno_archive": (1, partial(getattr, archive.home.identity() or _Unknown())),
+        "steno_action": (2, reading.action),
+        "steno_may_be": (2, _may_be),
+        "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
+        "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(_cost(prices, *values).is_partial)),
     }
     try:
         for name, (arguments, function) in functions.items():
             connection.create_function(name, arguments, function, deterministic=True)
+        add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
             connection.execute(view.statement)
         yield connection
@@ -47,10 +59,16 @@ def views_of(archive: Archive, prices: Prices) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+class _Unknown:
+    """An archive of which nothing says which it is: it was made by an older version, and not synced since."""
+
+    id = host = user = None
+
+
 class _Reading:
     """What events say, for the functions of the connection."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._event = lru_cache(_EVENTS_AT_HAND)(archive.event)
         self._entries = lru_cache(_EVENTS_AT_HAND)(self._projected)
 
@@ -78,6 +96,17 @@ class _Reading:
         event = self._event(number)
         return [] if event is None else Projector().feed(event)
 
+    def action(self, call: int, result: int | None) -> str | None:
+        """What a call does, as JSON."""
+        event, answer = self._of(call), self._of(result)
+        if event is None:
+            return None
+        pair = CallPair(run_id=event.run_id, source=event.source, call_id="", name="", call=event, result=answer)
+        does = action(pair)
+        changes = [_change(change) for change in does.changes]
+        facts = {"kind": does.kind, "command": does.command, "cwd": does.cwd, "exit_code": does.exit_code}
+        return msgspec.json.encode({**facts, "changes": changes}).decode()
+
     def error(self, number: int | None) -> str | None:
         event = self._of(number)
         if event is None:
@@ -89,8 +118,27 @@ class _Reading:
         return None if number is None else self._event(number)
 
 
-def _cost(prices: Prices, model: str | None, scope: str, into: int, out: int, read: int, created: int) -> float | None:
-    usage = Usage(
-        input_tokens=into, output_tokens=out, cache_read_input_tokens=read, cache_creation_input_tokens=created
-    )
-    return prices.cost(model, usage, input_of_call=None if scope == "call" else 0)
+def _change(change: Change) -> dict[str, Any]:
+    added, removed = change.lines
+    return {"path": change.path, "kind": change.kind, "added": added, "removed": removed}
+
+
+@cache
+def _may_be(name: str, kinds: str) -> bool:
+    """Whether some format has a tool of that name and of one of these kinds; saves reading the calls of all others."""
+    tools = (spec.tools.get(name) for spec in formats().values())
+    return any(tool is not None and tool.kind in kinds.split() for tool in tools)
+
+
+def _cost(
+    prices: Prices,
+    model: str | None,
+    speed: str | None,
+    service_tier: str | None,
+    reported: float | None,
+    scope: str,
+    *tokens: int,
+) -> Cost:
+    usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)))
+    length = None if scope == "call" else 0
+    return prices.cost(Terms(model, speed, service_tier), usage, input_of_call=length, reported=reported)

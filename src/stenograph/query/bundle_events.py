@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from stenograph.bundle.account import duration_of
+from stenograph.bundle.account import call_duration
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.usage import UsageCounter
 from stenograph.logs.formatter import as_json
@@ -113,18 +113,20 @@ class EventRows:
         """The rows of `call_facts`."""
         for pair in pair_calls(self._tools):
             call, result = pair.call, pair.result
+            if call is None:
+                continue
             yield (
                 pair.run_id,
                 pair.source,
                 pair.name,
                 pair.call_id,
-                None if call is None else _number(call.seq),
+                _number(call.seq),
                 None if result is None else _number(result.seq),
-                None if call is None else call.timestamp,
+                call.timestamp,
                 None if result is None else result.timestamp,
-                duration_of(pair),
+                None if result is None else call_duration(call.timestamp, result.timestamp, result.payload.duration_ms),
                 pair.error,
-                None if call is None else self._ids[id(call)],
+                self._ids[id(call)],
                 None if result is None else self._ids[id(result)],
             )
 
@@ -149,6 +151,10 @@ class EventRows:
                 _number(told.cache_creation_input_tokens),
                 _number(told.reasoning_output_tokens),
                 int(id(told) in counted),
+                _number(told.cache_creation_1h_input_tokens),
+                told.speed,
+                told.service_tier,
+                told.cost_usd,
             )
 
     def _note(self, event: _Event, source: str) -> None:

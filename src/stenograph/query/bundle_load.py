@@ -136,7 +136,7 @@ def _load_events(connection: sqlite3.Connection, container: Container, manifest:
     marks = ", ".join("?" * 12)
     connection.executemany(f"INSERT INTO call_facts VALUES ({marks})", rows.calls())
     connection.executemany("INSERT INTO errors VALUES (?, ?, ?, ?, ?, NULL, ?, ?)", rows.errors)
-    connection.executemany(f"INSERT INTO usage VALUES ({marks}, ?)", rows.usage())
+    connection.executemany(f"INSERT INTO usage VALUES ({', '.join('?' * 17)})", rows.usage())
 
 
 def _store_events(connection: sqlite3.Connection, waiting: list[tuple[Any, ...]]) -> None:

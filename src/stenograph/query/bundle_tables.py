@@ -88,7 +88,7 @@ TABLES = (
             "source": "`main` or `subagent:<id>`",
             "tool_name": "the tool",
             "call_id": "joins them",
-            "call_seq": "the event of the call; null when only a result was told",
+            "call_seq": "the event of the call",
             "result_seq": "the event of the result; null when it was never answered",
             "started_at": "when it was called",
             "ended_at": "when it was answered",
@@ -119,6 +119,10 @@ TABLES = (
             "cache_creation_input_tokens": "written to a cache",
             "reasoning_output_tokens": "spent on reasoning",
             "is_counted": "1 when it is part of the sum: every token counts once",
+            "cache_creation_1h_input_tokens": "of those written to a cache, for an hour",
+            "speed": "such as `fast`, where the source names one",
+            "service_tier": "such as `batch`, where the source names one",
+            "cost_usd": "where the source itself names a cost",
         },
     ),
     Table(name="manifest", about="what the manifest says", columns={"key": "the field", "value": "text, or JSON"}),
@@ -174,7 +178,8 @@ CREATE TABLE call_facts (
 CREATE TABLE errors (kind, run_id, seq, source, timestamp, log_id, message, detail);
 CREATE TABLE usage (
     run_id, seq, source, timestamp, scope, model, message_id, input_tokens, output_tokens, cache_read_input_tokens,
-    cache_creation_input_tokens, reasoning_output_tokens, is_counted
+    cache_creation_input_tokens, reasoning_output_tokens, is_counted, cache_creation_1h_input_tokens, speed,
+    service_tier, cost_usd
 );
 CREATE TABLE manifest (key, value);
 CREATE TABLE environment (section, name, value);

@@ -8,7 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.query.prices import Prices
+from stenograph.errors import RunNotFound
+from stenograph.fold.prices import Prices
+from stenograph.fold.status import Verdict
+from stenograph.query.run_status import RunStatuses
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 
@@ -28,70 +31,128 @@ class RunLine(Struct, frozen=True, kw_only=True):
     format: str
     project: str | None
     cwd: str | None
+    agent_version: str | None
     name: str | None
     """What it was called, for runs of our own."""
     status: str
-    """`running`, `finished` or `failed`, from what the run itself says."""
+    """One of `fold.status.STATUSES`."""
+    status_reason: str
+    """Why."""
     started_at: str | None
     ended_at: str | None
     """When its last event was."""
     duration_s: float | None
+    duration_ms: int | None
     turns: int
+    messages: int
+    """Of users and agents, those of subagents included."""
     tools: int
-    """Tool calls."""
+    """The same as `tool_calls`."""
+    tool_calls: int
+    failed_calls: int
+    open_calls: int
+    """Without a result."""
     errors: int
+    """Error events and failed calls."""
+    subagents: int
     events: int
     model: str | None
     """The one it used last."""
     input_tokens: int
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
+    cache_creation_1h_input_tokens: int
+    """Part of those before."""
     output_tokens: int
     reasoning_output_tokens: int
     model_calls: int
     """Reports of usage that count; tokens that another run reported first count there."""
     cost_usd: float | None
     """For the models that have a price; null when none has."""
+    cost_is_partial: bool
+    """Whether a part of it has no price: then it cost at least that much."""
     unpriced_models: list[str]
     first_prompt: str | None
+    title: str | None
+    """Its name, else the first line of its first prompt."""
 
 
 _COLUMNS = (
-    "run_id, parent_run_id, forked_from, agent, format, project, cwd, name, status, started_at, ended_at,"
-    " started_ms, ended_ms, turns, tools, errors, events, model, first_prompt"
+    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, name, started_at, ended_at,"
+    " started_ms, ended_ms, turns, messages, tools, failed_calls, open_calls, errors, events, model, first_prompt"
 )
+_SUBAGENTS = "(SELECT count(*) FROM main.sources WHERE run = runs.id AND source <> 'main')"
+
+
+_LONGEST_TITLE = 200
 
 
 def list_runs(
-    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None
+    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None, after: str | None = None
 ) -> tuple[list[RunLine], int]:
-    """The runs that are meant, those with the newest events first, and how many there are without the limit."""
+    """The runs that are meant, those with the newest events first, and how many there are without the limit.
+
+    With `after`, those that come after the run of that id. Raises `RunNotFound` where there is no such run.
+    """
     condition, parameters = scope.of_runs()
+    if after is not None:
+        place = index.execute("SELECT coalesce(ended_ms, -1), id FROM main.runs WHERE run_id = ?", (after,)).fetchone()
+        if place is None:
+            raise RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
+        condition += " AND (coalesce(runs.ended_ms, -1), runs.id) < (?, ?)"
+        parameters += place
     query = f"""
-        SELECT id, {_COLUMNS} FROM main.runs AS runs WHERE {condition}
+        SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE {condition}
         ORDER BY ended_ms DESC, id DESC LIMIT ?
     """
     rows = index.execute(query, [*parameters, -1 if limit is None else limit]).fetchall()
     total = len(rows)
     if limit is not None and total >= limit:
         total = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
+    return _lines(index, rows, prices), total
+
+
+def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:
+    """The line of one run (`runs.id`)."""
+    query = f"SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE id = ?"
+    return _lines(index, index.execute(query, (run,)).fetchall(), prices)[0]
+
+
+def title_of(name: str | None, first_prompt: str | None) -> str | None:
+    """What to call a run: its name, else the first line of what was asked."""
+    lines = (line.strip() for line in (name or first_prompt or "").splitlines())
+    return next((line for line in lines if line), "")[:_LONGEST_TITLE] or None
+
+
+def _lines(index: sqlite3.Connection, rows: list[tuple[Any, ...]], prices: Prices) -> list[RunLine]:
     spending = _spending(index, [row[0] for row in rows], prices)
-    return [_line(row, spending.get(row[0], Spending())) for row in rows], total
+    statuses = RunStatuses(index)
+    return [_line(row, spending.get(row[0], Spending()), statuses.verdict(row[0])) for row in rows]
 
 
 def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dict[int, Spending]:
     condition = f"counted.run IN ({', '.join(map(str, runs))})" if len(runs) <= _MOST_NAMED else "1"
     found: dict[int, Spending] = {}
-    for run, model, usage, dollars in spent(index, "counted.run", condition, [], prices):
-        found.setdefault(run, Spending()).add(model, usage, dollars)
+    for run, model, usage, cost in spent(index, "counted.run", condition, [], prices):
+        found.setdefault(run, Spending()).add(model, usage, cost)
     return found
 
 
-def _line(row: tuple[Any, ...], spending: Spending) -> RunLine:
-    told = dict(zip(_COLUMNS.split(", "), row[1:], strict=True))
+def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine:
+    told = dict(zip(_COLUMNS.split(", "), row[2:], strict=True))
     begun, ended = told.pop("started_ms"), told.pop("ended_ms")
-    duration = None if begun is None or ended is None else max(0, ended - begun) / 1000
-    return RunLine(**told, **spending.fields(), duration_s=duration)
+    duration = None if begun is None or ended is None else max(0, ended - begun)
+    return RunLine(
+        **told,
+        **spending.fields(),
+        duration_s=None if duration is None else duration / 1000,
+        duration_ms=duration,
+        status=verdict.status,
+        status_reason=verdict.reason,
+        tool_calls=told["tools"],
+        subagents=row[1],
+        title=title_of(told["name"], told["first_prompt"]),
+    )
 
 
 def with_called_runs(index: sqlite3.Connection, run: int) -> Iterator[int]:

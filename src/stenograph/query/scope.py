@@ -10,6 +10,8 @@ from stenograph.query.language import Query
 from stenograph.query.period import Period
 
 Parameters = list[object]
+STATUSES = ("running", "waiting", "finished", "failed", "interrupted", "unknown")
+"""Those of `fold.status`, which takes longer to load than a search."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):
@@ -19,6 +21,10 @@ class Scope(Struct, frozen=True, kw_only=True):
     """The name of an agent or format, or its beginning."""
     project: str | None = None
     """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
+    status: str | None = None
+    """One of `STATUSES`; asked of `steno_status`, which the connection must have."""
+    model: str | None = None
+    """The name of the model it used last, or its beginning."""
     period: Period = Period()
     grep: Query | None = None
     """Only runs in which this is found."""
@@ -59,6 +65,12 @@ class Scope(Struct, frozen=True, kw_only=True):
             condition, values = _in_project(self.project)
             conditions.append(condition)
             parameters += values
+        if self.status is not None:
+            conditions.append("steno_status(runs.id) = ?")
+            parameters.append(self.status)
+        if self.model is not None:
+            conditions.append("runs.model GLOB ?")
+            parameters.append(_literally(self.model) + "*")
         if self.grep is not None:
             conditions.append(
                 "runs.id IN (SELECT found.run FROM words JOIN main.events AS found ON found.id = words.rowid"

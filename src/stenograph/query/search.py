@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from stenograph.archive.archive import Archive
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
@@ -38,9 +40,13 @@ class Hit(Struct, frozen=True, kw_only=True):
     tool_name: str | None
     snippet: Snippet
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values; of the snippet, its text."""
+        return {**msgspec.structs.asdict(self), "snippet": self.snippet.text}
+
 
 def search(
-    archive: Archive,
+    archive: IndexReader,
     query: Query,
     scope: Scope | None = None,
     wanted: Wanted | None = None,

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from stenograph.archive.tables import LONG_INPUT
+from stenograph.archive.tables import LONG_INPUT, NANODOLLARS
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.kept_sums import moments_in, summed
 from stenograph.query.period import Period
-from stenograph.query.prices import Prices
 from stenograph.query.scope import Parameters
 
 _ALWAYS = Period()
@@ -27,17 +27,20 @@ class Spending:
     """For what has a price."""
     is_priced: bool = False
     """Whether anything has one."""
+    cost_is_partial: bool = False
+    """Whether a part has no price, so that the dollars are the least it can have cost."""
     unpriced: set[str] = field(default_factory=set)
     """Models without a price; the empty name is what no model was named for."""
 
-    def add(self, model: str | None, usage: Usage, dollars: float | None) -> None:
+    def add(self, model: str | None, usage: Usage, cost: Cost) -> None:
         """Take the tokens of one model into account."""
         self.usage += usage
-        if dollars is None:
+        self.cost_is_partial |= cost.is_partial
+        if cost.dollars is None:
             self.unpriced.add(model or "")
         else:
             self.is_priced = True
-            self.dollars += dollars
+            self.dollars += cost.dollars
 
     @property
     def cost_usd(self) -> float | None:
@@ -51,16 +54,19 @@ class Spending:
             "input_tokens": usage.input_tokens,
             "cache_read_input_tokens": usage.cache_read_input_tokens,
             "cache_creation_input_tokens": usage.cache_creation_input_tokens,
+            "cache_creation_1h_input_tokens": usage.cache_creation_1h_input_tokens,
             "output_tokens": usage.output_tokens,
             "reasoning_output_tokens": usage.reasoning_output_tokens,
             "model_calls": usage.records,
             "cost_usd": self.cost_usd,
+            "cost_is_partial": self.cost_is_partial,
             "unpriced_models": sorted(self.unpriced),
         }
 
 
-_TOKENS = ", ".join(TOKEN_COUNTS)
-_SUMS = ", ".join(f"sum(counted.{name})" for name in (*TOKEN_COUNTS, "calls"))
+_TERMS = "counted.model, counted.speed, counted.service_tier, counted.has_cost"
+_NUMBERS = (*TOKEN_COUNTS, "nanodollars", "calls")
+_SUMS = ", ".join(f"sum(counted.{name})" for name in _NUMBERS)
 
 
 def spent(
@@ -70,29 +76,31 @@ def spent(
     parameters: Parameters,
     prices: Prices,
     period: Period = _ALWAYS,
-) -> Iterator[tuple[Any, str | None, Usage, float | None]]:
-    """Tokens by a key and by model, with their cost in dollars; `key` and `condition` speak of `counted` and `runs`.
+) -> Iterator[tuple[Any, str | None, Usage, Cost]]:
+    """Tokens by a key and by model, with their cost; `key` and `condition` speak of `counted` and `runs`.
 
-    The price of a call may depend on how long its input is. The kept sums do not know what that means, so long calls
-    are taken out of them and added up by their length.
+    The price of a call may depend on how long its input is. The pre-aggregated sums are not split by input length, so
+    long calls are subtracted from them and priced separately.
     """
     bounds = prices.thresholds
-    counted = summed("counted", f"run, quarter, model, 0 AS step, {_TOKENS}, calls", period)
+    terms, numbers = _TERMS.replace("counted.", ""), ", ".join(_NUMBERS)
+    counted = summed("counted", f"run, quarter, {terms}, 0 AS step, {numbers}", period)
     if bounds:
         step = " + ".join(f"(input_tokens > {bound})" for bound in bounds)
-        negated = ", ".join(f"-{name}" for name in (*TOKEN_COUNTS, "calls"))
+        negated = ", ".join(f"-{name}" for name in _NUMBERS)
         long = f"main.counted_told WHERE scope = 'call' AND {_longer_than(bounds[0])} AND {moments_in(period)}"
         counted = f"""
-            {counted} UNION ALL SELECT run, quarter, model, 0, {negated} FROM {long}
-            UNION ALL SELECT run, quarter, model, {step}, {_TOKENS}, calls FROM {long}
+            {counted} UNION ALL SELECT run, quarter, {terms}, 0, {negated} FROM {long}
+            UNION ALL SELECT run, quarter, {terms}, {step}, {numbers} FROM {long}
         """
     query = f"""
-        SELECT {key}, counted.model, counted.step, {_SUMS}
+        SELECT {key}, {_TERMS}, counted.step, {_SUMS}
         FROM ({counted}) AS counted JOIN main.runs AS runs ON runs.id = counted.run
-        WHERE {condition} GROUP BY 1, 2, 3
+        WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6
     """
     for each in index.execute(query, parameters):
-        yield _priced(each, prices, bounds)
+        if each[-1]:  # of a group of long calls nothing is left among the short ones
+            yield _priced(each, prices, bounds)
 
 
 def _longer_than(bound: int) -> str:
@@ -100,9 +108,9 @@ def _longer_than(bound: int) -> str:
     return f"input_tokens > {bound}" + (f" AND input_tokens > {LONG_INPUT}" if bound >= LONG_INPUT else "")
 
 
-def _priced(
-    row: tuple[Any, ...], prices: Prices, bounds: tuple[int, ...]
-) -> tuple[Any, str | None, Usage, float | None]:
-    key, model, step, *tokens, records = row
+def _priced(row: tuple[Any, ...], prices: Prices, bounds: tuple[int, ...]) -> tuple[Any, str | None, Usage, Cost]:
+    key, model, speed, tier, has_cost, step, *tokens, nanodollars, records = row
     usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)), records=records)
-    return key, model, usage, prices.cost(model, usage, input_of_call=bounds[step - 1] + 1 if step else 0)
+    reported = nanodollars / NANODOLLARS if has_cost else None
+    length = bounds[step - 1] + 1 if step else 0
+    return key, model, usage, prices.cost(Terms(model, speed, tier), usage, input_of_call=length, reported=reported)

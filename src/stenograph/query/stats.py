@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.archive.tables import QUARTER_HOUR
+from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
-from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 from stenograph.query.tool_share import tokens_of_tools
@@ -114,9 +114,9 @@ def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "da
         index.create_function(name, 1, lru_cache(None)(function), deterministic=True)
     rows = _Rows()
     totals = Row("")
-    for key, model, usage, dollars in _spent(index, scope, prices, by):
-        rows[_name(key)].spending.add(model, usage, dollars)
-        totals.spending.add(model, usage, dollars)
+    for key, model, usage, cost in _spent(index, scope, prices, by):
+        rows[_name(key)].spending.add(model, usage, cost)
+        totals.spending.add(model, usage, cost)
     for key, *numbers in _called(index, scope, by):
         totals.calls.add(*numbers)
         if by != "model":
@@ -128,7 +128,7 @@ def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "da
 
 def _spent(
     index: sqlite3.Connection, scope: Scope, prices: Prices, by: str
-) -> Iterable[tuple[Any, str | None, Usage, float | None]]:
+) -> Iterable[tuple[Any, str | None, Usage, Cost]]:
     if by == "tool":
         return tokens_of_tools(index, scope, prices)
     return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period)

@@ -16,9 +16,9 @@ from operator import itemgetter
 
 from msgspec.structs import asdict
 
+from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model.payload import TOKEN_COUNTS
-from stenograph.query.prices import Prices
 from stenograph.query.scope import Scope
 
 NO_TOOL = "(no tool)"
@@ -31,8 +31,10 @@ class _Report:
     """A row of usage that counts."""
 
     scope: str
-    model: str | None
+    terms: Terms
     usage: Usage
+    reported: float | None
+    """Dollars, where the source itself names them."""
 
 
 @dataclass(slots=True)
@@ -80,16 +82,17 @@ class _Run:
 
 def tokens_of_tools(
     index: sqlite3.Connection, scope: Scope, prices: Prices
-) -> Iterator[tuple[str, str | None, Usage, float | None]]:
-    """Tokens by tool and model, with their cost in dollars."""
+) -> Iterator[tuple[str, str | None, Usage, Cost]]:
+    """Tokens by tool and model, with their cost."""
     for stretch in _stretches(index, scope):
         names = stretch.tools or [NO_TOOL]
         for report in stretch.reports:
             usage = report.usage
-            dollars = prices.cost(report.model, usage, input_of_call=None if report.scope == "call" else 0)
+            length = None if report.scope == "call" else 0
+            cost = prices.cost(report.terms, usage, input_of_call=length, reported=report.reported)
+            share = None if cost.dollars is None else cost.dollars / len(names)
             for number, name in enumerate(names):
-                share = None if dollars is None else dollars / len(names)
-                yield name, report.model, _share(usage, number, len(names)), share
+                yield name, report.terms.model, _share(usage, number, len(names)), cost._replace(dollars=share)
 
 
 def _share(usage: Usage, number: int, of: int) -> Usage:
@@ -120,10 +123,12 @@ def _reports(index: sqlite3.Connection, scope: Scope) -> dict[int, _Report]:
     """What counts, by the event that told it."""
     condition, parameters = scope.of_moments("counted.at_ms")
     query = f"""
-        SELECT counted.event, counted.scope, counted.model, {", ".join(f"counted.{name}" for name in TOKEN_COUNTS)}
+        SELECT counted.event, counted.scope, counted.model, counted.speed, counted.service_tier, counted.cost_usd,
+          {", ".join(f"counted.{name}" for name in TOKEN_COUNTS)}
         FROM counted JOIN main.runs AS runs ON runs.id = counted.run WHERE {condition}
     """
     found: dict[int, _Report] = {}
-    for event, kind, model, *tokens in index.execute(query, parameters):
-        found[event] = _Report(kind, model, Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)), records=1))
+    for event, kind, model, speed, tier, reported, *tokens in index.execute(query, parameters):
+        usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)), records=1)
+        found[event] = _Report(kind, Terms(model, speed, tier), usage, reported)
     return found

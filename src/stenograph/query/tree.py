@@ -6,28 +6,30 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from stenograph.archive.archive import Archive
-from stenograph.fold.tree import COMPLETED, DEEPEST, FAILED, RUNNING, RunNode, StepNode, step_tree
+from stenograph.archive.reader import IndexReader
+from stenograph.fold.subagents import subagent_status
+from stenograph.fold.tree import DEEPEST, RunNode, StepNode, step_tree
+from stenograph.query.run_status import RunStatuses
 
-_STATUS = {"running": RUNNING, "finished": COMPLETED, "failed": FAILED}
 _OURS = "exchange"
 
 
-def archived_tree(archive: Archive, run: int) -> RunNode:
+def archived_tree(archive: IndexReader, run: int) -> RunNode:
     """The tree of a run (`runs.id`). A run that it called and that the archive does not have is `missing`."""
     return _Growing(archive).run(run, frozenset())
 
 
 class _Growing:
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexReader) -> None:
         self._archive = archive
         self._index = archive.index
+        self._statuses = RunStatuses(archive.index)
 
     def run(self, run: int, above: frozenset[int]) -> RunNode:
         written = self._index.execute("SELECT format FROM runs WHERE id = ?", (run,)).fetchone()[0]
         above |= {run}
         if written == _OURS:
-            node = step_tree(self._archive.events(run))
+            node = step_tree(self._archive.events(run), self._statuses.life(run))
             return replace(node, steps=tuple(self._with_child(step, above) for step in node.steps))
         return self._agent(run, above)
 
@@ -42,15 +44,17 @@ class _Growing:
         return replace(step, steps=steps, child=child)
 
     def _agent(self, run: int, above: frozenset[int]) -> RunNode:
-        query = "SELECT run_id, parent_run_id, name, status, started_at, ended_at, events FROM runs WHERE id = ?"
-        run_id, parent, name, status, started, ended, events = self._index.execute(query, (run,)).fetchone()
-        sources = _Sources(self._archive, run)
+        query = "SELECT run_id, parent_run_id, name, started_at, ended_at, events FROM runs WHERE id = ?"
+        run_id, parent, name, started, ended, events = self._index.execute(query, (run,)).fetchone()
+        verdict = self._statuses.verdict(run)
+        sources = _Sources(self._archive, run, verdict.status)
         messages, calls = sources.counts.get("main", (0, 0))
         return RunNode(
             run_id=run_id,
             parent_run_id=parent,
             name=name or "",
-            status=_STATUS[status],
+            status=verdict.status,
+            status_reason=verdict.reason,
             started_at=started,
             ended_at=ended,
             events=events,
@@ -88,12 +92,14 @@ class _Growing:
 class _Sources:
     """Who speaks in one run of an agent."""
 
-    def __init__(self, archive: Archive, run: int) -> None:
+    def __init__(self, archive: IndexReader, run: int, status: str) -> None:
         index = archive.index
-        self._names: dict[str, str] = dict(index.execute("SELECT call_id, name FROM calls WHERE run = ?", (run,)))
+        self._status = status
+        query = "SELECT call_id, name, result IS NOT NULL, error FROM calls WHERE run = ?"
+        self._calls = {call_id: call for call_id, *call in index.execute(query, (run,))}
         messages = """
-            SELECT source, count(DISTINCT coalesce(message_id, id)) FROM events
-            WHERE run = ? AND type IN ('message.user', 'message.assistant') GROUP BY source
+            SELECT source, count(DISTINCT type || ' ' || coalesce('id ' || nullif(message_id, ''), id)) FROM events
+            WHERE run = ? AND type IN ('message.user', 'message.assistant') AND subtype IS NULL GROUP BY source
         """
         said: dict[str, int] = dict(index.execute(messages, (run,)))
         calls = "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL GROUP BY source"
@@ -122,7 +128,7 @@ class _Sources:
                     kind=self.kind(call_id, "subagent"),
                     path=name,
                     iteration=0,
-                    status=COMPLETED,
+                    status=self._ended(call_id),
                     started_at=first,
                     ended_at=last,
                     messages=messages,
@@ -134,4 +140,10 @@ class _Sources:
 
     def kind(self, call_id: str | None, otherwise: str) -> str:
         """Which call spawned something."""
-        return f"by {self._names[call_id]}" if call_id in self._names else otherwise
+        return f"by {self._calls[call_id][0]}" if call_id in self._calls else otherwise
+
+    def _ended(self, call_id: str | None) -> str:
+        if call_id not in self._calls:
+            return self._status
+        _, has_result, error = self._calls[call_id]
+        return subagent_status(bool(has_result), error, self._status)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.model.payload import TOKEN_COUNTS
+
 
 class View(Struct, frozen=True, kw_only=True):
     """One view."""
@@ -31,15 +33,18 @@ _PLACE = {
     **_RUN_ID,
     "seq": ("event.seq", "its number in the run"),
     "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-    "timestamp": ("event.timestamp", "when, as the agent wrote it"),
+    "timestamp": ("nullif(event.timestamp, '')", "when, as the agent wrote it; null where nothing tells"),
 }
 _TOKENS = {
     "input_tokens": "cached ones included",
     "cache_read_input_tokens": "read from a cache",
     "cache_creation_input_tokens": "written to a cache",
+    "cache_creation_1h_input_tokens": "of these, written for an hour",
     "output_tokens": "reasoning included",
     "reasoning_output_tokens": "spent on reasoning",
 }
+_PRICED = ", ".join(f"used.{name}" for name in ("model", "speed", "service_tier", "cost_usd", "scope", *TOKEN_COUNTS))
+"""What a price depends on."""
 _EVENTS = "main.events AS event JOIN main.runs AS run ON run.id = event.run"
 
 
@@ -52,6 +57,24 @@ def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
     """Columns that are called as in the table; `name: what it is`, one per line."""
     pairs = (line.strip().partition(": ") for line in names.strip().splitlines())
     return {name: (f"{table}.{name}", about) for name, _, about in pairs}
+
+
+_DONE = {
+    **_RUN_ID,
+    "seq": ("event.seq", "the number of the call"),
+    "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
+    "agent": ("run.agent", "who ran"),
+}
+
+
+def _actions(kinds: str) -> str:
+    """Calls whose tool is of one of these kinds, with what they do; the array has one element, read once per call."""
+    return (
+        "main.calls AS call JOIN main.runs AS run ON run.id = call.run"
+        f" JOIN main.events AS event ON event.id = call.call AND steno_may_be(call.name, '{kinds}')"
+        " JOIN json_each('[' || steno_action(call.call, call.result) || ']') AS does"
+        f" ON instr(' {kinds} ', ' ' || (does.value ->> '$.kind') || ' ')"
+    )
 
 
 VIEWS = (
@@ -69,7 +92,12 @@ VIEWS = (
             project: the last part of `cwd`
             cwd: the folder it worked in
             name: its name, for runs of our own
-            status: `running`, `finished` or `failed`
+            """,
+            "run",
+        )
+        | {"status": ("steno_status(run.id)", "`running`, `waiting`, `finished`, `failed`, `interrupted` or `unknown`")}
+        | _plain(
+            """
             started_at: when its first event was
             ended_at: when its last event was
             """,
@@ -87,7 +115,32 @@ VIEWS = (
             "run",
         )
         | {name: (f"run.{name}", about) for name, about in _TOKENS.items()}
-        | {"first_prompt": ("run.first_prompt", "the beginning of the first message to it")},
+        | {
+            "cost_usd": (
+                f"(SELECT round(sum(steno_cost({_PRICED})), 6) FROM main.counted AS used WHERE used.run = run.id)",
+                "its own model calls by list prices; null when none has a price",
+            ),
+            "cost_is_partial": (
+                f"(SELECT coalesce(max(steno_cost_is_partial({_PRICED})), 0) FROM main.counted AS used"
+                " WHERE used.run = run.id)",
+                "1 when a part of it has no price: then it cost at least that much",
+            ),
+            "first_prompt": ("run.first_prompt", "the beginning of the first message to it"),
+            "status_reason": ("steno_status_reason(run.id)", "why it has that status"),
+            "messages": ("run.messages", "messages of users and agents"),
+            "tool_calls": ("run.tools", "the same as `tools`"),
+            "failed_calls": ("run.failed_calls", "calls whose result is an error"),
+            "open_calls": ("run.open_calls", "calls without a result"),
+            "subagents": (
+                "(SELECT count(*) FROM main.sources WHERE run = run.id AND source <> 'main')",
+                "how many subagents spoke in it",
+            ),
+            "duration_ms": ("run.ended_ms - run.started_ms", "milliseconds between start and end"),
+            "title": ("steno_title(run.name, run.first_prompt)", "its name, else the first line of its first prompt"),
+            "host": ("steno_archive('host')", "the machine whose archive keeps it"),
+            "user": ("steno_archive('user')", "whose archive that is"),
+            "archive_id": ("steno_archive('id')", "which archive that is"),
+        },
         source="main.runs AS run",
     ),
     View(
@@ -101,7 +154,7 @@ VIEWS = (
             tool_name: the tool, for calls and results
             call_id: joins a call and its result
             message_id: joins the events of one message
-            subtype: of a `system.event`
+            subtype: of a `system.event`; `chunk` for a piece of a streamed message
             """,
             "event",
         )
@@ -129,22 +182,22 @@ VIEWS = (
     ),
     View(
         name="tool_calls",
-        about="one row per tool call, with its result",
+        about="one row per tool call, with its result; a result without a call is only an event",
         columns=_RUN_ID
         | {
-            "seq": ("event.seq", "the number of the call; null where only a result was told"),
+            "seq": ("event.seq", "the number of the call"),
             "result_seq": ("answer.seq", "the number of the result; null while there is none"),
             "source": ("call.source", "who called"),
             "call_id": ("call.call_id", "the agent's id of it"),
             "name": ("call.name", "the tool"),
-            "timestamp": ("coalesce(event.timestamp, answer.timestamp)", "when it was called"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
             "duration_ms": ("call.duration_ms", "as told, else between call and result"),
             "error": ("call.error", "why it failed; null when it did not"),
             "input": ("steno_payload(call.call) -> '$.input'", "what was asked, as JSON"),
             "output": ("steno_payload(call.result) -> '$.output'", "what came back, as JSON"),
         },
         source="main.calls AS call JOIN main.runs AS run ON run.id = call.run"
-        " LEFT JOIN main.events AS event ON event.id = call.call"
+        " JOIN main.events AS event ON event.id = call.call"
         " LEFT JOIN main.events AS answer ON answer.id = call.result",
     ),
     View(
@@ -154,7 +207,7 @@ VIEWS = (
             "run_id": ("message.run_id", "the run"),
             "seq": ("event.seq", "the number of its first event"),
             "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-            "timestamp": ("event.timestamp", "when it began"),
+            "timestamp": ("nullif(event.timestamp, '')", "when it began"),
             "role": ("event.role", "`user` or `assistant`"),
             "message_id": ("event.message_id", "the agent's id of it"),
             "parts": ("message.parts", "how many events it is spread over"),
@@ -163,8 +216,8 @@ VIEWS = (
         source="""(
           SELECT run.run_id AS run_id, min(event.id) AS id, count(*) AS parts, group_concat(event.id) AS ids
           FROM main.events AS event JOIN main.runs AS run ON run.id = event.run
-          WHERE event.type IN ('message.user', 'message.assistant')
-          GROUP BY run.run_id, event.source, event.type, coalesce(event.message_id, event.id)
+          WHERE event.type IN ('message.user', 'message.assistant') AND event.subtype IS NULL
+          GROUP BY run.run_id, event.source, event.type, coalesce(nullif(event.message_id, ''), event.id)
         ) AS message JOIN main.events AS event ON event.id = message.id""",
     ),
     View(
@@ -181,25 +234,57 @@ VIEWS = (
         }
         | {name: (f"used.{name}", about) for name, about in _TOKENS.items()}
         | {
+            "speed": ("used.speed", "such as `fast`, where the source names one"),
+            "service_tier": ("used.service_tier", "such as `batch`, where the source names one"),
+            "reported_cost_usd": ("used.cost_usd", "where the source itself names a cost"),
             "cost_usd": (
-                "steno_cost(used.model, used.scope, used.input_tokens, used.output_tokens,"
-                " used.cache_read_input_tokens, used.cache_creation_input_tokens)",
-                "by list prices; null for a model without one",
-            )
+                f"steno_cost({_PRICED})",
+                "the reported cost, else by list prices; null for a model without one",
+            ),
+            "cost_is_partial": (
+                f"steno_cost_is_partial({_PRICED})",
+                "1 when the model, its tier or its speed has no price",
+            ),
         },
         source="main.counted AS used JOIN main.runs AS run ON run.id = used.run"
         " LEFT JOIN main.events AS event ON event.id = used.event",
     ),
     View(
         name="errors",
-        about="one row per error and failed tool",
+        about="one row per error and failed tool; a failure that two reporters tell is one",
         columns=_PLACE
         | {
             "type": ("event.type", "`error` or `tool.result`"),
             "tool_name": ("event.tool_name", "the tool that failed"),
             "message": ("steno_error(event.id)", "what went wrong"),
         },
-        source=f"{_EVENTS} WHERE event.error",
+        source=f"""{_EVENTS} WHERE event.error AND (event.type <> 'tool.result' OR EXISTS (
+          SELECT 1 FROM main.calls WHERE run = event.run AND call_id = event.call_id AND result = event.id
+        ))""",
+    ),
+    View(
+        name="commands",
+        about="one row per shell command that an agent ran",
+        columns=_DONE
+        | {
+            "command": ("does.value ->> '$.command'", "the command line"),
+            "cwd": ("coalesce(does.value ->> '$.cwd', run.cwd)", "the folder in which it ran"),
+            "exit_code": ("does.value ->> '$.exit_code'", "as the result tells it; null where it does not"),
+            "is_error": ("call.error IS NOT NULL", "1 when the call failed"),
+        },
+        source=_actions("shell"),
+    ),
+    View(
+        name="file_changes",
+        about="one row per file that a call changes",
+        columns=_DONE
+        | {
+            "path": ("change.value ->> '$.path'", "the file, as the agent named it"),
+            "kind": ("change.value ->> '$.kind'", "`write`, `edit`, `delete` or `move`"),
+            "added": ("change.value ->> '$.added'", "lines that it adds"),
+            "removed": ("change.value ->> '$.removed'", "lines that it removes"),
+        },
+        source=f"{_actions('write edit')} JOIN json_each(does.value -> '$.changes') AS change",
     ),
 )
 EXAMPLES = (

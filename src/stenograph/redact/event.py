@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.model import AttachmentBlock, Event, Value
+from stenograph.model import AttachmentBlock, Event, ThinkingBlock, Value
+from stenograph.model.block import OPAQUE
 from stenograph.redact.known import Known
 from stenograph.redact.packed import unpacked
 from stenograph.redact.pair import labels_in
@@ -20,6 +21,8 @@ _encode = msgspec.json.Encoder().encode
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 """What the encoder raises for values that no journal can hold."""
 _BASE64 = "raw_b64"
+_READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
+"""Signatures and ciphertext look like secrets, and are worth nothing when a letter of them is changed."""
 _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
 
@@ -88,6 +91,8 @@ class EventMask:
             return node if masked == node else masked
         if isinstance(node, AttachmentBlock):
             return self._mask_attachment(node)
+        if isinstance(node, ThinkingBlock):
+            return self._mask_fields(node, _READABLE)
         if isinstance(node, Value):
             return self._mask_fields(node, node.__struct_fields__)
         if isinstance(node, dict):

@@ -1,33 +1,47 @@
-"""Numbers as people say them: durations, tokens, times of day."""
+"""Numbers and times as people read them, on the terminal and on the page: durations, amounts, tokens, costs."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from stenograph.fold.usage import Usage
+from stenograph.model.moment import moment_of
+
+if TYPE_CHECKING:
+    from stenograph.fold.usage import Usage
+
+_STEPS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d:\d\d:\d\d)")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 
 
 def duration(seconds: float) -> str:
-    """`850 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`."""
-    if seconds < 1:
+    """How long something took: `840 ms`, `4.2 s`, `42 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`."""
+    whole = round(seconds)
+    if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
+    if whole < 10:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes} min"
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86400:,} d {whole % 86400 // 3600} h"
 
 
-def count(number: int) -> str:
-    """`950`, `12.3k`, `4.5M`."""
+def amount(number: int) -> str:
+    """A number as it is up to 10,000, then in three figures: `9,999`, `12.3k`, `4.56M`."""
     if number < 10_000:
         return f"{number:,}"
-    return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:,.1f}M"
+    for size, unit in _STEPS:
+        if number >= size * 0.9995:
+            scaled = number / size
+            return f"{scaled:,.{2 if scaled < 9.995 else 1 if scaled < 99.95 else 0}f}{unit}"
+    raise AssertionError(number)
 
 
 def counted(number: int, noun: str) -> str:
@@ -39,8 +53,8 @@ def tokens(usage: Usage) -> str:
     """`12.3k in (11.0k cached), 540 out`; empty when nothing is known."""
     if not usage.records:
         return ""
-    cached = f" ({count(usage.cache_read_input_tokens)} cached)" if usage.cache_read_input_tokens else ""
-    return f"{count(usage.input_tokens)} in{cached}, {count(usage.output_tokens)} out"
+    cached = f" ({amount(usage.cache_read_input_tokens)} cached)" if usage.cache_read_input_tokens else ""
+    return f"{amount(usage.input_tokens)} in{cached}, {amount(usage.output_tokens)} out"
 
 
 def clock(timestamp: str) -> str:
@@ -56,3 +70,23 @@ def day(timestamp: str) -> str:
         return timestamp[:40]
     zone = {"Z": " UTC", None: ""}.get(found[3], f" {found[3]}")
     return f"{found[1]} {found[2]}{zone}"
+
+
+def when(timestamp: str | None) -> str:
+    """A moment in local time, to the minute; what cannot be read as one stays as it is."""
+    moment = None if timestamp is None else moment_of(timestamp)
+    return (timestamp or "") if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def cost(dollars: float | None, is_partial: bool) -> str:
+    """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
+    if dollars is None:
+        return "unknown" if is_partial else ""
+    text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
+    return f"≥ {text}" if is_partial else text
+
+
+def bar(share: float, width: int) -> str:
+    """A bar that fills this share of a width, to an eighth of a character."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from stenograph.model.block import StreamBlock, ToolResultBlock, ToolUseBlock
+from stenograph.fold.calls import CallPairs, Joined
+from stenograph.fold.units import begins_unit
+from stenograph.model.block import ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
 from stenograph.render.outline import Key, Outline
 from stenograph.render.skin import Skin
 from stenograph.render.slot import Anchors, Slot
-from stenograph.render.survey import begins_unit
 
 HOLD = 16_000_000
 QUIET_GROUP = 50
@@ -41,12 +42,11 @@ class _Item(Struct):
     """A call that waits for its result, or for its subagents."""
 
     key: Key
+    pair: int
+    """The identity of its pair."""
     slot: Slot
     depth: int
-    name: str
-    anchor: str
     source: str
-    fidelities: set[str]
     waits: bool
     """For its result."""
     last: int
@@ -64,11 +64,13 @@ class Layout:
         self._anchors = Anchors()
         self._root = _Flow(Slot(), 0)
         self._flows: dict[Key, _Flow] = {}
-        self._open: dict[Key, _Item] = {}
+        self._pairs = CallPairs()
+        self._open: dict[int, _Item] = {}
+        """By the identity of the pair, as the next: a pair that has an id stays as it is."""
+        self._told: dict[int, str] = {}
+        """The anchors of calls."""
         self._homes: dict[Key, _Item] = {}
         """Calls whose subagents are still at work."""
-        self._late: dict[Key, tuple[str, str]] = {}
-        """Name and anchor of calls that were not waited for."""
         self._ends: dict[int, list[_Flow | _Item]] = {}
         self._units = iter(outline.units)
         self._unit_end = ""
@@ -96,11 +98,9 @@ class Layout:
             self._begin_unit()
         anchor = self._anchors.of(event)
         kind, payload = event.type, event.payload
-        if kind == "tool.result" and isinstance(payload, ToolPayload):
-            self._result(event, payload, anchor)
-        elif kind == "tool.call" and isinstance(payload, ToolPayload):
-            self._call(event, payload, anchor)
-        elif isinstance(payload, MessagePayload) and not _is_stream(payload):
+        if (joined := self._pairs.add(event, None)) is not None:
+            (self._call if joined.is_call else self._result)(event, payload, anchor, joined)
+        elif isinstance(payload, MessagePayload) and not payload.is_chunk:
             text = self._skin.message(event, payload, anchor, self._untold_of(payload))
             self._say(self._flow_of(event), text)
         elif kind in _LOUD or kind.startswith("step.") or _is_compaction(payload):
@@ -160,48 +160,52 @@ class Layout:
         self._settle_asides(flow)
         return flow.slot, flow.depth
 
-    def _call(self, event: Event, payload: ToolPayload, anchor: str) -> None:
-        key = (event.run_id, payload.call_id)
-        twin = self._open.get(key)
-        if twin is not None and not twin.slot.is_closed and payload.fidelity not in twin.fidelities:
-            twin.fidelities.add(payload.fidelity)
-            self._append(twin.slot, self._skin.witness(event, payload, anchor))
+    def _call(self, event: Event, payload: ToolPayload, anchor: str, joined: Joined) -> None:
+        pair = id(joined.pair)
+        if not joined.change.calls:
+            self._witness(event, payload, anchor, self._open.get(pair))
             return
-        if twin is not None:
-            self._leave(twin)
-        waits = bool(payload.call_id) and self._ordinal not in self._outline.unanswered
+        key = (event.run_id, payload.call_id)
+        answered = bool(payload.call_id) and self._ordinal not in self._outline.unanswered
+        waits = answered and self._ordinal not in self._outline.late
         failed = self._ordinal in self._outline.failed
         last = self._outline.spawned.get(key, -1)
         spawns = last > self._ordinal
-        head, tail = self._skin.call(event, payload, anchor, failed=failed, answered=waits, spawns=spawns)
+        head, tail = self._skin.call(event, payload, anchor, failed=failed, answered=answered, spawns=spawns)
         flow = self._flow_of(event)
-        item = _Item(key, Slot(), flow.depth, payload.name, anchor, event.source, {payload.fidelity}, waits, last)
+        item = _Item(key, pair, Slot(), flow.depth, event.source, waits, last)
         self._say(flow, head, item.slot, tail)
+        if payload.call_id:
+            self._told[pair] = anchor
         if spawns:
             self._homes[key] = item
             self._ends.setdefault(last, []).append(item)
         if waits:
-            self._open[key] = item
+            self._open[pair] = item
         else:
-            self._leave(item)
+            self._settle(item)
 
-    def _result(self, event: Event, payload: ToolPayload, anchor: str) -> None:
-        key = (event.run_id, payload.call_id)
-        item = self._open.pop(key, None)
+    def _witness(self, event: Event, payload: ToolPayload, anchor: str, item: _Item | None) -> None:
+        text = self._skin.witness(event, payload, anchor)
         if item is None or item.slot.is_closed:
-            name, call_anchor = (item.name, item.anchor) if item is not None else self._late.pop(key, ("", ""))
-            text = self._skin.stray(event, payload, anchor, payload.name or name, call_anchor)
             self._say(self._flow_of(event), text)
+        else:
+            self._append(item.slot, text)
+
+    def _result(self, event: Event, payload: ToolPayload, anchor: str, joined: Joined) -> None:
+        pair, name = id(joined.pair), payload.name or joined.pair.name
+        item = self._open.pop(pair, None)
+        if item is None or item.slot.is_closed:
+            call_anchor = self._told.get(pair, "") if payload.call_id else ""
+            self._say(self._flow_of(event), self._skin.stray(event, payload, anchor, name, call_anchor))
             return
-        self._append(item.slot, self._skin.result(event, payload, anchor, payload.name or item.name))
+        self._append(item.slot, self._skin.result(event, payload, anchor, name))
         item.waits = False
         self._settle(item)
 
     def _leave(self, item: _Item) -> None:
         """Do not wait for the result of a call any longer."""
-        self._open.pop(item.key, None)
-        if item.key[1]:
-            self._late[item.key] = (item.name, item.anchor)
+        self._open.pop(item.pair, None)
         item.waits = False
         self._settle(item)
 
@@ -251,10 +255,6 @@ class Layout:
         first = self._root.slot.parts[0]
         assert isinstance(first, Slot)
         self._close(first)
-
-
-def _is_stream(payload: MessagePayload) -> bool:
-    return bool(payload.blocks) and all(isinstance(block, StreamBlock) for block in payload.blocks)
 
 
 def _is_compaction(payload: object) -> bool:

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from stenograph.fold.prices import Prices
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
-from stenograph.render.figures import clock, counted, day, duration, tokens
+from stenograph.render.figures import clock, cost, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
 from stenograph.render.layout import Layout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
 from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
 from stenograph.render.rereading import Rereading
-from stenograph.render.spoken import spoken
 from stenograph.render.survey import outline_of
 from stenograph.render.visible import on_one_line
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
@@ -31,13 +31,15 @@ _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 """Colours of a terminal, which Markdown has none for."""
 
 
-def markdown_page(read: Callable[[], Iterable[Event]], *, full: bool = False) -> Iterator[str]:
+def markdown_page(
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None
+) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called. `full` folds no output.
     """
     events = Rereading(read)
-    outline = outline_of(events)
+    outline = outline_of(events, prices)
     yield _head(outline)
     yield from Layout(outline, MarkdownSkin(full=full)).text(events)
 
@@ -49,9 +51,10 @@ def _head(outline: Outline) -> str:
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Errors", f"{outline.errors:,}" if outline.errors else ""),
-        ("Tokens", tokens(outline.usage.total)),
+        *outline.counts,
+        ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
+        ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
         ("Run", outline.run_id),
     ]
     rows = "".join(f"- {name}: {escaped(on_one_line(value))}\n" for name, value in facts if value)
@@ -78,7 +81,7 @@ class MarkdownSkin:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [_folded("System prompt", fenced(payload.system_prompt))]
-        parts += [self._block(block, is_user=is_user, untold=untold) for block in spoken(payload)]
+        parts += [self._block(block, is_user=is_user, untold=untold) for block in payload.said]
         return "".join(parts)
 
     def _block(self, block: Block, *, is_user: bool, untold: frozenset[str]) -> str:
@@ -102,7 +105,7 @@ class MarkdownSkin:
         self, event: Event, payload: ToolPayload, anchor: str, *, failed: bool, answered: bool, spawns: bool
     ) -> tuple[str, str]:
         mark = " **failed**" if failed else "" if answered else " **no result**"
-        told = f"🔧 {_name(payload.name or 'tool')}{mark} {escaped(on_one_line(clock(event.timestamp)))}".rstrip()
+        told = f"🔧 {_name(payload.name or 'tool')}{mark} {escaped(on_one_line(clock(event.told_at)))}".rstrip()
         return f"{told}\n\n{self._given(payload)}", ""
 
     def _given(self, payload: ToolPayload) -> str:

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from stenograph.fold.usage import Usage, UsageTotals
-from stenograph.model.moment import moment_of
+from stenograph.fold.prices import Cost
+from stenograph.fold.span import Span
+from stenograph.fold.totals import Totals
+from stenograph.fold.usage import Usage
 
 Key = tuple[str, str]
 """A run id with a call id or a source."""
-
-
-class Span(Struct, frozen=True, kw_only=True):
-    """From when to when something went on, in the words of its events."""
-
-    started_at: str = ""
-    ended_at: str = ""
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took; None when the timestamps do not tell."""
-        start, end = moment_of(self.started_at), moment_of(self.ended_at)
-        return None if start is None or end is None or end < start else (end - start).total_seconds()
 
 
 class UnitFacts(Struct, frozen=True, kw_only=True):
@@ -59,28 +48,35 @@ class Outline(Struct, frozen=True, kw_only=True):
     """Where the agent worked, when an event says so."""
     span: Span
     events: int
-    usage: UsageTotals
+    totals: Totals
+    cost: Cost
+    """What the run cost, where prices are at hand."""
     units: tuple[UnitFacts, ...]
     sources: dict[Key, SourceFacts]
     """All but `main`."""
     spawned: dict[Key, int]
     """By call: the ordinal of the last event of the subagents that it spawned."""
     unanswered: frozenset[int]
-    """Calls without a result in their unit."""
+    """Calls without a result."""
+    late: frozenset[int]
+    """Calls whose result came before them or after their unit, so that it stands elsewhere on the page."""
     failed: frozenset[int]
     """Calls whose result is an error."""
     untold: frozenset[tuple[int, str]]
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
 
     @property
-    def calls(self) -> int:
-        """Tool calls in all."""
-        return sum(unit.calls for unit in self.units)
-
-    @property
-    def errors(self) -> int:
-        """Failed calls and error events in all."""
-        return sum(unit.errors for unit in self.units)
+    def counts(self) -> list[tuple[str, str]]:
+        """Its numbers for people, each with its name; those that are nothing are left out."""
+        totals = self.totals
+        told = [
+            ("Messages", totals.messages),
+            ("Tool calls", totals.tool_calls),
+            ("Failed calls", totals.failed_calls),
+            ("Calls without a result", totals.open_calls),
+            ("Subagents", totals.subagents),
+        ]
+        return [(name, f"{number:,}") for name, number in told if number]
 
     @property
     def title(self) -> str:

@@ -12,35 +12,34 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from stenograph.fold.calls import Joined, PairState
+from stenograph.fold.prices import Cost, Prices
+from stenograph.fold.span import SpanCounter
+from stenograph.fold.totals import TotalsCounter
+from stenograph.fold.units import begins_unit
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
-from stenograph.render.outline import Key, Outline, SourceFacts, Span, UnitFacts, on_a_line
+from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a_line
 
 TITLE_LENGTH = 90
 _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event]) -> Outline:
+def outline_of(events: Iterable[Event], prices: Prices | None = None) -> Outline:
     """Read the events of a run once, and keep what a page needs to begin."""
     survey = _Survey()
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
-    return survey.outline()
-
-
-def begins_unit(event: Event) -> bool:
-    """Whether somebody speaks to the main agent."""
-    return event.type == "message.user" and event.source == "main"
+    return survey.outline(prices)
 
 
 class _Unit(Struct):
     number: int
     title: str = ""
-    first: str = ""
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     errors: int = 0
     usage: UsageCounter = field(default_factory=UsageCounter)
@@ -49,7 +48,7 @@ class _Unit(Struct):
         return UnitFacts(
             number=self.number,
             title=self.title,
-            span=Span(started_at=self.first, ended_at=self.last),
+            span=self.times.span,
             calls=self.calls,
             errors=self.errors,
             usage=self.usage.totals().total,
@@ -57,18 +56,11 @@ class _Unit(Struct):
 
 
 class _Source(Struct):
-    first: str
-    last: str = ""
+    times: SpanCounter = field(default_factory=SpanCounter)
     calls: int = 0
     end: int = 0
     parent: str = ""
     parent_call: Key | None = None
-
-
-class _Call(Struct):
-    ordinal: int
-    source: str
-    fidelities: set[str]
 
 
 class _Survey:
@@ -76,16 +68,21 @@ class _Survey:
 
     def __init__(self) -> None:
         self._count = 0
-        self._run_id = self._name = self._first = self._last = ""
+        self._run_id = self._name = ""
+        self._times = SpanCounter()
         self._cwd: str | None = None
         self._agents: dict[str, None] = {}
         self._models: dict[str, None] = {}
-        self._usage = UsageCounter()
+        self._totals = TotalsCounter()
         self._unit = _Unit(0)
         self._units: list[UnitFacts] = []
         self._sources: dict[Key, _Source] = {}
-        self._open: dict[Key, _Call] = {}
+        self._open: dict[int, PairState] = {}
+        """Calls that wait for their result, by the ordinal at which they were first told."""
+        self._at: dict[int, int] = {}
+        """That ordinal, by the identity of a pair that has an id."""
         self._unanswered: set[int] = set()
+        self._late: set[int] = set()
         self._failed: set[int] = set()
         self._blocks: dict[tuple[str, str, str], int] = {}
         self._untold: set[tuple[int, str]] = set()
@@ -95,18 +92,17 @@ class _Survey:
             self._begin_unit(event)
         self._count += 1
         self._run_id = self._run_id or event.run_id
-        self._first = self._first or event.timestamp
-        self._last = event.timestamp or self._last
+        self._times.add(event)
         unit = self._unit
-        unit.first = unit.first or event.timestamp
-        unit.last = event.timestamp or unit.last
+        unit.times.add(event)
         self._place(ordinal, event)
+        joined = self._totals.add(event)
         payload = event.payload
         match payload:
             case MessagePayload():
                 self._message(ordinal, event, payload)
-            case ToolPayload():
-                self._tool(ordinal, event, payload)
+            case ToolPayload() if joined is not None:
+                self._tool(ordinal, event, payload, joined)
             case ErrorPayload() if event.type == "error":
                 unit.errors += 1
             case LifecyclePayload() if event.type == "run.started":
@@ -114,10 +110,9 @@ class _Survey:
             case SystemPayload(data={"cwd": str(cwd)}) if self._cwd is None and cwd:
                 self._cwd = cwd
         if event.type == "token.usage":
-            self._usage.add(event)
             unit.usage.add(event)
 
-    def outline(self) -> Outline:
+    def outline(self, prices: Prices | None) -> Outline:
         self._end_calls(None)
         self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
         self._lengthen()
@@ -131,16 +126,18 @@ class _Survey:
             agents=tuple(self._agents),
             models=tuple(self._models),
             cwd=self._cwd,
-            span=Span(started_at=self._first, ended_at=self._last),
+            span=self._times.span,
             events=self._count,
-            usage=self._usage.totals(),
+            totals=self._totals.totals(),
+            cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
             units=tuple([*self._units, self._unit.facts()] if self._count else ()),
             sources={
-                key: SourceFacts(span=Span(started_at=each.first, ended_at=each.last), calls=each.calls, last=each.end)
+                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)
                 for key, each in self._sources.items()
             },
             spawned=spawned,
             unanswered=frozenset(self._unanswered),
+            late=frozenset(self._late),
             failed=frozenset(self._failed),
             untold=frozenset(self._untold),
         )
@@ -160,9 +157,10 @@ class _Survey:
         self._end_calls("main")
 
     def _end_calls(self, source: str | None) -> None:
-        """Nobody will answer the open calls of a source, or of all."""
-        for key in [key for key, call in self._open.items() if source in (None, call.source)]:
-            self._unanswered.add(self._open.pop(key).ordinal)
+        """The open calls of a source, or of all, are not waited for any longer."""
+        for ordinal in [ordinal for ordinal, pair in self._open.items() if source in (None, pair.source)]:
+            self._unanswered.add(ordinal)
+            del self._open[ordinal]
 
     def _place(self, ordinal: int, event: Event) -> None:
         origin = event.origin
@@ -176,8 +174,9 @@ class _Survey:
         key = (event.run_id, source)
         known = self._sources.get(key)
         if known is None:
-            known = self._sources[key] = _Source(event.timestamp)
-        known.last, known.end = event.timestamp or known.last, ordinal
+            known = self._sources[key] = _Source()
+        known.times.add(event)
+        known.end = ordinal
         known.parent = known.parent or origin.parent_source or ""
         if origin.parent_call_id and known.parent_call is None:
             known.parent_call = (event.run_id, origin.parent_call_id)
@@ -194,32 +193,38 @@ class _Survey:
                     self._untold.add((before, block.tool_id))
                 self._blocks[key] = ordinal
 
-    def _tool(self, ordinal: int, event: Event, payload: ToolPayload) -> None:
+    def _tool(self, ordinal: int, event: Event, payload: ToolPayload, joined: Joined) -> None:
         self._blocks.pop((event.type, event.run_id, payload.call_id), None)
-        key = (event.run_id, payload.call_id)
-        call = self._open.get(key)
-        if event.type == "tool.result":
-            if call is not None:
-                del self._open[key]
-            if payload.error is not None:
-                self._unit.errors += 1
-                if call is not None:
-                    self._failed.add(call.ordinal)
-        elif call is not None and payload.fidelity not in call.fidelities:
-            call.fidelities.add(payload.fidelity)  # the other witness of the same call
-        else:
-            self._call(ordinal, event, payload, call)
-
-    def _call(self, ordinal: int, event: Event, payload: ToolPayload, before: _Call | None) -> None:
-        self._unit.calls += 1
+        self._unit.calls += joined.change.calls
+        self._unit.errors += joined.change.errors
         if event.source != "main" and (speaker := self._sources.get((event.run_id, event.source))) is not None:
-            speaker.calls += 1
-        if before is not None:
-            self._unanswered.add(before.ordinal)
-        if payload.call_id:
-            self._open[event.run_id, payload.call_id] = _Call(ordinal, event.source, {payload.fidelity})
+            speaker.calls += joined.change.calls
+        self._wait(ordinal, joined)
+
+    def _wait(self, ordinal: int, joined: Joined) -> None:
+        """Note whether a call has a result, whether the page can wait for it, and whether it failed."""
+        pair = joined.pair
+        if not pair.call_id:
+            if joined.is_call:
+                self._unanswered.add(ordinal)
+            return
+        if joined.change.calls:
+            self._at[id(pair)] = ordinal
+            if pair.has_result:
+                self._late.add(ordinal)
+            else:
+                self._open[ordinal] = pair
+        at = self._at.get(id(pair))
+        if at is None or not pair.has_result:
+            return
+        self._open.pop(at, None)
+        if at in self._unanswered:
+            self._unanswered.remove(at)
+            self._late.add(at)
+        if pair.error is None:
+            self._failed.discard(at)
         else:
-            self._unanswered.add(ordinal)
+            self._failed.add(at)
 
 
 def title_of(payload: object) -> str:

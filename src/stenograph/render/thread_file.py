@@ -35,6 +35,8 @@ class ThreadFile(Struct, frozen=True, kw_only=True):
     mode: str
     stop_reason: str | None
     """Why the agent stopped; left out of the header when it is not known."""
+    calls: int
+    """Tool calls of the main agent, as `fold.calls` counts them."""
     entries: tuple[TranscriptEntry, ...]
 
     def name(self, zone: tzinfo | None) -> str:
@@ -53,8 +55,7 @@ class ThreadFile(Struct, frozen=True, kw_only=True):
         header = [f"{self.identity(zone)} {_time(self.end, zone)}", f"Agent Mode: {_line(self.mode)}"]
         if self.stop_reason:
             header.append(f"Stop Reason: {_line(self.stop_reason)}")
-        calls = {entry.tool_call_id or number for number, entry in enumerate(said) if entry.entry_type == "tool_use"}
-        header += [f"Tool Calls: {len(calls)}", "---"]
+        header += [f"Tool Calls: {self.calls}", "---"]
         return _within(FILE_BYTES, "\n\n".join(["\n".join(header), *_messages(said)]) + "\n")
 
 

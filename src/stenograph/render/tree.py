@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from stenograph.fold.tree import RunNode, StepNode
+from stenograph.render.figures import duration
 from stenograph.render.visible import on_one_line
 
-_STATUS = {"completed": "✓", "failed": "✗", "running": "…", "missing": "?"}
+_STATUS = {"finished": "✓", "failed": "✗", "interrupted": "■", "running": "…", "waiting": "…", "unknown": "?"}
+_NOT_ENDED = ("running", "waiting", "unknown")
 
 
 def tree_lines(node: RunNode) -> Iterator[str]:
@@ -51,10 +53,10 @@ def _counts(messages: int, tool_calls: int) -> list[str]:
 
 
 def _ending(status: str, error: str | None, started_at: str | None, ended_at: str | None) -> list[str]:
-    if status == "running":
-        return ["not ended"]
+    if status in _NOT_ENDED:
+        return ["waiting" if status == "waiting" else "not ended"]
     took = _seconds_between(started_at, ended_at)
-    parts = [] if took is None else [f"{took:.3f} s"]
+    parts = [] if took is None or took < 0 else [duration(took)]
     return [*parts, f"failed: {on_one_line(error)}"] if error else parts
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +80,34 @@ class ClaudeLayout(Layout):
         names = [(half, half.name.partition(".meta.json.tmp.")[0]) for half in halves if _is_new(half)]
         return {half.with_name(f"{name}.jsonl") for half, name in names} & wanted
 
+    def separate(self, session: Path) -> Container[str]:
+        """Those of subagents, as they are there when it is asked."""
+        return _OwnFiles(session)
+
     def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
         """Beside the session, wherever the agent says that it is: both may have been moved."""
         base = os.path.basename(name)  # noqa: PTH119  # the agent's text
         return session.parent / session_id / "tool-results" / base if is_name(session_id) and is_name(base) else None
+
+
+class _OwnFiles:
+    """The subagents of a session that have a file of their own."""
+
+    def __init__(self, session: Path) -> None:
+        self._session = session
+        self._found: set[str] = set()
+
+    def __contains__(self, source: object) -> bool:
+        if source in self._found:
+            return True
+        agent_id = str(source).removeprefix("subagent:")
+        if not is_name(agent_id):
+            return False
+        near, name = self._session.parent, f"agent-{agent_id}.jsonl"
+        is_there = (near / name).is_file() or any((near / self._session.stem / "subagents").rglob(name))
+        if is_there:
+            self._found.add(str(source))
+        return is_there
 
 
 def _is_new(path: Path) -> bool:

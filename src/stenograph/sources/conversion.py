@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -77,6 +77,11 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
     return Conversion(reading.session(found, reading.members(found)), reading.files)
 
 
+def sessions_in(folder: Path) -> list[Detection]:
+    """The main file of every session below a folder, as far as some format knows it."""
+    return [found for found, _ in _Reading(None, keep_raw=True).sessions(folder)]
+
+
 def convert_stream(
     stream: BinaryIO,
     spec: FormatSpec | None = None,
@@ -115,6 +120,11 @@ class _Reading:
 
     def folder(self, folder: Path) -> Iterator[Event]:
         """Every session in a folder, one after the other; subagent files go with their session."""
+        for found, members in self.sessions(folder):
+            yield from self.session(found, members)
+
+    def sessions(self, folder: Path) -> list[tuple[Detection, list[Member]]]:
+        """The main file of every session in a folder, with the files that belong to it."""
         found = []
         for path in _transcripts(folder):
             try:
@@ -126,8 +136,7 @@ class _Reading:
         for each in found:
             if each.spec is None:
                 self._unread(each.path, None, "no format knows it, skipped")
-            elif each.path not in taken:
-                yield from self.session(each, members[each.path])
+        return [(each, members[each.path]) for each in found if each.spec is not None and each.path not in taken]
 
     def members(self, found: Detection) -> list[Member]:
         """The files that belong to a session."""
@@ -203,6 +212,7 @@ def context_of(
     identity = found.identity
     parent = identity.parent_native_id
     source = call_id = side_file = None
+    separate: Container[str] = frozenset()
     if member is not None:
         source, call_id = member.parent_source, member.parent_call_id
     if found.path != STREAM:
@@ -213,6 +223,7 @@ def context_of(
                     f"{path} holds many sessions and cannot be followed; steno convert reads it", str(path)
                 )
             source, call_id = layout.parent_of(path)
+            separate = layout.separate(path)
         side_file = _text_of(layout.side_file(main or path, identity.native_id))
     return Context(
         run_id=found.run_id,
@@ -224,6 +235,7 @@ def context_of(
         parent_call_id=call_id,
         at=found.at,
         keep_raw=keep_raw,
+        separate=separate,
         side_file=side_file,
     )
 

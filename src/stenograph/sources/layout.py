@@ -5,7 +5,7 @@ Each agent's layout is a module of its own; this one has what they share. The de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -86,6 +86,10 @@ class Layout:
     def being_linked(self, paths: Iterable[Path]) -> set[Path]:
         """Those files of subagents of which the agent is writing, this very moment, which call spawned them."""
         return set()
+
+    def separate(self, session: Path) -> Container[str]:
+        """The sources of a session that have files of their own, by the session's main file."""
+        return frozenset()
 
     def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
         """Where an output is that the agent parked in a file of its own, by the name in the transcript.

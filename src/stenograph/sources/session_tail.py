@@ -72,6 +72,7 @@ class SessionTail:
         self._in_use: dict[str, FileTail] = {}  # with an open file, the longest unused first
         self._unlinked: dict[Path, float] = {}  # subagents that nobody has claimed yet, and since when
         self._is_last_look = False
+        self._included: dict[str, str] = {}  # files of subagents that lie elsewhere, and whose they are
         self._add(self.main, None)
         self._folders = self._folders_now()
 
@@ -111,6 +112,16 @@ class SessionTail:
         finally:
             self._is_last_look = False
 
+    def include(self, path: Path, source: str) -> None:
+        """Follow one more file as this source's, wherever it is; it need not exist yet. One that is followed stays."""
+        path = Path(os.path.abspath(path))  # noqa: PTH100  # not resolved, as the main file is not
+        real = os.path.realpath(path)
+        if any(os.path.realpath(tail.path) == real for tail in self._tails.values()):
+            return
+        self._included[str(path)] = source
+        self._add(path, Member(path=path))
+        self._folders = self._folders_now()
+
     def close(self) -> None:
         """Let go of all files; the next read opens them again."""
         for tail in self._in_use.values():
@@ -146,6 +157,7 @@ class SessionTail:
             self._session, self._is_unsettled = found, True  # whose members there may be is known only now
         main = None if member is None else self.main
         context = context_of(found, main, member, keep_raw=self._keep_raw)
+        context = replace(context, source=self._included.get(str(tail.path), context.source))
         tail.source = context.source
         if tail.file not in self._announced and self._opened is not None:
             self._opened(tail)
@@ -217,11 +229,16 @@ class SessionTail:
         return found
 
     def _folders_now(self) -> set[Path]:
-        """The main file's folder (or what there is of the way to it), and all folders in the session's own."""
-        near = self.main.parent
-        while not near.is_dir() and near != near.parent:
-            near = near.parent
-        return {near, *(Path(folder) for folder, _, _ in os.walk(self.main.with_suffix("")))}
+        """The folders of the main file and of included ones (or what there is of the way), and the session's own."""
+        near = {_nearest(path.parent) for path in (self.main, *map(Path, self._included))}
+        return {*near, *(Path(folder) for folder, _, _ in os.walk(self.main.with_suffix("")))}
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the deepest one above it that is there."""
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return folder
 
 
 def _times(folders: Collection[Path]) -> dict[Path, int]:

@@ -46,6 +46,16 @@ def runs_of(found: Detection) -> dict[str, str]:
         return _runs(sessions, found)
 
 
+def find_session(found: Detection, wanted: str) -> str:
+    """The agent's id of the one session that is meant. Raises `RunNotFound` or `AmbiguousRun`."""
+    assert found.spec is not None
+    stored = layout_of(found.spec.name).stored(Path(found.path))
+    if stored is None:
+        raise RunNotFound(f"{found.path} holds one session and not several; leave out #{wanted}", found.path)
+    with stored as sessions:
+        return chosen(sessions, wanted, found)[0].identity.native_id
+
+
 def check_single(found: Detection) -> None:
     """Raise `AmbiguousRun` for a file that holds several runs."""
     runs = list(runs_of(found))

@@ -90,6 +90,11 @@ class FileTail:
         return self._position
 
     @property
+    def was_found(self) -> bool:
+        """Whether there ever was a file under that name."""
+        return self._inode != 0
+
+    @property
     def open_bytes(self) -> int:
         """The length of an unfinished line at the end that was not given out."""
         size = sum(map(len, self._partial))

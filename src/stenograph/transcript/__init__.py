@@ -1,6 +1,6 @@
 """The human view of a run: entries, their summary and their text. No I/O, no clock."""
 
-from stenograph.transcript.entry import EntryType, Role, TranscriptEntry
+from stenograph.transcript.entry import EntryType, Role, TranscriptEntry, TranscriptRole
 from stenograph.transcript.project import Projector, entries
 from stenograph.transcript.reconstruct import reconstruct_transcript
 from stenograph.transcript.summary import TranscriptSummary, summarize
@@ -11,6 +11,7 @@ __all__ = [
     "Projector",
     "Role",
     "TranscriptEntry",
+    "TranscriptRole",
     "TranscriptSummary",
     "entries",
     "format_entry",

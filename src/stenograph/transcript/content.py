@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -69,26 +69,41 @@ def blocks_text(blocks: Iterable[Block]) -> str:
 
 def payload_text(payload: object) -> str:
     """What a payload other than a message reads like."""
-    match payload:
-        case LifecyclePayload(name=name, error=None):
-            return name
-        case LifecyclePayload(name=name, error=error):
-            return f"{name}: {error}"
-        case ToolPayload(output=None, blocks=blocks) if blocks:
-            return blocks_text(blocks)
-        case ToolPayload(output=output):
-            return as_text(output)
-        case SystemPayload(text=None, data=None, subtype=subtype):
-            return subtype
-        case SystemPayload(text=None, data=data):
-            return indented(data)
-        case SystemPayload(text=str(text)):
-            return text
-        case UsagePayload(input_tokens=into, output_tokens=out):
-            return f"{into} in, {out} out"
-        case ErrorPayload(message=message):
-            return message
-        case UnknownPayload(value=value, text=text):
-            return indented(value) if text is None and value is not UNSET else text or ""
-        case _:
-            return as_text(payload)
+    reading = _READINGS.get(payload.__class__)
+    return as_text(payload) if reading is None else reading(payload)
+
+
+def _lifecycle_text(payload: LifecyclePayload) -> str:
+    return payload.name if payload.error is None else f"{payload.name}: {payload.error}"
+
+
+def _tool_text(payload: ToolPayload) -> str:
+    return blocks_text(payload.blocks) if payload.output is None and payload.blocks else as_text(payload.output)
+
+
+def _system_text(payload: SystemPayload) -> str:
+    if payload.text is not None:
+        return payload.text
+    return payload.subtype if payload.data is None else indented(payload.data)
+
+
+def _usage_text(payload: UsagePayload) -> str:
+    return f"{payload.input_tokens} in, {payload.output_tokens} out"
+
+
+def _error_text(payload: ErrorPayload) -> str:
+    return payload.message
+
+
+def _unknown_text(payload: UnknownPayload) -> str:
+    return indented(payload.value) if payload.text is None and payload.value is not UNSET else payload.text or ""
+
+
+_READINGS: dict[type[Any], Callable[[Any], str]] = {
+    LifecyclePayload: _lifecycle_text,
+    ToolPayload: _tool_text,
+    SystemPayload: _system_text,
+    UsagePayload: _usage_text,
+    ErrorPayload: _error_text,
+    UnknownPayload: _unknown_text,
+}

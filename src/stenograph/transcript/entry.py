@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from stenograph.model.ids import entry_id
+from stenograph.model import ids
 
 Role = Literal["system", "user", "assistant", "tool"]
+TranscriptRole = Role
+"""The same under the name that the oldest design document gives it."""
 EntryType = Literal[
     "user_message",
     "assistant_message",
@@ -68,15 +70,18 @@ class TranscriptEntry:
     timestamp_text: str | None = field(default=None, compare=False, repr=False)
     """The timestamp as the source wrote it; what JSON and logs carry."""
     run_id: str | None = field(default=None, compare=False, repr=False)
-    """The run it belongs to; gives the entry its id where no session does."""
-    given_id: UUID | None = field(default=None, compare=False, repr=False)
-    """An id assigned from outside, instead of the derived one."""
+    """The run it belongs to; of an evaluation that nobody recorded, the evaluation's id."""
+    entry_id: UUID = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # derived when not given
+    """Says which entry it is, wherever it is read; without one it is derived from run or session, source and number."""
 
     def __post_init__(self) -> None:
         if self.role is None:
             object.__setattr__(self, "role", ROLES.get(self.entry_type, "system"))
         if self.timestamp.tzinfo is None:  # one naive time among aware ones, and none can be compared
             object.__setattr__(self, "timestamp", self.timestamp.replace(tzinfo=UTC))
+        if self.entry_id is None:
+            scope = self.run_id or self.session_id or ""
+            object.__setattr__(self, "entry_id", ids.entry_id(scope, self.source, f"#{self.sequence_number}"))
 
     @classmethod
     def message(
@@ -95,8 +100,12 @@ class TranscriptEntry:
         prompt_name: str = "",
         adapter: str = "stenograph",
         session_id: str | None = None,
+        run_id: str | None = None,
     ) -> TranscriptEntry:
-        """An entry from the human fields alone; its type follows from who speaks and whether a tool is meant."""
+        """An entry from the human fields alone; its type follows from who speaks and whether a tool is meant.
+
+        It gets a new id unless one is given.
+        """
         if role == "tool":
             entry_type = "tool_result"
         elif role == "assistant":
@@ -117,7 +126,8 @@ class TranscriptEntry:
             tool_call_id=tool_call_id,
             tool_input=tool_input,
             metadata=metadata,
-            given_id=entry_id,
+            run_id=run_id,
+            entry_id=entry_id or uuid4(),
         )
 
     @property
@@ -130,13 +140,6 @@ class TranscriptEntry:
         """The same as `sequence_number`."""
         return self.sequence_number
 
-    @property
-    def entry_id(self) -> UUID:
-        """Derived from session (or run), source and number: the same entry has the same id wherever it is read."""
-        if self.given_id is not None:
-            return self.given_id
-        return entry_id(self.session_id or self.run_id or "", self.source, self.sequence_number)
-
     def as_dict(self) -> dict[str, Any]:
         """The entry as plain JSON values; what is not set is absent."""
         fields: dict[str, Any] = {
@@ -147,9 +150,11 @@ class TranscriptEntry:
             "source": self.source,
             "timestamp": self.timestamp.isoformat() if self.timestamp_text is None else self.timestamp_text,
         }
-        fields |= _present({"session_id": self.session_id, "detail": self.detail or None, "raw": self.raw})
+        fields |= _present(
+            {"run_id": self.run_id, "session_id": self.session_id, "detail": self.detail or None, "raw": self.raw}
+        )
         fields |= {"role": self.role, "content": self.content}
-        return fields | _present(
+        fields |= _present(
             {
                 "tool_name": self.tool_name,
                 "tool_call_id": self.tool_call_id,
@@ -157,6 +162,7 @@ class TranscriptEntry:
                 "metadata": self.metadata or None,
             }
         )
+        return fields | {"entry_id": str(self.entry_id)}
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,20 +10,30 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from stenograph.model import mend
+from stenograph.model import ids, mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
 from stenograph.model.moment import moment_of
-from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
+from stenograph.model.payload import (
+    ErrorPayload,
+    LifecyclePayload,
+    MessagePayload,
+    SystemPayload,
+    ToolPayload,
+    UsagePayload,
+)
 from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
 from stenograph.transcript.entry import ROLES, Role, TranscriptEntry
-from stenograph.transcript.record import EntryRecord
+from stenograph.transcript.line import Line, Lines
+from stenograph.transcript.record import EntryRecord, entry_of
 from stenograph.transcript.summary import Tally
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 DEFAULT_ADAPTER = "stenograph"
 """Who took an event down that does not say."""
+_PLAIN = frozenset({"user_message", "assistant_message", "thinking", "tool_use", "tool_result", "token_usage"})
+"""The types of entries of which the payload has nothing for `detail`."""
 _ENTRY_TYPES = {
     "message.user": "user_message",
     "message.assistant": "assistant_message",
@@ -42,15 +52,6 @@ _ENTRY_TYPES = {
 }
 
 
-class _Line(Struct):
-    """The source line that the current events of one source come from."""
-
-    place: tuple[str | None, int] | None = None
-    raw: str | None = None
-    first: int = 0
-    """The number of the line's first entry; 0 until it has one."""
-
-
 class _Draft(Struct, gc=False):
     """An entry before it has its place in the transcript."""
 
@@ -60,9 +61,6 @@ class _Draft(Struct, gc=False):
     tool_name: str | None = None
     tool_call_id: str | None = None
     tool_input: dict[str, Any] | None = None
-    subtype: str | None = None
-    error: str | None = None
-    duration_ms: float | None = None
 
 
 class Projector:
@@ -74,32 +72,49 @@ class Projector:
         self.moment = EPOCH
         """When the last event with an entry happened, as far as Python can read its timestamp; else the one before."""
         self._numbers: dict[str, int] = {}
-        self._lines: dict[str, _Line] = {}
+        self._lines = Lines()
         self._tool_names: dict[str, str] = {}
         self._run_name = ""
 
     def feed(self, event: Event) -> list[TranscriptEntry]:
         """The entries of the next event; none for a stream chunk."""
-        return [self._entry(record, event) for record in self.records(event)]
+        records = self._records(event)
+        if not records:
+            return []
+        run_id, source, moment, place = event.run_id, event.source, self.moment, self._lines.place
+        return [
+            entry_of(record, moment, ids.entry_id(run_id, source, place(number)))
+            for number, record in enumerate(records)
+        ]
 
     def records(self, event: Event) -> list[EntryRecord]:
-        """The same as JSON holds them, without their ids; an entry takes longer to make than all of that."""
+        """The same as JSON holds them; quicker to make, and to write."""
+        records = self._records(event)
+        for number, record in enumerate(records):
+            record.entry_id = ids.entry_id_text(event.run_id, record.source, self._lines.place(number))
+        return records
+
+    def _records(self, event: Event) -> list[EntryRecord]:
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
         source = event.source
-        line = self._line_of(event, source)
+        line = self._lines.of(event, source)
         drafts = self._drafts(event)
         if not drafts:
             return []
         self.moment = moment_of(event.timestamp) or self.moment
         return [self._record(event, source, line, draft) for draft in drafts]
 
+    def skip(self, event: Event) -> None:
+        """Take note of an event of the run that stands before those to come, and that was told elsewhere."""
+        self._lines.of(event, event.source)
+
     def pass_over(self, event: Event, tally: Tally) -> int:
         """Count the entries of the next event, which nobody reads; the numbers go on as ever. How many there are."""
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
         source = event.source
-        line = self._line_of(event, source)
+        line = self._lines.of(event, source)
         kinds = self._kinds(event)
         if kinds:
             self.moment = moment_of(event.timestamp) or self.moment
@@ -124,32 +139,18 @@ class Projector:
             self._tool_names[payload.call_id] = payload.name
         return [kind]
 
-    def _line_of(self, event: Event, source: str) -> _Line:
-        origin = event.origin
-        place = None if origin is None or origin.line is None else (origin.file, origin.line)
-        line = self._lines.get(source)
-        # Only the first event of a line has its raw, so another raw is another line, also at the same place.
-        begins = event.raw is not None or event.raw_b64 is not None
-        if line is None or place is None or begins or line.place != place:
-            line = self._lines[source] = _Line(place, event.raw)
-        return line
-
-    def _record(self, event: Event, source: str, line: _Line, draft: _Draft) -> EntryRecord:
+    def _record(self, event: Event, source: str, line: Line, draft: _Draft) -> EntryRecord:
         origin = event.origin or _NOWHERE
         number = self._numbers[source] = self._numbers.get(source, 0) + 1
         is_first = line.first == 0
         raw = line.raw if is_first else None
-        detail: dict[str, Any] = {} if draft.subtype is None else {"subtype": draft.subtype}
-        metadata: dict[str, Any] = {}
-        if draft.error is not None:
-            metadata["error"] = draft.error
-        if draft.duration_ms is not None:
-            metadata["duration_ms"] = draft.duration_ms
+        detail = {} if draft.entry_type in _PLAIN else _detail(event)
+        metadata = _metadata(event.payload)
         if origin.adapter:
             _add_provider_fields(origin, raw if self.parses_raw else None, detail, metadata)
         if is_first:
             line.first = number
-        elif line.place is not None:
+        elif line.is_told:
             detail["of"] = line.first
         return EntryRecord(
             prompt_name=self._run_name if origin.prompt_name is None else origin.prompt_name,
@@ -158,6 +159,7 @@ class Projector:
             sequence_number=number,
             source=source,
             timestamp=event.timestamp,
+            run_id=event.run_id,
             session_id=origin.session_id,
             detail=detail or None,
             raw=raw,
@@ -169,40 +171,16 @@ class Projector:
             metadata=metadata or None,
         )
 
-    def _entry(self, record: EntryRecord, event: Event) -> TranscriptEntry:
-        return TranscriptEntry(
-            prompt_name=record.prompt_name,
-            adapter=record.adapter,
-            entry_type=record.entry_type,
-            sequence_number=record.sequence_number,
-            source=record.source,
-            timestamp=self.moment,
-            session_id=record.session_id,
-            detail=record.detail or {},
-            raw=record.raw,
-            role=record.role,
-            content=record.content,
-            tool_name=record.tool_name,
-            tool_call_id=record.tool_call_id,
-            tool_input=record.tool_input,
-            metadata=record.metadata,
-            timestamp_text=record.timestamp,
-            run_id=event.run_id,
-        )
-
     def _drafts(self, event: Event) -> list[_Draft]:
         payload = event.payload
         kind = _ENTRY_TYPES.get(event.type)
         if kind is None:
-            return [_Draft("unknown", indented(payload), subtype=event.type)]
+            return [_Draft("unknown", indented(payload))]
         if isinstance(payload, MessagePayload):
             return _user_drafts(payload) if event.type == "message.user" else _assistant_drafts(payload.blocks)
         if isinstance(payload, ToolPayload):
             return [self._tool_draft(kind, payload)]
-        if event.type == "system.event" and isinstance(payload, SystemPayload):
-            return [_Draft(kind, payload_text(payload), subtype=payload.subtype)]
-        subtype = event.type if kind == "system_event" else None
-        return [_Draft(kind, payload_text(payload), subtype=subtype)]
+        return [_Draft(kind, payload_text(payload))]
 
     def _tool_draft(self, kind: str, payload: ToolPayload) -> _Draft:
         if payload.name:
@@ -212,8 +190,6 @@ class Projector:
             indented(payload.input) if kind == "tool_use" else payload_text(payload),
             tool_name=payload.name or self._tool_names.get(payload.call_id),
             tool_call_id=payload.call_id,
-            error=payload.error,
-            duration_ms=payload.duration_ms,
         )
         if kind == "tool_use" and isinstance(payload.input, dict):
             draft.tool_input = payload.input
@@ -233,22 +209,80 @@ def entries(events: Iterable[Event]) -> Iterator[TranscriptEntry]:
         yield from projector.feed(event)
 
 
+_METADATA: dict[type[Any], tuple[str, ...]] = {
+    MessagePayload: ("model", "message_id", "stop_reason"),
+    ToolPayload: ("error", "duration_ms"),
+    LifecyclePayload: ("error",),
+    UsagePayload: ("model", "message_id"),
+    ErrorPayload: ("code", "retryable"),
+}
+"""The fields of a payload that an entry has in `metadata`, where they are set."""
+_DETAIL: dict[type[Any], tuple[str, ...]] = {
+    LifecyclePayload: ("result",),
+    SystemPayload: ("data",),
+    ErrorPayload: ("data",),
+}
+"""Those that it has in `detail`."""
+_USAGE_FIELDS = tuple(name for name in UsagePayload.__struct_fields__ if name not in ("model", "message_id", "extra"))
+"""What `metadata.usage` has of a `token.usage`: all but what stands beside it."""
+
+
+def _set_fields(payload: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    fields = {}
+    for name in names:
+        value = getattr(payload, name)
+        if value is not None:
+            fields[name] = value
+    return fields
+
+
+def _metadata(payload: Any) -> dict[str, Any]:
+    """What a payload says beside its text, by the names of its fields."""
+    names = _METADATA.get(payload.__class__)
+    if names is None:
+        return {}
+    metadata = _set_fields(payload, names)
+    if payload.__class__ is UsagePayload:
+        metadata["usage"] = _set_fields(payload, _USAGE_FIELDS)
+    return metadata
+
+
+def _detail(event: Event) -> dict[str, Any]:
+    """What an event is in particular, and what it carries beside its text."""
+    names = _DETAIL.get(event.payload.__class__)
+    carried = {} if names is None else _set_fields(event.payload, names)
+    subtype = _subtype(event)
+    return carried if subtype is None else {"subtype": subtype, **carried}
+
+
+def _subtype(event: Event) -> str | None:
+    kind = _ENTRY_TYPES.get(event.type)
+    if kind is None:
+        return event.type
+    if kind != "system_event":
+        return None
+    payload = event.payload
+    return payload.subtype if event.type == "system.event" and isinstance(payload, SystemPayload) else event.type
+
+
 def _user_drafts(payload: MessagePayload) -> list[_Draft]:
-    blocks = payload.blocks
     drafts = []
     if payload.system_prompt is not None:
         drafts.append(_Draft("user_message", payload.system_prompt, role="system"))
-        last = next((n for n in reversed(range(len(blocks))) if isinstance(blocks[n], TextBlock)), None)
-        if last is not None and block_text(blocks[last]) == payload.system_prompt:
-            blocks = blocks[:last] + blocks[last + 1 :]
-    said = [block for block in blocks if isinstance(block, TextBlock | AttachmentBlock)]
+    said = [block for block in payload.said if isinstance(block, TextBlock | AttachmentBlock)]
     if said or not drafts:
         drafts.append(_Draft("user_message", blocks_text(said), role="user"))
     return drafts
 
 
 def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
-    return [_Draft(kind, "\n".join(map(block_text, run))) for kind, run in groupby(blocks, _spoken) if kind is not None]
+    return [_Draft(kind, _joined(kind, run)) for kind, run in groupby(blocks, _spoken) if kind is not None]
+
+
+def _joined(kind: str, blocks: Iterable[Block]) -> str:
+    """Adjacent blocks, one below the other; thinking that is encrypted has no words, and leaves no empty line."""
+    texts = map(block_text, blocks)
+    return "\n".join(filter(None, texts) if kind == "thinking" else texts)
 
 
 def _spoken(block: Block) -> str | None:

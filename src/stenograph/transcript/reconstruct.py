@@ -8,7 +8,6 @@ records, and lines that are no JSON, are no part of a transcript and are passed 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,6 +28,7 @@ _DEFAULTS: dict[str, tuple[type[Any], Any]] = {
     "entry_type": (str, "unknown"),
     "sequence_number": (int, 0),
     "source": (str, "main"),
+    "run_id": (str, None),
     "session_id": (str, None),
     "raw": (str, None),
     "content": (str, ""),
@@ -43,23 +43,35 @@ _decode = msgspec.json.Decoder().decode
 
 
 def reconstruct_transcript(records: Iterable[object]) -> list[TranscriptEntry]:
-    """The entries in log records, ordered by (source, sequence_number).
+    """The entries in log records: run by run, evaluation by evaluation, each ordered by (source, sequence_number).
 
-    A record is a dict `{event, context, …}`, a line of JSON that holds one, or a `logging.LogRecord` with these two
-    attributes; a whole log as one text is taken line by line. Never raises on what a record holds. A timestamp that
-    Python cannot read gives the moment of the record before.
+    Runs and the evaluations of a run are in the order in which the records name them first. A record is a dict
+    `{event, context, …}`, a line of JSON that holds one, or a `logging.LogRecord` with these two attributes; a whole
+    log as one text is taken line by line. Never raises on what a record holds. A timestamp that Python cannot read
+    gives the moment of the record before.
     """
     if isinstance(records, str | bytes | bytearray):
         records = records.split("\n" if isinstance(records, str) else b"\n")  # type: ignore[arg-type]  # each its own kind
     moment = EPOCH
-    found = []
+    runs: dict[str | None, dict[Any, list[TranscriptEntry]]] = {}
     for record in records:
         event, context = _parts(record)
         if event == EVENT:
             entry = _entry(context, moment)
             moment = entry.timestamp
-            found.append(entry)
-    return sorted(found, key=lambda entry: (entry.source, entry.sequence_number))
+            runs.setdefault(entry.run_id, {}).setdefault(_evaluation(context), []).append(entry)
+    return [
+        entry
+        for evaluations in runs.values()
+        for transcript in evaluations.values()
+        for entry in sorted(transcript, key=lambda entry: (entry.source, entry.sequence_number))
+    ]
+
+
+def _evaluation(context: Any) -> str | None:
+    """The evaluation among those that one run recorded; None where the record does not say it."""
+    given = context.get("evaluation_id") if isinstance(context, Mapping) else None
+    return given if isinstance(given, str) else None
 
 
 def _parts(record: Any) -> tuple[Any, Any]:
@@ -95,11 +107,10 @@ def _entry(context: Any, before: datetime) -> TranscriptEntry:
         unread["role"], role = role, None
     detail = _field(context, "detail", dict, {}, unread)
     moment, text = _time(context, before, unread)
-    given_id = _id(context, unread)
+    entry_id: Any = _id(context, unread)
     if unread:
         detail = {**detail, "unread": unread}
-    entry = TranscriptEntry(**fields, role=role, detail=detail, timestamp=moment, timestamp_text=text)
-    return entry if given_id in (None, entry.entry_id) else replace(entry, given_id=given_id)
+    return TranscriptEntry(**fields, role=role, detail=detail, timestamp=moment, timestamp_text=text, entry_id=entry_id)
 
 
 def _field(context: Mapping[Any, Any], name: str, kind: type[Any], default: Any, unread: dict[str, Any]) -> Any:

@@ -56,7 +56,9 @@ def test_one_event_reaches_all_three(root: Path, caplog: pytest.LogCaptureFixtur
     kept = list(entries(read_events(recorder.path)))
     assert len(kept) == 3
     assert kept == list(session[TranscriptEntry].all())
-    assert contexts(caplog) == [entry.as_dict() | {"entry_id": str(entry.entry_id)} for entry in kept]
+    (evaluation,) = {context["evaluation_id"] for context in contexts(caplog)}
+    assert contexts(caplog) == [entry.as_dict() | {"evaluation_id": evaluation} for entry in kept]
+    assert [entry.as_dict() for entry in kept] == [entry.as_dict() for entry in session[TranscriptEntry].all()]
     assert caplog.records[0].name == "stenograph.adapters.claude_agent_sdk"
 
 

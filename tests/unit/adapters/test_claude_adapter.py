@@ -25,6 +25,7 @@ from stenograph.adapters.claude_agent_sdk import (
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
 from stenograph.fold import pair_calls
+from stenograph.model import Origin
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.sources import convert
 from stenograph.threads import ThreadTranscripts
@@ -224,15 +225,20 @@ def test_claude_that_dies_is_an_error(adapting: Adapting, root: Path) -> None:
     """What it wrote until then is recorded."""
     with Recorder(root) as recorder, pytest.raises(AgentError, match="Claude"):
         adapting().evaluate("Please die.", recorder=recorder)
-    assert [event.type for event in read_events(recorder.path)] == ["message.user"]
+    told = list(read_events(recorder.path))
+    assert [event.type for event in told] == ["message.user", "error"]
+    assert told[-1].payload.code == "exit"
 
 
 def test_claude_that_hangs_is_given_up(adapting: Adapting, root: Path) -> None:
-    """After the time it may take it is interrupted, and what it then writes is recorded, too."""
+    """After the time it may take it is interrupted; what it then writes is recorded, and at the end the error."""
     with Recorder(root) as recorder, pytest.raises(AgentTimeout, match=r"longer than the 1\.5 s"):
         adapting(timeout=1.5).evaluate("Please hang.", recorder=recorder)
-    last = list(read_events(recorder.path))[-1]
-    assert "[Request interrupted by user]" in (last.raw or "")
+    *_, word, last = read_events(recorder.path)
+    assert "[Request interrupted by user]" in (word.raw or "")
+    assert (last.type, last.payload.code) == ("error", "timeout")
+    assert "longer than the 1.5 s" in last.payload.message
+    assert last.origin == Origin(adapter="claude_agent_sdk", prompt_name="prompt")
 
 
 def test_cancelling_interrupts(adapting: Adapting, root: Path) -> None:

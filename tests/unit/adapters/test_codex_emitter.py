@@ -351,3 +351,14 @@ def test_the_wire_log_can_be_converted(tmp_path: Path, session: Session) -> None
     assert wire.stat().st_mode & 0o777 == 0o600
     read = [(entry.entry_type, entry.content, entry.timestamp) for entry in entries_of(convert(wire))]
     assert read == [(entry.entry_type, entry.content, entry.timestamp) for entry in entries(session)]
+
+
+def test_a_line_that_is_not_json_is_a_warning_with_its_number(
+    emitter: CodexTranscriptEmitter, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And an entry of type unknown, as before."""
+    emitter.on_line("in", b'{"method": "strange"}')
+    emitter.on_line("in", b"{half")
+    warnings = [each for each in caplog.records if getattr(each, "event", "") == "transcript.error"]
+    assert [(each.levelname, each.context["line"]) for each in warnings] == [("WARNING", 2)]
+    assert kinds(session) == ["unknown", "unknown"]

@@ -52,10 +52,18 @@ MESSAGES = st.one_of(
     st.fixed_dictionaries({"id": st.integers(0, 2), "error": VALUES}),
     VALUES,
 )
+ODD = st.sampled_from(
+    ["NaN", "Infinity", "-Infinity", "1e999", "-1e400", '{"a": NaN}', '"\\ud800"', ' "x" ', "01", "{", "1" * 400]
+)
+"""JSON that Python reads and strict decoders refuse, and text that is almost JSON."""
 LINES = st.one_of(
     MESSAGES.map(lambda message: json.dumps(message, ensure_ascii=False)),
     MESSAGES.map(json.dumps),
     st.text(max_size=9).filter(lambda text: "\n" not in text),
+    st.tuples(MESSAGES.map(json.dumps), ODD).map(
+        lambda pair: f'{{"method": "strange", "params": [{pair[0]}, {pair[1]}]}}'
+    ),
+    ODD,
 )
 TALK = st.lists(st.tuples(st.sampled_from(["in", "out", "exit"]), LINES), max_size=12)
 
@@ -69,7 +77,7 @@ def test_what_is_taken_down_is_the_wire(talk: list[tuple[Any, str]]) -> None:
         for direction, line in talk:
             emitter.on_line(direction, line.encode("utf-8", "backslashreplace"))
         emitter.stop()
-        events = codex_wire.events_of(wire, emitter.run_id, "any")
+        events = codex_wire.events_of(wire, emitter.run_id, "any", session.session_id)
         assert emitter.lost == 0
         taken, expected = list(session[TranscriptEntry].all()), codex_wire.entries_of(events)
         assert [_facts(entry) for entry in taken] == [_facts(entry) for entry in expected]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from stenograph import Recorder, TranscriptEntry, read_events
+from stenograph import Recorder, TranscriptEntry, entries, read_events
 from stenograph.adapters.collector import TranscriptCollector
 from stenograph.adapters.collector_config import TranscriptCollectorConfig
 from stenograph.adapters.sdk_hooks import HOOKS
@@ -278,6 +278,90 @@ def test_a_file_that_cannot_be_read_is_a_warning(main: Path, logs: Any) -> None:
     assert (error.levelno, error.context["path"]) == (logging.WARNING, str(main))
 
 
+def test_a_subagents_file_that_a_hook_names_is_followed_wherever_it_is(main: Path, tmp_path: Path, root: Path) -> None:
+    """As that subagent's, once, also by another name and when it comes late; the session's own are found anyway."""
+    recorder = Recorder(root)
+    collector = TranscriptCollector(prompt_name="review", config=QUICK, recorder=recorder)
+    elsewhere, late, own = tmp_path / "a" / "one.jsonl", tmp_path / "b" / "late.jsonl", agent_file(main, "a3")
+
+    async def body() -> None:
+        append(main, line("go"))
+        append(elsewhere, line("task one"))
+        append(own, line("task three", agentId="a3", isSidechain=True))
+        for path, name in (
+            (elsewhere, "a1"),
+            (late, "a2"),
+            (own, "a3"),
+            (tmp_path / "b" / ".." / "a" / "one.jsonl", "a1"),
+        ):
+            await hook(collector, main, "SubagentStop", agent_id=name, agent_transcript_path=str(path))
+        await until(lambda: collector.total_entries == 3)
+        append(late, line("task two"))
+        await until(lambda: collector.total_entries == 4)
+
+    collect(collector, body)
+    recorder.close()
+    said = {(event.source, event.payload.blocks[0].text) for event in read_events(recorder.path)}
+    assert said == {
+        ("main", "go"),
+        ("subagent:a1", "task one"),
+        ("subagent:a2", "task two"),
+        ("subagent:a3", "task three"),
+    }
+    assert set(collector.transcript_paths) == {main, elsewhere, late, own}
+
+
+@pytest.mark.parametrize("given", [{"agent_transcript_path": 5}, {"agent_id": None}, {"agent_transcript_path": "a\0b"}])
+def test_an_odd_subagent_is_passed_over(main: Path, given: dict[str, Any]) -> None:
+    """A hook may name anything; the session itself is collected."""
+    collector = TranscriptCollector(prompt_name="review", config=QUICK)
+
+    async def body() -> None:
+        append(main, line("go"))
+        named = {"agent_transcript_path": str(main.with_name("x.jsonl")), "agent_id": "a1"} | given
+        await hook(collector, main, "SubagentStop", **named)
+        await until(lambda: collector.total_entries == 1)
+
+    collect(collector, body)
+    assert collector.lost == 0
+
+
+def test_a_malformed_line_is_a_warning_with_its_place(main: Path, logs: Any) -> None:
+    """It is an entry of type unknown as before; lines around it, and JSON of an unknown kind, are no warning."""
+    collector = TranscriptCollector(prompt_name="review", config=QUICK)
+
+    async def body() -> None:
+        append(main, line("go") + '{"type": "cut\n' + '{"type": "telepathy"}\n')
+        append(agent_file(main, "a1"), line("task", agentId="a1", isSidechain=True) + "garbage\n")
+        await hook(collector, main)
+        await until(lambda: collector.total_entries == 5)
+
+    collect(collector, body)
+    warnings = {
+        (record.levelname, record.context["path"], record.context["line"]) for record in logs("transcript.error")
+    }
+    assert warnings == {("WARNING", str(main), 2), ("WARNING", str(agent_file(main, "a1")), 2)}
+    types = [record.context["entry_type"] for record in logs("transcript.entry")]
+    assert sorted(types) == ["unknown", "unknown", "unknown", "user_message", "user_message"]
+
+
+def test_files_that_never_came_are_named_at_the_end(main: Path, tmp_path: Path, logs: Any) -> None:
+    """What hooks named and nobody wrote; a file that was there and went away is not among them."""
+    collector = TranscriptCollector(prompt_name="review", config=QUICK)
+    never, agent, there = main.with_name("never.jsonl"), tmp_path / "agent.jsonl", main
+
+    async def body() -> None:
+        append(there, line("go"))
+        await hook(collector, there)
+        await until(lambda: collector.total_entries == 1)
+        there.unlink()
+        await hook(collector, never, "SubagentStop", agent_id="a1", agent_transcript_path=str(agent))
+
+    collect(collector, body)
+    (stop,) = logs("transcript.stop")
+    assert stop.context["missing_files"] == [str(never), str(agent)]
+
+
 def test_a_new_session_after_clear_is_followed_too(main: Path, root: Path) -> None:
     """Nothing of either is lost, and the journal tells their files apart."""
     other = main.with_name("99999999-2222-4333-8444-555555555555.jsonl")
@@ -392,6 +476,44 @@ def test_a_continued_journal_is_not_repeated(main: Path, root: Path) -> None:
             collect(collector, body)
     texts = [event.payload.blocks[0].text for event in read_events(recorder.path)]
     assert texts == ["one", "two"]
+
+
+def _evaluated(path: Path, root: Path, run_id: str, text: str) -> list[TranscriptEntry]:
+    """One evaluation that writes a line to a session, recorded in a journal that may go on; the session's entries."""
+    session = Session()
+    with Recorder(root, run_id=run_id) as recorder:
+        collector = TranscriptCollector(prompt_name="p", config=QUICK, recorder=recorder, session=session)
+
+        async def body() -> None:
+            append(path, line(text, sessionId=path.stem))
+            await hook(collector, path)
+
+        collect(collector, body)
+    return list(session[TranscriptEntry].all())
+
+
+def test_a_session_that_is_resumed_into_its_run_goes_on(main: Path, root: Path) -> None:
+    """What an earlier evaluation recorded is not taken down again, and the ids are those of the journal."""
+    told = [_evaluated(main, root, SESSION, text) for text in ("one", "two", "three")]
+    assert [[entry.content for entry in each] for each in told] == [["one"], ["two"], ["three"]]
+    journal = list(entries(read_events(root / "transcripts" / f"{SESSION}.jsonl")))
+    assert [entry.entry_id for each in told for entry in each] == [entry.entry_id for entry in journal]
+
+
+def test_a_second_session_of_a_run_is_named_as_seen_from_the_first(main: Path, root: Path) -> None:
+    """Its lines are not taken for lines of the first, by another process either."""
+    other = main.with_name("99999999-2222-4333-8444-555555555555.jsonl")
+    told = [_evaluated(path, root, SESSION, path.stem[0]) for path in (main, other, main, other)]
+    events = list(read_events(root / "transcripts" / f"{SESSION}.jsonl"))
+    assert [(event.origin.file, event.origin.line) for event in events if event.origin is not None] == [
+        (None, 1),
+        (other.name, 1),
+        (None, 2),
+        (other.name, 2),
+    ]
+    ids = [entry.entry_id for each in told for entry in each]
+    assert ids == [entry.entry_id for entry in entries(events)]
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"transcript_path": None}, {"transcript_path": ["x"]}])

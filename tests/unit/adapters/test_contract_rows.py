@@ -62,7 +62,7 @@ def test_each_entry_is_captured_at_its_point(evaluate: Callable[[ModelServer, Pr
     seen: list[list[tuple[str, str | None]]] = []
 
     def look() -> None:
-        entries = session[TranscriptEntry].where(lambda entry: entry.entry_type != "token_usage")
+        entries = session[TranscriptEntry].where(lambda entry: entry.entry_type not in ("token_usage", "system_event"))
         seen.append([(entry.entry_type, entry.role) for entry in entries])
 
     def add(a: int, b: int) -> int:

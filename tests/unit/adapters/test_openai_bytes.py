@@ -12,16 +12,17 @@ from typing import Any
 
 import httpx
 import openai
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_server import Turn, answer, sse_lines
 from stenograph import Event, Recorder, read_events
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture_openai
 from stenograph.adapters.prompt import Prompt
+from strategies import examples
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 
-quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+quick = examples(40)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 values = st.dictionaries(st.sampled_from(["a", "b", "ü"]), st.one_of(words, st.integers(-9, 9), st.none()), max_size=3)
 turns = st.builds(

@@ -12,7 +12,7 @@ import pytest
 
 from archive_cases import rows, synced, whole_index
 from opencode_database import create_tables, insert
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.originals import give_back
 from stenograph.sources.layouts import LAYOUTS
 
@@ -157,7 +157,7 @@ def test_a_session_is_given_back_as_its_rows(home: Path, long_session: Path, tmp
     assert stored is not None
     with stored as sessions:
         expected = {each.identity.native_id: b"".join(each.lines()) for each in sessions}
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         for native_id, content in expected.items():
             query = "SELECT run_id FROM files WHERE path LIKE ?"
             ((run_id,),) = rows(archive, query, f"%#{native_id}")

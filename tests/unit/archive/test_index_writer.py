@@ -7,13 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.schema import open_index
 from stenograph.archive.tables import MS_PER_ID
+from strategies import examples
 
 FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
 EVENT = "INSERT INTO events (id, run, seq, source, type, timestamp, block, line) VALUES (?, 1, 1, '', '', '', 1, 1)"
@@ -64,7 +65,7 @@ def test_an_error_of_the_thread_is_told_until_the_index_is_given_up(tmp_path: Pa
     assert not [thread for thread in threading.enumerate() if thread.name == "stenograph-archive"]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.lists(st.integers(-5, 20).map(lambda each: each * (MS_PER_ID << 18)) | st.none(), max_size=20)),
     st.sampled_from([0, 3, 1000]),

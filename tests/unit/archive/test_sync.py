@@ -21,7 +21,7 @@ from archive_cases import (
     whole_index,
     written,
 )
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.home import home_of
 from stenograph.archive.originals import give_back
 from stenograph.archive.store import Store
@@ -47,7 +47,7 @@ def test_first_sync_keeps_and_indexes_everything(home: Path, tmp_path: Path) -> 
     query = "SELECT agent, cwd, turns, tools, status, first_prompt, output_tokens FROM runs ORDER BY agent"
     assert rows(archive, query) == [
         ("claude", "/home/user/project", 1, 1, "finished", "line 1 says helloWorld", 9),
-        ("codex", "/home/user/other", 1, 0, "running", "codex line 1", 0),
+        ("codex", "/home/user/other", 1, 0, "unknown", "codex line 1", 0),
     ]
     assert rows(archive, "SELECT name, error, duration_ms FROM calls") == [("Bash", None, 1000.0)]
     assert rows(archive, "SELECT source FROM sources ORDER BY source") == [("main",), ("main",), ("subagent:a1",)]
@@ -57,7 +57,7 @@ def test_first_sync_keeps_and_indexes_everything(home: Path, tmp_path: Path) -> 
 def test_events_are_read_back_by_number(home: Path, tmp_path: Path) -> None:
     """An archive gives the events of a run in order, any part of them, and one by its id."""
     synced(home, tmp_path / "archive")
-    with Archive(tmp_path / "archive") as archive:
+    with IndexReader(tmp_path / "archive") as archive:
         run, run_id = archive.find_run(SESSION[:6])
         events = list(archive.events(run))
         assert run_id == SESSION
@@ -114,7 +114,7 @@ def test_rewritten_file_is_a_new_version(home: Path, tmp_path: Path) -> None:
     path.write_bytes(b"".join([lines[0], claude_line(77, "user", "edited"), *lines[2:]]))
     summary = synced(home, archive)
     assert (summary.rewritten, summary.events) == (1, 1)
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         give_back(opened, SESSION, tmp_path / "new")
         give_back(opened, SESSION, tmp_path / "old", 1)
     assert next((tmp_path / "new").rglob(path.name)).read_bytes() == path.read_bytes()
@@ -132,7 +132,7 @@ def test_deleted_and_moved_files_cost_nothing(home: Path, tmp_path: Path) -> Non
     session_path(home).unlink()
     summary = synced(home, archive)
     assert (summary.moved, summary.gone, summary.events, summary.new) == (1, 1, 0, 0)
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         run_id = rows(archive, "SELECT run_id FROM runs WHERE agent = 'codex'")[0][0]
         (path,) = give_back(opened, run_id, tmp_path / "out")
         assert path.read_bytes() == before
@@ -213,7 +213,7 @@ def test_damaged_pack_is_counted(home: Path, tmp_path: Path, is_there: bool) -> 
         Path(path).unlink()
     assert synced(home, archive, rebuild=True).damaged > 0
     assert (rows(archive, events)[0][0] == before) is is_there
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         if is_there:
             assert content in [each.read_bytes() for each in give_back(opened, run_id, tmp_path / "out")]
         else:
@@ -255,6 +255,6 @@ def test_side_files_are_kept_for_a_rebuild(home: Path, tmp_path: Path) -> None:
     assert whole_index(archive) == before
     query = "SELECT parent_source, parent_call_id FROM sources WHERE source = 'subagent:a1'"
     assert rows(archive, query) == [("main", "toolu_00000002")]
-    with Archive(archive) as opened:
+    with IndexReader(archive) as opened:
         names = [path.name for path in give_back(opened, SESSION, tmp_path / "out")]
     assert sidecar.name in names

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stenograph.archive.words import camel_parts, event_text, searchable, spaced
-from stenograph.model import Event
-from stenograph.model.payload import ToolPayload
+from stenograph.model import Event, MessagePayload, SystemPayload, ThinkingBlock, ToolPayload
 
 
 @pytest.mark.parametrize(
@@ -40,3 +39,16 @@ def test_colours_are_no_part_of_words() -> None:
 def test_one_endless_word_takes_no_time(text: str) -> None:
     """Text without a space, as base64 is, costs what any other text costs: by the square, it would be hours."""
     assert searchable(text).startswith(text.encode())
+
+
+def test_what_only_a_provider_reads_is_not_searched() -> None:
+    """Signatures, ciphertext and the schemas of tools would be found everywhere and tell nothing."""
+    block = ThinkingBlock(fidelity="agent_emitted", thinking="Hm.", signature="c2ln", id="rs_1", encrypted_content="eA")
+    message = MessagePayload(role="assistant", blocks=(block,))
+    tools = {"tools": [{"name": "Look", "description": "Looks around."}]}
+    defined = SystemPayload(subtype="tool_definitions", text="Look", data=tools)
+    told = [
+        event_text(Event(seq=1, run_id="r", type=kind, path="", iteration=0, timestamp="", payload=payload))
+        for kind, payload in (("message.assistant", message), ("system.event", defined))
+    ]
+    assert told == ["Hm.", "Look"]

@@ -34,7 +34,7 @@ def test_a_bundle_holds_the_run(recorded: Run, tmp_path: Path, bare: BundleOptio
     assert reconstruct_transcript(bundle.logs) == by_source(bundle.entries)
     assert bundle.logs == bundle.transcript
     manifest = bundle.manifest
-    assert (manifest.run_id, manifest.name, manifest.status) == (recorded.run_id, "review", "completed")
+    assert (manifest.run_id, manifest.name, manifest.status) == (recorded.run_id, "review", "finished")
     (child,) = manifest.child_run_ids
     journal = recorded.path.with_name(f"{child}.jsonl")
     assert bundle.child_events(child) == list(read_events(journal))

@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 
 from stenograph import Recorder, start_run
+from stenograph.adapters.capture import Capture
+from stenograph.adapters.model_wire import ModelWire
 from stenograph.bundle import BundleOptions, BundleRecording, DebugBundle, debug_bundle
 from stenograph.errors import InvalidEvent
 from stenograph.logs import TranscriptEmitter
+from stenograph.query.bundle_database import bundle_database
+from stenograph.query.sql import run_sql
 from stenograph.session import Session
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
 
@@ -67,7 +71,7 @@ def test_a_run_and_its_logs_are_one_bundle(tmp_path: Path, root: Path, bare: Bun
     assert bundle.logs[0]["message"] == "at 7"
     assert bundle.logs[0]["context"] == {"n": 7}
     assert bundle.manifest.logs == "captured"
-    assert bundle.manifest.status == "completed"
+    assert bundle.manifest.status == "finished"
     assert [entry.content for entry in reconstruct_transcript(bundle.logs)] == ["review", "Go.", "review"]
     assert reconstruct_transcript(bundle.logs) == bundle.entries
 
@@ -80,8 +84,39 @@ def test_entries_that_were_logged_are_the_transcript(tmp_path: Path, root: Path,
         emitter.emit("user_message", content="hello")
         emitter.stop()
     bundle = DebugBundle.load(tmp_path / "a.zip")
-    assert [record["event"] for record in bundle.logs] == ["transcript.start", "transcript.entry", "transcript.stop"]
-    assert [record["context"]["content"] for record in bundle.transcript] == ["hello"]
+    assert [record["event"] for record in bundle.logs[:3]] == [
+        "transcript.start",
+        "transcript.entry",
+        "transcript.stop",
+    ]
+    assert [record["context"]["content"] for record in bundle.transcript] == ["hello", "debug", "debug"]
+    assert {entry.entry_id for entry in bundle.entries} == {
+        entry.entry_id for entry in reconstruct_transcript(bundle.logs)
+    }
+    assert bundle.manifest.counts.entries == len(bundle.entries) == len(bundle.transcript) == 3
+
+
+def test_run_api_and_adapter_are_one_transcript(tmp_path: Path, root: Path, bare: BundleOptions) -> None:
+    """Prompt and tool of the run API, which logs nothing, and an adapter that logs: the same entries everywhere."""
+    with debug_bundle(tmp_path / "a.zip", root=root, options=bare) as recording:
+        recording.run.user("Go.")
+        with recording.run.tool("add", {"a": 1}) as call:
+            call.output = 3
+        capture = Capture(prompt_name="p", adapter="openai", recorder=recording.run)
+        wire = ModelWire(capture, "openai_chat")
+        wire.asked("/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+        wire.answered("/chat/completions", {"choices": [{"message": {"role": "assistant", "content": "hello"}}]})
+        capture.stop()
+    bundle = loaded(recording)
+    contents = [entry.content for entry in bundle.entries]
+    assert [contents[1], *contents[-3:-1]] == ["Go.", "hi", "hello"]
+    for records in (bundle.transcript, bundle.logs):
+        told = {entry.entry_id: entry.content for entry in reconstruct_transcript(records)}
+        assert told == {entry.entry_id: entry.content for entry in bundle.entries}
+    with bundle_database(bundle.path) as database:
+        found = sorted(row[0] for row in run_sql(database, "SELECT entry_id FROM entries"))
+    assert found == sorted(str(entry.entry_id) for entry in bundle.entries)
+    assert bundle.manifest.counts.entries == len(bundle.entries) == 7
 
 
 def test_the_host_sees_what_it_would_have_seen(tmp_path: Path, root: Path, bare: BundleOptions) -> None:

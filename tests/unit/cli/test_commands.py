@@ -102,11 +102,11 @@ def test_what_is_not_there_is_exit_code_3(steno: Any, root: Path, name: str, tar
 
 
 @pytest.mark.parametrize("name", ON_RUNS)
-def test_a_folder_is_exit_code_3(steno: Any, tmp_path: Path, name: str) -> None:
-    """It is not a journal."""
+def test_a_folder_without_a_run_is_exit_code_3(steno: Any, tmp_path: Path, name: str) -> None:
+    """There is nothing in it that some format knows."""
     ended = steno(name, tmp_path)
     assert ended.code == 3
-    assert f"steno: {tmp_path} is a folder" in ended.err
+    assert ended.err == f"steno: no file below {tmp_path} is in a format we know; steno formats lists them\n"
 
 
 @pytest.mark.parametrize("name", ON_RUNS)

@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stenograph.cli import wake
+from stenograph.journal import problems
 from stenograph.journal.place import archive_home, find_journal, recording_root
+from strategies import examples
 
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 
@@ -35,7 +37,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _problems(store: Path) -> list[str]:
     try:
-        return (store / wake.FOLDER / wake.PROBLEMS).read_text().splitlines()
+        return (store / problems.FOLDER / problems.PROBLEMS).read_text().splitlines()
     except FileNotFoundError:
         return []
 
@@ -51,7 +53,7 @@ _garbage = st.binary(max_size=60) | st.recursive(
 ).map(lambda value: json.dumps(value).encode())
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=_garbage)
 def test_garbage_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, store: Path, data: bytes) -> None:
     """No call fails, and each that is not understood is one line in the log of problems."""
@@ -68,36 +70,86 @@ def test_an_odd_transcript_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch,
     assert len(_problems(store)) == 1
 
 
-def test_a_storage_that_cannot_be_written_is_no_failure(
-    monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path
+@pytest.mark.parametrize("is_archive_writable", [True, False])
+def test_a_storage_that_cannot_be_written_is_said_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path, is_archive_writable: bool
 ) -> None:
-    """There is nowhere to say so, and the agent goes on."""
+    """In the archive, else among the temporary files; the agent goes on, and what is in the way stays."""
+    archive, temporary = tmp_path / "archive", tmp_path / "tmp"
+    monkeypatch.setenv("STENOGRAPH_HOME", str(archive))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    temporary.mkdir()
     store.write_text("a file where a folder should be")
+    if not is_archive_writable:
+        archive.write_text("another one")
     call = {"transcript_path": str(tmp_path / f"{SESSION}.jsonl"), "hook_event_name": "Stop"}
     assert _call(monkeypatch, json.dumps(call).encode()) == 0
     assert store.read_text() == "a file where a folder should be"
+    ((log, line),) = problems.noted_problems(store)
+    place = archive / problems.FOLDER if is_archive_writable else temporary / f"stenograph-{os.getuid()}"
+    assert log == place / problems.PROBLEMS
+    assert "a hook call was not taken" in line
+    assert str(store) in line
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_is_said_elsewhere(monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path) -> None:
+    """A line that would not be whole goes to the next place, whole."""
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
+    write = os.write
+
+    def full(fd: int, data: bytes) -> int:
+        return write(fd, data[:3]) if Path(f"/dev/fd/{fd}").readlink().is_relative_to(store) else write(fd, data)
+
+    monkeypatch.setattr(os, "write", full)
+    assert problems.note(store, "the disk is full") == tmp_path / "archive" / problems.FOLDER / problems.PROBLEMS
+    assert problems.noted_problems(store)[-1][1].endswith("the disk is full")
+
+
+def test_a_temporary_folder_of_somebody_else_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path
+) -> None:
+    """A link under our name leads wherever its maker likes; then there is nowhere left to say it."""
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    for file in (store, tmp_path / "archive"):
+        file.touch()
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "tmp" / f"stenograph-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    assert problems.note(store, "x") is None
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_problems_are_read_from_every_place(monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path) -> None:
+    """Those of a storage, then those that could not be written there."""
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
+    problems.note(store, "one")
+    problems.note(tmp_path / "archive", "two")
+    assert [line.split()[-1] for _, line in problems.noted_problems(store)] == ["one", "two"]
+    assert [line.split()[-1] for _, line in problems.noted_problems()] == ["two"]
 
 
 def test_the_log_does_not_grow_for_ever(store: Path) -> None:
     """It keeps to two files of a MiB each."""
     for _ in range(5):
-        wake.note(store, "x" * (wake.LARGEST_LOG // 2))
-    folder = store / wake.FOLDER
-    assert sorted(each.name for each in folder.iterdir()) == [wake.PROBLEMS, f"{wake.PROBLEMS}.1"]
-    assert sum(each.stat().st_size for each in folder.iterdir()) < 3 * wake.LARGEST_LOG
+        problems.note(store, "x" * (problems.LARGEST_LOG // 2))
+    folder = store / problems.FOLDER
+    assert sorted(each.name for each in folder.iterdir()) == [problems.PROBLEMS, f"{problems.PROBLEMS}.1"]
+    assert sum(each.stat().st_size for each in folder.iterdir()) < 3 * problems.LARGEST_LOG
 
 
 def test_a_call_for_a_session_that_is_collected_only_leaves_its_event(
     monkeypatch: pytest.MonkeyPatch, store: Path, tmp_path: Path
 ) -> None:
     """Whoever holds the session's lock is woken by the line; nothing else is started."""
-    (store / wake.FOLDER).mkdir(parents=True)
+    (store / problems.FOLDER).mkdir(parents=True)
     monkeypatch.setattr(os, "posix_spawn", lambda *_, **__: pytest.fail("a process was started"))
-    with (store / wake.FOLDER / SESSION).open("wb") as held:
+    with (store / problems.FOLDER / SESSION).open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         call = {"transcript_path": str(tmp_path / f"{SESSION}.jsonl"), "hook_event_name": "PostToolUse"}
         assert _call(monkeypatch, json.dumps(call).encode()) == 0
-    assert (store / wake.FOLDER / SESSION).read_bytes() == b"PostToolUse\n"
+    assert (store / problems.FOLDER / SESSION).read_bytes() == b"PostToolUse\n"
     assert _problems(store) == []
 
 
@@ -135,6 +187,8 @@ def test_the_short_way_loads_next_to_nothing() -> None:
         "stenograph",
         "stenograph.cli",
         "stenograph.cli.wake",
+        "stenograph.journal",
+        "stenograph.journal.problems",
         "stenograph.lazy",
         "stenograph.version",
     }

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stenograph.cli.install import HOOKS, _install
+from strategies import examples
 
 Steno = Callable[..., Any]
 
@@ -32,9 +33,19 @@ THEIRS = {
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where Claude Code's settings are, in a home of their own."""
+    """Where Claude Code's settings are, in a home of their own; the one on the PATH is new."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    _claude(tmp_path, "echo '2.1.325 (Claude Code)'")
     return tmp_path / "claude" / "settings.json"
+
+
+def _claude(tmp_path: Path, script: str) -> None:
+    """Put a program called claude on the PATH of the fixture above."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
 
 
 def _write(path: Path, value: Any, *, indent: int | str = 2) -> bytes:
@@ -114,6 +125,53 @@ def test_twice_is_once(steno: Steno, path: Path) -> None:
     assert (path.read_bytes(), _backups(path)) == (first, backups)
     assert "nothing to change" in outcome.out
     assert steno("install", "claude", "--json").json["added"] == []
+
+
+@pytest.mark.parametrize(
+    ("script", "is_known"),
+    [
+        ("echo '2.1.325 (Claude Code)'", True),
+        ("echo '2.2.0 (Claude Code)'", True),
+        ("echo '2.1.29 (Claude Code)'", False),
+        ("echo '2.0.30 (Claude Code)'", False),
+        ("echo nonsense", False),
+        ("exit 1", False),
+    ],
+)
+def test_the_agent_never_waits_for_a_hook_after_each_tool(
+    steno: Steno, path: Path, tmp_path: Path, script: str, is_known: bool
+) -> None:
+    """`PostToolUse` is asynchronous where Claude Code knows that, and not there otherwise; no other hook is."""
+    _claude(tmp_path, script)
+    assert steno("install", "claude").code == 0
+    hooks = json.loads(path.read_text())["hooks"]
+    flags = {name: matchers[0]["hooks"][0].get("async") for name, matchers in hooks.items()}
+    assert flags == {name: None for name in HOOKS if name != "PostToolUse"} | (
+        {"PostToolUse": True} if is_known else {}
+    )
+    assert "nothing to change" in steno("install", "claude").out
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_old_installation_is_brought_up_to_date(steno: Steno, path: Path, tmp_path: Path, is_known: bool) -> None:
+    """A `PostToolUse` that is waited for becomes asynchronous or goes; the other hooks, and a timeout on one, stay."""
+    steno("install", "claude")
+    settings = json.loads(path.read_text())
+    del settings["hooks"]["PostToolUse"][0]["hooks"][0]["async"]
+    settings["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 5
+    settings["hooks"]["PostToolUse"].insert(0, THEIRS["hooks"]["PostToolUse"][0])
+    _write(path, settings)
+    if not is_known:
+        _claude(tmp_path, "echo '2.0.30 (Claude Code)'")
+    outcome = steno("install", "claude")
+    assert f"PostToolUse {'call' if is_known else 'no longer call'} " in outcome.out
+    after = json.loads(path.read_text())["hooks"]
+    ours = [hook for matcher in after["PostToolUse"] for hook in matcher["hooks"] if "hook claude" in hook["command"]]
+    assert [hook.get("async") for hook in ours] == ([True] if is_known else [])
+    assert after["PostToolUse"][0] == THEIRS["hooks"]["PostToolUse"][0]
+    assert {name: after[name] for name in HOOKS if name != "PostToolUse"} == {
+        name: settings["hooks"][name] for name in HOOKS if name != "PostToolUse"
+    }
 
 
 def test_remove_takes_out_ours_only(steno: Steno, path: Path) -> None:
@@ -202,7 +260,7 @@ _settings = st.dictionaries(st.text(max_size=6), _json, max_size=3).flatmap(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_settings=_settings)
 def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) -> None:
     """Whatever is in them is in them after installing, and nothing else is after removing."""
@@ -211,14 +269,14 @@ def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) ->
     if not isinstance(before.get("hooks", {}), dict):
         return
     path.write_text(json.dumps(before), "utf-8")
-    _install(path, remove=False)
+    _install(path, remove=False, version=(2, 1, 325))
     after = json.loads(path.read_text("utf-8"))
     for name, value in before.items():
         if name != "hooks":
             assert after[name] == value
     for name, matchers in before.get("hooks", {}).items():
         assert after["hooks"][name][: len(matchers)] == matchers
-    _install(path, remove=True)
+    _install(path, remove=True, version=None)
     kept = {name: matchers for name, matchers in before.get("hooks", {}).items() if matchers or name not in HOOKS}
     expected = {name: value for name, value in before.items() if name != "hooks"} | ({"hooks": kept} if kept else {})
     assert json.loads(path.read_text("utf-8")) == expected

@@ -82,7 +82,7 @@ def test_flaws_are_told_on_stderr(steno: Any, recorded: Any, form: str) -> None:
         file.write(b'not json\n{"seq":99,"type":"error","payload":{"message":"\xff"}}\n\n{"seq":')
     shown = steno("show", run.path, "--as", form)
     assert shown.code == 0
-    assert "1 lines are not JSON and shown as unknown events" in shown.err
+    assert "1 lines are not JSON: unknown events without a number" in shown.err
     assert "1 characters were not UTF-8" in shown.err
     assert "7 bytes at the end are an unfinished line" in shown.err
     assert "not json" in shown.out

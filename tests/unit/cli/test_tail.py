@@ -47,7 +47,7 @@ def test_what_has_no_number_is_told_on_stderr(steno: Any, recorded: Any) -> None
         file.write(b"not json\ntorn")
     after = steno("tail", run.path, "--json")
     assert (after.code, after.out) == (0, before)
-    assert "1 lines are not JSON and not shown" in after.err
+    assert "1 lines are not JSON: unknown events without a number" in after.err
     assert "4 bytes at the end" in after.err
 
 

@@ -21,7 +21,7 @@ def test_json_is_one_object(steno: Any, recorded: Any) -> None:
     """Nested runs and steps."""
     run, child = recorded
     tree = steno("tree", run.path, "--json").json
-    assert (tree["run_id"], tree["status"], tree["journal"]) == (run.run_id, "completed", str(run.path))
+    assert (tree["run_id"], tree["status"], tree["journal"]) == (run.run_id, "finished", str(run.path))
     called = tree["steps"][0]["steps"][0]["child"]
     assert (called["run_id"], called["parent_run_id"]) == (child.run_id, run.run_id)
 

@@ -75,9 +75,16 @@ def test_an_empty_id_joins_nothing() -> None:
     assert pairs(call(1, ""), call(2, ""), result(3, "")) == [(1, None), (2, None), (None, 3)]
 
 
-def test_a_second_result_is_kept_as_a_stray_one() -> None:
-    """Nothing is lost silently."""
-    assert pairs(call(1, "a"), result(2, "a"), result(3, "a")) == [(1, 2), (None, 3)]
+def test_a_second_result_repeats_the_first() -> None:
+    """Every call has its answer by then, so nothing is stray; the first answer counts."""
+    assert pairs(call(1, "a"), result(2, "a"), result(3, "a", error="no")) == [(1, 2)]
+    assert pairs(result(1, "a"), result(2, "a"), call(3, "a"), call(4, "a")) == [(3, 1), (4, 2)]
+
+
+def test_a_result_before_its_call_is_its_result() -> None:
+    """Agents write parallel lines in any order."""
+    assert pairs(result(1, "a"), call(2, "a")) == [(2, 1)]
+    assert pairs(result(1, "a", "router"), call(2, "a"), result(3, "a")) == [(2, 1)]
 
 
 def test_other_events_and_broken_payloads_are_passed_over() -> None:

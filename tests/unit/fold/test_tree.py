@@ -47,7 +47,9 @@ def _drawn(steps: tuple[StepNode, ...]) -> list[Any]:
 
 def test_an_empty_run() -> None:
     """No events, nothing known: running, nameless, empty."""
-    assert step_tree([]) == RunNode(run_id="", name="", status="running", messages=0, tool_calls=0)
+    assert step_tree([]) == RunNode(
+        run_id="", name="", status="unknown", status_reason="nothing was said", messages=0, tool_calls=0
+    )
 
 
 def test_a_run_with_everything() -> None:
@@ -66,7 +68,8 @@ def test_a_run_with_everything() -> None:
         run_id="r-1",
         parent_run_id="p-1",
         name="demo",
-        status="completed",
+        status="finished",
+        status_reason="the run has ended",
         started_at=TIMES["started"],
         ended_at=TIMES["completed"],
         events=8,
@@ -78,7 +81,7 @@ def test_a_run_with_everything() -> None:
                 kind="agent",
                 path="review",
                 iteration=0,
-                status="completed",
+                status="finished",
                 started_at=TIMES["started"],
                 ended_at=TIMES["completed"],
                 messages=1,
@@ -101,10 +104,10 @@ def test_steps_are_nested_by_their_paths() -> None:
         _end("a"),
         _begin("e"),
     ]
-    done = "completed"
+    done = "finished"
     assert _drawn(step_tree(run).steps) == [
         ["a", 0, done, ["b", 0, done, ["c", 0, done]], ["d", 0, done]],
-        ["e", 0, "running"],
+        ["e", 0, "unknown"],
     ]
 
 
@@ -119,9 +122,9 @@ def test_iterations_are_nodes_of_their_own() -> None:
         ]
     (loop,) = step_tree([*run, _end("loop")]).steps
     assert _drawn(loop.steps) == [
-        ["fix", 0, "failed", ["test", 0, "completed"]],
-        ["fix", 1, "failed", ["test", 1, "completed"]],
-        ["fix", 2, "completed", ["test", 2, "completed"]],
+        ["fix", 0, "failed", ["test", 0, "finished"]],
+        ["fix", 1, "failed", ["test", 1, "finished"]],
+        ["fix", 2, "finished", ["test", 2, "finished"]],
     ]
     assert [step.messages for step in loop.steps] == [1, 1, 1]
 
@@ -131,39 +134,39 @@ def test_a_step_that_is_tried_again_is_two_nodes() -> None:
     run = [_begin("a"), _said("a"), _end("a", error="boom"), _begin("a"), _said("a"), _said("a"), _end("a")]
     first, second = step_tree(run).steps
     assert (first.status, first.error, first.messages) == ("failed", "boom", 1)
-    assert (second.status, second.error, second.messages) == ("completed", None, 2)
+    assert (second.status, second.error, second.messages) == ("finished", None, 2)
 
 
 def test_twins_that_run_at_once_end_each_for_itself() -> None:
     """Two steps that look exactly alike, begun before either ended, are both completed at the end."""
     run = [_begin("a"), _begin("a"), _end("a"), _end("a")]
-    assert [step.status for step in step_tree(run).steps] == ["completed", "completed"]
-    assert [step.status for step in step_tree(run[:3]).steps] == ["running", "completed"]
+    assert [step.status for step in step_tree(run).steps] == ["finished", "finished"]
+    assert [step.status for step in step_tree(run[:3]).steps] == ["unknown", "finished"]
 
 
 def test_a_name_may_hold_dots() -> None:
     """The parent is what stands before the name, not before the last dot."""
     run = [_begin("v1.2", "v1.2"), _begin("v1.2.fix main.go", "fix main.go"), _end("v1.2.fix main.go", "fix main.go")]
-    assert _drawn(step_tree(run).steps) == [["v1.2", 0, "running", ["fix main.go", 0, "completed"]]]
+    assert _drawn(step_tree(run).steps) == [["v1.2", 0, "unknown", ["fix main.go", 0, "finished"]]]
 
 
 def test_a_step_without_a_name_can_end() -> None:
     """An empty path is an odd path, and still one step that begins and ends; messages outside stay outside."""
     node = step_tree([_begin(""), _said(""), _end("")])
-    assert _drawn(node.steps) == [["", 0, "completed"]]
+    assert _drawn(node.steps) == [["", 0, "finished"]]
     assert node.messages == 1
 
 
 def test_an_end_without_a_beginning_changes_nothing() -> None:
     """Not even a step at the same path in another iteration."""
     node = step_tree([_end("a"), _begin("b", iteration=1), _end("b", iteration=2)])
-    assert _drawn(node.steps) == [["b", 1, "running"]]
+    assert _drawn(node.steps) == [["b", 1, "unknown"]]
 
 
 def test_a_step_whose_parent_is_not_open_stands_at_the_top() -> None:
     """A journal that lost its beginning still shows every step it has."""
     assert _drawn(step_tree([_begin("gone.a"), _begin("gone.a.b")]).steps) == [
-        ["a", 0, "running", ["b", 0, "running"]],
+        ["a", 0, "unknown", ["b", 0, "unknown"]],
     ]
 
 
@@ -172,7 +175,7 @@ def test_a_failed_run() -> None:
     error = LifecyclePayload(name="demo", kind="workflow", error="ValueError: boom")
     node = step_tree([_begin("a"), _event("run.completed", payload=error)])
     assert (node.status, node.error) == ("failed", "ValueError: boom")
-    assert _drawn(node.steps) == [["a", 0, "running"]]
+    assert _drawn(node.steps) == [["a", 0, "unknown"]]
 
 
 def test_a_called_workflow_is_a_missing_child() -> None:
@@ -180,7 +183,7 @@ def test_a_called_workflow_is_a_missing_child() -> None:
     call = {"type": "step.call_workflow.started", "kind": "call_workflow", "child_run_id": "r-2"}
     done = {"type": "step.call_workflow.completed", "child_run_id": "r-2"}
     (step,) = step_tree([_begin("lint", **call), _end("lint", **done)]).steps
-    assert (step.kind, step.status) == ("call_workflow", "completed")
+    assert (step.kind, step.status) == ("call_workflow", "finished")
     assert step.child == RunNode(run_id="r-2", name="lint", status="missing", messages=0, tool_calls=0)
 
 
@@ -220,7 +223,7 @@ def test_garbage_payloads_never_raise(type: str, payload: Any) -> None:
 def test_a_step_without_a_payload_is_named_by_its_path() -> None:
     """The last part of the path is the best name there is."""
     run = [_begin("a"), _event("step.started", "a.b"), _event("step.completed", "a.b")]
-    assert _drawn(step_tree(run).steps) == [["a", 0, "running", ["b", 0, "completed"]]]
+    assert _drawn(step_tree(run).steps) == [["a", 0, "unknown", ["b", 0, "finished"]]]
 
 
 def test_many_steps_are_quick() -> None:

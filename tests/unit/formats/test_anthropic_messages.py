@@ -134,10 +134,45 @@ def test_media_are_attachments_when_their_bytes_are_here() -> None:
     ]  # fmt: skip
 
 
-def test_redacted_thinking_is_kept_as_it_stood() -> None:
+def test_redacted_thinking_is_thinking_without_words() -> None:
     """There is nothing to read, but it was there, and in its place."""
     block = {"type": "redacted_thinking", "data": "ZmFrZQ=="}
+    told = {"type": "thinking", "fidelity": "agent_emitted", "thinking": "", "encrypted_content": "ZmFrZQ=="}
+    assert brief(answer(block, TEXT))[0][1]["blocks"][0] == told
+
+
+def test_thinking_keeps_its_signature() -> None:
+    """Without it the provider would not take the thinking back."""
+    block = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     assert brief(answer(block, TEXT))[0][1]["blocks"][0] == {**block, "fidelity": "agent_emitted"}
+
+
+def test_a_streamed_signature_is_put_together() -> None:
+    """Signatures come in deltas of their own."""
+    deltas = [
+        {"type": "thinking_delta", "thinking": "Hm."},
+        *({"type": "signature_delta", "signature": s} for s in "ab"),
+    ]
+    lines = [
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "message_stop"},
+    ]
+    (block,) = brief(*lines)[0][1]["blocks"]
+    assert (block["thinking"], block["signature"]) == ("Hm.", "ab")
+
+
+def test_definitions_of_tools_are_told_when_they_are_new_or_changed() -> None:
+    """The second request repeats them, the third has one more."""
+    tool = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}
+    said = [{"role": "user", "content": text} for text in "abc"]
+    calls = [
+        {"messages": said[: n + 1], "tools": tools} for n, tools in enumerate(([tool], [tool], [tool, {"name": "b"}]))
+    ]
+    told = [payload for kind, payload in brief(*calls) if payload.get("subtype") == "tool_definitions"]
+    assert [each["data"]["tools"] for each in told] == [[tool], [tool, {"name": "b"}]]
+    assert told[1]["text"] == "look, b"
 
 
 def test_tools_of_the_service_are_calls_with_results_in_one_message() -> None:

@@ -112,11 +112,39 @@ def test_input_tokens_include_what_was_cached() -> None:
     )
 
 
-def test_redacted_thinking_is_kept_as_it_stood() -> None:
+def test_a_block_nobody_knows_is_kept_as_it_stood() -> None:
     """A block of a type we have no name for survives, with who vouches for it."""
-    (block,) = events(assistant({"type": "redacted_thinking", "data": "eA=="}))[0].payload.blocks
+    (block,) = events(assistant({"type": "hologram", "data": "eA=="}))[0].payload.blocks
     assert isinstance(block, UnknownBlock)
-    assert block.extra == {"type": "redacted_thinking", "fidelity": "agent_emitted", "data": "eA=="}
+    assert block.extra == {"type": "hologram", "fidelity": "agent_emitted", "data": "eA=="}
+
+
+def test_thinking_keeps_what_its_provider_needs() -> None:
+    """A signature, or all of it as ciphertext: replay has to give both back."""
+    signed = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    blocks = events(assistant(signed, {"type": "redacted_thinking", "data": "eA=="}))[0].payload.blocks
+    assert blocks == (
+        ThinkingBlock(fidelity="agent_emitted", thinking="Hm.", signature="c2ln"),
+        ThinkingBlock(fidelity="agent_emitted", thinking="", encrypted_content="eA=="),
+    )
+
+
+def test_a_tool_of_the_api_is_a_call_of_the_server() -> None:
+    """Its kind tells it from the functions that the agent runs."""
+    use = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    message, asked = events(assistant(use, call("t1")))[:2]
+    assert [block.kind for block in message.payload.blocks] == ["server", None]
+    assert asked.payload.kind == "server"
+
+
+def test_definitions_of_tools_are_told_once() -> None:
+    """The shape of a request and the snapshot of a prompt hold the same ones."""
+    tool = {"name": "Bash", "description": "Runs.", "input_schema": {"type": "object"}}
+    snapshot = {"type": "prompt_snapshot", "tools": [{"name": "Bash", "description": "Runs.", "schema": tool}]}
+    shape = {"type": "api-request-shape", "sessionId": RUN, "shapeHash": "a", "shape": {"tools": [tool]}}
+    found = events(shape, {"type": "attachment", "attachment": snapshot}, shape)
+    told = [event.payload for event in found if event.payload.subtype == "tool_definitions"]
+    assert [(each.text, each.data) for each in told] == [("Bash", {"tools": [tool]})]
 
 
 def test_an_api_error_in_the_guise_of_an_answer_is_also_an_error() -> None:
@@ -582,3 +610,67 @@ def test_session_lines_are_detected(record: dict[str, Any]) -> None:
 def test_streams_and_imitators_are_not(record: dict[str, Any]) -> None:
     """The stream of claude -p, Qwen Code, iFlow, Gemini, Cursor, Pi."""
     assert not detect([record], "x.jsonl")
+
+
+# Subagents in progress lines (2.1.12 to 2.1.81).
+
+
+def progress(inner: dict[str, Any], agent: str = "a1b2c3d", call_id: str = "t1", **data: Any) -> dict[str, Any]:
+    """A progress line as 2.1.63 writes it: the subagent's record without its session."""
+    message = {name: inner[name] for name in ("type", "message", "timestamp", "toolUseResult") if name in inner}
+    return {
+        "type": "progress",
+        "parentToolUseID": call_id,
+        "toolUseID": "agent_msg_1",
+        "timestamp": AT,
+        "sessionId": RUN,
+        "data": {
+            "message": {**message, "uuid": f"uuid of {json.dumps(message)}"},
+            "normalizedMessages": [],
+            "type": "agent_progress",
+            "prompt": "",
+            "agentId": agent,
+            **data,
+        },
+    }
+
+
+TASK = assistant(call("t1", "Task", prompt="Count."), id="msg_0")
+SPOKEN = [
+    user([text("Count.")]),
+    assistant(text("I count."), id="msg_2"),
+    assistant(call("t2", command="wc"), usage=usage(7), id="msg_2"),
+    user([result("t2", "3 lines")]),
+]
+
+
+def test_a_subagent_in_progress_lines_speaks_for_itself() -> None:
+    """Its messages, calls, results and usage are the subagent's, and the call that spawned it is known."""
+    found = events(TASK, *map(progress, SPOKEN))[2:]
+    assert [event.type for event in found] == [
+        "message.user", "message.assistant", "message.assistant", "tool.call", "token.usage", "tool.result",
+    ]  # fmt: skip
+    origins = {(event.source, event.origin.parent_source, event.origin.parent_call_id) for event in found}
+    assert origins == {("subagent:a1b2c3d", "main", "t1")}
+    assert [event.origin.line for event in found if event.raw is not None] == [2, 3, 4, 5]
+
+
+def test_a_progress_line_that_repeats_itself_is_a_sign_of_life() -> None:
+    """The same record twice, and a line with no record in it."""
+    first = progress(SPOKEN[1])
+    found = events(first, first, progress({}), progress(SPOKEN[1], agent=""))
+    assert [event.type for event in found] == ["message.assistant", *["system.event"] * 3]
+    assert {event.payload.subtype for event in found[1:]} == {"progress/agent_progress"}
+
+
+def test_a_subagent_of_a_subagent_in_progress_lines_has_its_parent() -> None:
+    """The call that spawned it was made by the subagent."""
+    nested = assistant(call("t9", "Agent", prompt="More."), id="msg_9")
+    found = events(TASK, progress(nested), progress(SPOKEN[1], agent="b1", call_id="t9"))
+    assert (found[-1].source, found[-1].origin.parent_source) == ("subagent:b1", "subagent:a1b2c3d")
+
+
+def test_progress_lines_are_left_to_a_subagents_own_file() -> None:
+    """The file leads: the main file's lines are signs of life then."""
+    found = events(TASK, *map(progress, SPOKEN), separate=frozenset({"subagent:a1b2c3d"}))[2:]
+    assert {event.payload.subtype for event in found} == {"progress/agent_progress"}

@@ -185,7 +185,7 @@ def test_lines_of_a_subagent_have_its_source_and_call() -> None:
                                               " that ran out of context."}), "compaction"),
         (line("system", subtype="compact_boundary", compact_metadata={"trigger": "auto", "pre_tokens": 5}),
          "compaction"),
-        (line("system", subtype="init", model="m", tools=["Bash"]), "init"),
+        (line("system", subtype="init", model="m"), "init"),
         (line("system", subtype="thinking_tokens", estimated_tokens=4), "thinking_tokens"),
         (line("conversation_reset", new_conversation_id="x"), "conversation_reset"),
         (line("control_request", request={"subtype": "interrupt"}), "control_request"),

@@ -360,6 +360,21 @@ ASKED = {"id": 0, "method": "item/tool/call", "params": {"threadId": MAIN, "turn
 ANSWERED = {"id": 0, "result": {"contentItems": [{"type": "inputText", "text": "open"}], "success": False}}
 
 
+def test_the_tools_of_a_client_are_defined_once_their_thread_is_there() -> None:
+    """They belong to the thread, which only the answer names."""
+    tool = {"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}
+    messages = [
+        {"id": 1, "method": "thread/start", "params": {"dynamicTools": [tool]}},
+        {"id": 1, "result": {"thread": {"id": CHILD}}},
+    ]
+    found, _ = read(*messages)
+    defined = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}
+    assert [event.payload.data for event in found if event.payload.subtype == "tool_definitions"] == [
+        {"tools": [defined]}
+    ]
+    assert found[-1].origin.session_id == CHILD
+
+
 def test_a_bridged_tool_is_told_three_times_and_counts_once() -> None:
     """Its item, the request to the client and its response are one call and one result."""
     messages = [
@@ -468,10 +483,11 @@ def test_the_zeros_after_a_compaction_do_not_erase_an_answer() -> None:
 
 
 def test_raw_events_name_the_answer() -> None:
-    """Its own id is the key, for the usage that follows as well."""
-    raw = note("rawResponse/completed", responseId="resp_1", usage=USAGE)
-    events, _ = read(raw, usage(1050), usage(1050), usage(2100))
-    assert [event.payload.message_id for event in events] == ["resp_1", "resp_1", "resp_1", f"{TURN}:2100"]
+    """Its own id is the key, for the usage that follows as well; a mere number is named with its turn."""
+    for response_id, key in (("resp_1", f"{TURN}:resp_1"), (f"resp_{TURN}", f"resp_{TURN}")):
+        raw = note("rawResponse/completed", responseId=response_id, usage=USAGE)
+        events, _ = read(raw, usage(1050), usage(1050), usage(2100))
+        assert [event.payload.message_id for event in events] == [key, key, key, f"{TURN}:2100"]
 
 
 def test_the_oldest_protocol_told_usage_only_in_the_old_way() -> None:

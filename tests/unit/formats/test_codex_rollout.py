@@ -10,7 +10,7 @@ import pytest
 from stenograph.fold import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.codex_rollout import SPEC
-from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolUseBlock, UnknownBlock
+from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolPayload, ToolUseBlock, UnknownBlock
 
 THREAD = "01a1e0a1-21f1-7790-9423-e7257b468317"
 PARENT = "01a1e0a1-0000-7790-9423-e7257b468317"
@@ -204,7 +204,39 @@ def test_reasoning_is_its_summary_and_then_its_content() -> None:
 def test_encrypted_reasoning_is_one_empty_thinking_block() -> None:
     """That the model thought is a fact, also when nobody may read what."""
     (payload,) = payloads(item("reasoning", summary=[], content=None, encrypted_content="xx"))
-    assert payload.blocks == (ThinkingBlock(fidelity="agent_emitted", thinking=""),)
+    assert payload.blocks == (ThinkingBlock(fidelity="agent_emitted", thinking="", encrypted_content="xx"),)
+
+
+def test_the_parts_of_a_reasoning_item_share_its_id() -> None:
+    """What is encrypted stands once, with the first of them."""
+    parts = [{"type": "summary_text", "text": each} for each in "ab"]
+    (payload,) = payloads(item("reasoning", id="rs_1", summary=parts, encrypted_content="xx"))
+    told = [(block.thinking, block.id, block.encrypted_content) for block in payload.blocks]
+    assert told == [("a", "rs_1", "xx"), ("b", "rs_1", None)]
+
+
+def test_a_call_has_its_namespace_and_its_kind() -> None:
+    """Custom tools take free text, a web search runs on the API's side; a function says neither."""
+    records = [
+        item("function_call", call_id="c1", name="look", namespace="tickets", arguments="{}"),
+        item("custom_tool_call", call_id="c2", name="apply_patch", input="***"),
+        item("web_search_call", id="c3", action={"query": "q"}),
+    ]
+    calls = [each for each in payloads(*records) if isinstance(each, ToolPayload)]
+    assert [(each.namespace, each.kind) for each in calls] == [("tickets", None), (None, "custom"), (None, "server")]
+
+
+def test_tools_that_a_thread_was_given_are_defined() -> None:
+    """A client's own at the beginning, code mode's in an item."""
+    tool = {"type": "function", "name": "look", "description": "Looks.", "parameters": {"type": "object"}}
+    group = {"type": "namespace", "name": "tickets", "tools": [tool]}
+    got = payloads(
+        {"type": "session_meta", "payload": {"id": "t", "dynamic_tools": [group]}},
+        item("additional_tools", tools=[tool]),
+    )
+    told = [each.data["tools"] for each in got if each.subtype == "tool_definitions"]
+    plain = {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}
+    assert told == [[{**plain, "namespace": "tickets"}], [plain]]
 
 
 def test_raw_reasoning_keeps_its_text_in_its_event() -> None:

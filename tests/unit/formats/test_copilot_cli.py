@@ -228,7 +228,20 @@ def test_a_thought_is_told_once() -> None:
 
     assert (thoughts(alone, said), thoughts(said, alone), thoughts(said, said)) == (1, 1, 2)
     assert types(said, alone)[-1] == "<repeated>"
-    assert payloads(answer(reasoningOpaque="x"))[0].blocks == (ThinkingBlock(fidelity="agent_emitted", thinking=""),)
+
+
+def test_a_thought_keeps_what_its_provider_needs() -> None:
+    """Anthropic's is opaque, OpenAI's is encrypted; also when the words were told alone before."""
+
+    def opaque(*records: Any) -> list[Any]:
+        blocks = [block for event in read(*records)[0] for block in getattr(event.payload, "blocks", None) or ()]
+        thoughts = [block for block in blocks if isinstance(block, ThinkingBlock)]
+        return [(block.thinking, block.signature, block.encrypted_content) for block in thoughts]
+
+    assert opaque(answer(reasoningOpaque="x")) == [("", "x", None)]
+    assert opaque(answer(reasoningText="Hm.", encryptedContent="y")) == [("Hm.", None, "y")]
+    alone = record("assistant.reasoning", reasoningId="r", content="Hm.")
+    assert opaque(alone, answer(reasoningText="Hm.", reasoningOpaque="x")) == [("Hm.", None, None), ("", "x", None)]
 
 
 def test_errors_and_compactions() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph.fold import count_messages, messages, pair_calls, usage_totals
@@ -15,6 +15,7 @@ from stenograph.formats.base import Context, Report
 from stenograph.formats.gemini_cli import SPEC
 from stenograph.formats.registry import detect
 from stenograph.model import AttachmentBlock, Event, TextBlock, ToolResultBlock
+from strategies import examples
 
 SESSION = "1c5e5105-b458-494c-b098-0a0e142cf399"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
@@ -356,7 +357,7 @@ _records = st.lists(_plain | st.builds(history, _plain, _plain) | st.just(HEADER
 
 
 @given(records=_records)
-@settings(max_examples=150)
+@examples(150)
 def test_telling_it_all_again_adds_nothing(records: list[dict[str, Any]]) -> None:
     """Whatever a file holds: told a second time, as a resume may do, it gives no message, call, result or usage."""
     once, _ = read(*records)

@@ -9,7 +9,7 @@ import pytest
 
 from stenograph.formats.base import Context
 from stenograph.formats.openai_chat import SPEC
-from stenograph.model import Event, encode
+from stenograph.model import Event, ThinkingBlock, encode
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 USER = {"role": "user", "content": "hi"}
@@ -166,6 +166,44 @@ def test_reasoning_has_many_names(field: dict[str, Any]) -> None:
     """Whatever a server calls it, it is told once, before the text."""
     (event,) = events(answer({"role": "assistant", "content": "a", **field}))
     assert [type(block).__name__ for block in event.payload.blocks] == ["ThinkingBlock", "TextBlock"]
+
+
+def test_reasoning_keeps_what_its_provider_needs() -> None:
+    """Signatures and ciphertext stand in details, beside the words that the server also gives flat."""
+    details = [
+        {"type": "reasoning.text", "text": "hm", "signature": "s"},
+        {"type": "reasoning.encrypted", "id": "rs_1", "data": "x"},
+    ]
+    (event,) = events(answer({"role": "assistant", "content": "a", "reasoning": "hm", "reasoning_details": details}))
+    assert event.payload.blocks[:2] == (
+        ThinkingBlock(fidelity="agent_emitted", thinking="hm", signature="s"),
+        ThinkingBlock(fidelity="agent_emitted", thinking="", id="rs_1", encrypted_content="x"),
+    )
+
+
+def test_streamed_reasoning_is_put_together_until_it_is_signed() -> None:
+    """Pieces of one thought are one block; what follows its signature is another."""
+    pieces = [("a", None), ("b", "s1"), ("c", None)]
+    deltas = [{"thinking_blocks": [{"type": "thinking", "thinking": words, "signature": s}]} for words, s in pieces]
+    chunks = [
+        {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas
+    ]
+    (event,) = events(*chunks)
+    assert [(block.thinking, block.signature) for block in event.payload.blocks] == [("ab", "s1"), ("c", None)]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_custom_tool_is_told_by_its_kind(is_streamed: bool) -> None:
+    """Its input is free text."""
+    call = {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": "***"}}
+    if is_streamed:
+        chunk = {"id": "c", "object": "chat.completion.chunk"}
+        found = events({**chunk, "choices": [{"index": 0, "delta": {"tool_calls": [{**call, "index": 0}]}}]})
+    else:
+        found = events(answer({"role": "assistant", "tool_calls": [call]}))
+    assert [(event.payload.kind, event.payload.input) for event in found if event.type == "tool.call"] == [
+        ("custom", "***")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -261,10 +261,34 @@ def test_custom_tools_keep_their_input_as_text() -> None:
     assert events(answer(call))[1].payload.input == "{}"
 
 
-def test_hidden_reasoning_is_kept_as_it_stood() -> None:
+def test_hidden_reasoning_is_thinking_without_words() -> None:
     """There is nothing to read, but it was there."""
     item = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "ZmFrZQ=="}
-    assert brief(answer(item))[0][1]["blocks"] == [{**item, "fidelity": "agent_emitted"}]
+    told = {"id": "rs_1", "type": "thinking", "thinking": "", "encrypted_content": "ZmFrZQ=="}
+    assert brief(answer(item))[0][1]["blocks"] == [{**told, "fidelity": "agent_emitted"}]
+
+
+def test_a_call_has_its_namespace_and_its_kind() -> None:
+    """Custom tools take free text, tools of the service run there; a function says neither."""
+    items = [
+        {"type": "function_call", "call_id": "c1", "name": "look", "namespace": "tickets", "arguments": "{}"},
+        {"type": "custom_tool_call", "call_id": "c2", "name": "patch", "input": "***"},
+        {"type": "web_search_call", "id": "c3", "status": "in_progress", "action": {"query": "q"}},
+    ]
+    found = brief(answer(*items))
+    calls = [(each.get("namespace"), each.get("kind")) for kind, each in found if kind == "tool.call"]
+    assert calls == [("tickets", None), (None, "custom"), (None, "server")]
+    assert [(each.get("namespace"), each.get("kind")) for each in found[0][1]["blocks"]] == calls
+
+
+def test_tools_are_defined_by_the_answer_where_no_request_is_kept() -> None:
+    """An answer repeats the tools that it was given; those of the service have no name but their type."""
+    tools = [{"type": "function", "name": "look", "parameters": {"type": "object"}}, {"type": "web_search"}]
+    found = brief({**answer({"type": "reasoning", "summary": [{"text": "Hm."}]}), "tools": tools})
+    told = [payload for kind, payload in found if payload.get("subtype") == "tool_definitions"]
+    assert [each["data"]["tools"] for each in told] == [
+        [{"name": "look", "input_schema": {"type": "object"}}, {"name": "web_search"}]
+    ]
 
 
 def test_refusals_are_text() -> None:

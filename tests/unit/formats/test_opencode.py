@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +19,7 @@ from golden_cases import CASES
 from stenograph.fold import messages, pair_calls, usage_totals
 from stenograph.formats.base import Context, run_id_of
 from stenograph.formats.opencode import SPEC, OpenCodeFormat
-from stenograph.model import AttachmentBlock, Event, SystemPayload, TextBlock, ToolPayload
+from stenograph.model import AttachmentBlock, Event, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 ROWS = [case for case in CASES if case.parent.name == "opencode"]
@@ -53,6 +56,18 @@ def subtypes(events: list[Event]) -> list[str]:
 def keys(events: list[Event]) -> list[tuple[object, ...]]:
     """Everything but where it stood, in no order."""
     return sorted((event.type, event.source, event.timestamp, repr(event.payload)) for event in told(events))
+
+
+def test_reasoning_keeps_what_its_provider_needs() -> None:
+    """Each provider has an object of its own in the metadata; a part without words is told by its ciphertext."""
+    signed = {"type": "reasoning", "text": "Hm.", "metadata": {"anthropic": {"signature": "s"}}}
+    hidden = {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "x"}}
+    rows = [part(signed), part({"type": "reasoning", "text": "", "metadata": hidden}, id="prt_2")]
+    blocks = [block for event in told(fed(*rows, rows[1])) for block in event.payload.blocks]
+    assert blocks == [
+        ThinkingBlock(fidelity="agent_emitted", thinking="Hm.", signature="s"),
+        ThinkingBlock(fidelity="agent_emitted", thinking="", id="rs_1", encrypted_content="x"),
+    ]
 
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case.name)
@@ -209,12 +224,17 @@ def test_subagents_speak_in_the_run_of_their_session() -> None:
     assert (child.origin.parent_source, child.origin.parent_call_id) == ("main", "call_1")
 
 
-def test_an_exported_session_is_read() -> None:
-    """What `opencode export` prints gives the words, calls and tokens of the session's rows."""
-    rows = [json.loads(line) for line in _lines("tools")]
+def export_of(case: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A golden case as `opencode export` writes it, and its rows."""
+    rows = [json.loads(line) for line in _lines(case)]
     session, inside = rows[0], {"sessionID": rows[0]["id"]}
     exported = {
-        "info": {"id": session["id"], "title": session["title"], "time": {"created": session["time_created"]}},
+        "info": {
+            "id": session["id"],
+            "title": session["title"],
+            "directory": session["directory"],
+            "time": {"created": session["time_created"]},
+        },
         "messages": [
             {
                 "info": {"id": row["id"], **inside, **row["data"]},
@@ -228,9 +248,70 @@ def test_an_exported_session_is_read() -> None:
             if row["table"] == "message"
         ],
     }
+    return exported, rows
+
+
+def test_an_exported_session_is_read() -> None:
+    """What `opencode export` prints gives the words, calls and tokens of the session's rows."""
+    exported, rows = export_of("tools")
     assert SPEC.detect([exported], "export.json")
+    assert SPEC.identify([exported], "export.json").native_id == rows[0]["id"]
     words = [(event.type, event.payload) for event in told(fed(exported))]
     assert words == [(event.type, event.payload) for event in told(fed(*rows))]
+
+
+_ID_NAMES = ("id", "messageID", "sessionID", "callID", "parentID")
+
+
+def relabelled(value: Any, label: Callable[[str], str]) -> Any:
+    """A document with other ids."""
+    if isinstance(value, list):
+        return [relabelled(each, label) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: label(each) if name in _ID_NAMES and isinstance(each, str) else relabelled(each, label)
+        for name, each in value.items()
+    }
+
+
+def without_ids(event: Event) -> tuple[str, Any]:
+    """What an event says, its ids aside."""
+    payload = msgspec.to_builtins(event.payload)
+    for name in ("message_id", "call_id"):
+        payload.pop(name, None)
+    for block in payload.get("blocks") or ():
+        block.pop("tool_id", None)
+    return event.type, payload
+
+
+@given(
+    st.sampled_from(["tools", "cjk", "fail", "long-output"]),
+    st.lists(st.sampled_from(["REDACTED", "", "msg_1", "prt_1", "call_0", "same"]), min_size=1, max_size=3),
+)
+def test_an_export_is_whole_whatever_its_ids_are(case: str, labels: list[str]) -> None:
+    """Redacted or repeated ids lose no part: everything stands once in an export, so its place is its identity."""
+    exported, _ = export_of(case)
+    turns = iter(range(1 << 30))
+    covered = relabelled(exported, lambda _: labels[next(turns) % len(labels)])
+    assert SPEC.detect([covered], "export.json")
+    found, whole = told(fed(covered)), told(fed(exported))
+    assert list(map(without_ids, found)) == list(map(without_ids, whole))
+    assert len(pair_calls(found)) == len(pair_calls(whole))
+    assert usage_totals(found).total == usage_totals(whole).total
+    assert len(list(messages(found))) == len(list(messages(whole)))
+
+
+def test_ids_of_redacted_exports_are_their_own() -> None:
+    """Two files whose ids read the same are not taken for copies of each other."""
+    covered = relabelled(export_of("tools")[0], lambda _: "REDACTED")
+    ids = [
+        {event.payload.call_id for event in parser.feed_object(covered) if event.type == "tool.call"}
+        for parser in (opened(), OpenCodeFormat(Context(run_id=str(UUID(int=1)))))
+    ]
+    assert ids[0]
+    assert ids[0].isdisjoint(ids[1])
+    assert SPEC.identify([covered], "export.json").native_id == ""
 
 
 def test_a_side_file_holds_the_whole_output() -> None:

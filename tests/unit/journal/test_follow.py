@@ -238,13 +238,13 @@ def test_a_file_that_was_cut_is_read_again_from_its_beginning(root: Path, path: 
             recorder.record("system.event", {"subtype": "long", "text": "y" * 1000})
     whole = path.read_bytes()
     follower = follow(path)
-    assert [event.seq for event, _ in follower._new_events()] == [1, 2, 3]
+    assert [event.seq for event, _ in follower.new()] == [1, 2, 3]
     path.write_bytes(whole[: whole.index(b"\n") + 1])
-    assert list(follower._new_events()) == []
+    assert list(follower.new()) == []
     with Recorder(root, run_id=RUN_ID) as recorder:
         record(recorder, 5)
-    assert [event.seq for event, _ in follower._new_events()] == [4, 5, 6]
-    follower._forget_file()
+    assert [event.seq for event, _ in follower.new()] == [4, 5, 6]
+    follower.release()
 
 
 def test_a_folder_that_was_made_anew_is_watched_anew(root: Path, path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from stenograph import RunNotFound, SourceError
 from stenograph.errors import AmbiguousRun, InvalidRunId
-from stenograph.journal.place import expected_journal, find_journal, journal_path, storage_root
+from stenograph.journal.place import find_journal, journal_path, storage_root
 
 FIRST = "550e8400-e29b-41d4-a716-446655440000"
 SECOND = "550e8400-ffff-41d4-a716-446655440000"
@@ -32,7 +32,6 @@ def journals(root: Path) -> Path:
 def test_a_run_is_found_by_its_id_or_a_unique_beginning(root: Path, journals: Path, target: str) -> None:
     """Upper case is fine."""
     assert find_journal(target, root) == journals / f"{FIRST}.jsonl"
-    assert expected_journal(target, root) == journals / f"{FIRST}.jsonl"
 
 
 def test_a_path_is_taken_as_it_is(root: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +48,6 @@ def test_an_ambiguous_beginning_names_the_runs(root: Path, journals: Path) -> No
     with pytest.raises(AmbiguousRun, match="fits 2 runs") as error:
         find_journal("550e", root)
     assert error.value.run_ids == (FIRST, SECOND)
-    with pytest.raises(AmbiguousRun):
-        expected_journal("550e", root)
 
 
 @pytest.mark.parametrize("target", ["9", "no-such-run", "", "../transcripts/x", "x" * 5000, "*", FIRST + "0"])
@@ -70,14 +67,6 @@ def test_a_folder_is_no_journal(root: Path, journals: Path) -> None:
     """It is named as what it is."""
     with pytest.raises(SourceError, match="is a folder"):
         find_journal(str(journals), root)
-
-
-def test_a_journal_may_be_expected(root: Path) -> None:
-    """A whole run id, or a path that ends like a journal, need not exist yet; the beginning of an id must."""
-    assert expected_journal(FIRST.upper(), root) == journal_path(root, FIRST)
-    assert expected_journal("later/x.jsonl", root) == Path("later/x.jsonl")
-    with pytest.raises(RunNotFound):
-        expected_journal("550e", root)
 
 
 def test_no_path_is_built_from_what_is_no_run_id(root: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from stenograph import InvalidEvent, Recorder, StoreError, StoreLocked, read_events
 from stenograph.errors import InvalidRunId, StoreClosed
-from stenograph.journal import file as journal_file
+from stenograph.liveness import is_being_written
 from stenograph.model import Event, Origin, SystemPayload, TextBlock, decode, encode
 
 NOTE = {"subtype": "note", "text": "héllo\u2028wörld"}
@@ -412,7 +412,7 @@ def test_looking_whether_a_journal_is_written_locks_nobody_out(root: Path) -> No
     def look() -> None:
         fd = os.open(recorder.path, os.O_RDONLY)
         while not stop.is_set():
-            journal_file.is_being_written(fd)
+            is_being_written(fd)
         os.close(fd)
 
     looker = threading.Thread(target=look)

@@ -342,7 +342,7 @@ def test_a_sub_workflow_has_its_own_file_and_is_linked_both_ways(root: Path) -> 
     assert (call.child.run_id, call.child.parent_run_id, call.child.name) == (middle.run_id, top.run_id, "middle")
     deepest = call.child.steps[0].steps[0].child
     assert deepest is not None
-    assert (deepest.run_id, deepest.status, deepest.messages) == (bottom.run_id, "completed", 1)
+    assert (deepest.run_id, deepest.status, deepest.messages) == (bottom.run_id, "finished", 1)
     # What the parent says meanwhile stands at the call.
     assert [(e.path, e.payload.blocks[0].text) for e in events(top) if e.type == "message.user"] == [
         ("work", "before"),

@@ -28,7 +28,7 @@ def test_a_tree_has_steps_iterations_and_called_runs(root: Path, top: tuple[Run,
     """By a run id or its beginning."""
     run, child = top
     tree = run_tree(root, run.run_id[:13])
-    assert (tree.run_id, tree.name, tree.status, tree.journal) == (run.run_id, "top", "completed", str(run.path))
+    assert (tree.run_id, tree.name, tree.status, tree.journal) == (run.run_id, "top", "finished", str(run.path))
     assert [(step.path, step.iteration, step.kind, step.messages) for step in tree.steps] == [
         ("loop", 0, "while", 1),
         ("loop", 1, "while", 1),

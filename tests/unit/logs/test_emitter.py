@@ -11,6 +11,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.transcript.entry import ROLES
@@ -142,7 +144,13 @@ def test_start_stop_and_error(kept: Kept) -> None:
     start, _, _, error, stop = kept.records
     assert [each.event for each in (start, error, stop)] == ["transcript.start", "transcript.error", "transcript.stop"]
     assert [each.levelname for each in (start, error, stop)] == ["DEBUG", "WARNING", "DEBUG"]
-    assert error.context == {"prompt_name": "review", "adapter": "test", "session_id": "s", "path": "a"}
+    assert error.context == {
+        "prompt_name": "review",
+        "adapter": "test",
+        "run_id": one.run_id,
+        "session_id": "s",
+        "path": "a",
+    }
     assert error.getMessage() == "cannot read a"
     assert stop.context["open"] == ["a"]
     assert stop.context["summary"]["entries_by_type"] == {"user_message": 1, "tool_use": 1}
@@ -168,6 +176,27 @@ def test_sixteen_threads_leave_no_gap(kept: Kept) -> None:
         numbers = [each["sequence_number"] for each in kept.contexts if each["source"] == source]
         assert numbers == list(range(1, len(numbers) + 1))
     assert len(kept.contexts) == 16 * 200
+    moments = [each["timestamp"] for each in kept.contexts]
+    assert moments == sorted(moments)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=20))
+def test_moments_never_go_back(ticks: list[int]) -> None:
+    """Whatever the clock does; a moment that is given is taken as it is."""
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    clock = iter(began + timedelta(milliseconds=tick) for tick in ticks)
+    seen = Kept()
+    logger = logging.Logger("test.clock", logging.DEBUG)
+    logger.addHandler(seen)
+    one = TranscriptEmitter(prompt_name="p", adapter="a", logger=logger)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("stenograph.logs.emitter.datetime", type("Clock", (), {"now": lambda _: next(clock)}))
+        for _ in ticks:
+            one.emit("user_message")
+    moments = [datetime.fromisoformat(each["timestamp"]) for each in seen.contexts]
+    assert moments == [began + timedelta(milliseconds=max(ticks[: at + 1])) for at in range(len(ticks))]
+    one.emit("user_message", timestamp=began - timedelta(days=1))
+    assert datetime.fromisoformat(seen.contexts[-1]["timestamp"]) == began - timedelta(days=1)
 
 
 def test_a_broken_handler_never_reaches_the_host(lenient: None, kept: Kept, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,6 @@ from uuid import UUID, uuid1, uuid3, uuid4, uuid5
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from stenograph.errors import InvalidEvent, InvalidRunId
 from stenograph.model.ids import check_run_id, entry_id, entry_id_text
@@ -78,22 +77,22 @@ def test_an_invalid_run_id_is_a_value_error() -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_an_entry_id_depends_on_scope_source_and_number() -> None:
+def test_an_entry_id_depends_on_run_source_and_place() -> None:
     """The same three give the same id in every version of ours; any other gives another."""
-    made = entry_id("s-1", "main", 1)
-    assert made == entry_id("s-1", "main", 1) == UUID("a224df5e-2968-5dfe-a13a-b50caf6c842c")
-    others = {entry_id("s-2", "main", 1), entry_id("s-1", "subagent:a", 1), entry_id("s-1", "main", 2)}
+    made = entry_id("r-1", "main", "1")
+    assert made == entry_id("r-1", "main", "1") == UUID("b7801847-b543-572d-add3-4c8f7cecdc0d")
+    others = {entry_id("r-2", "main", "1"), entry_id("r-1", "subagent:a", "1"), entry_id("r-1", "main", "2")}
     assert len(others | {made}) == 4
 
 
 def test_an_entry_id_takes_any_text() -> None:
     """Ids from broken sources may hold lone surrogates and still identify."""
-    assert entry_id("\ud800", "main", 1) != entry_id("\ud801", "main", 1)
+    assert entry_id("\ud800", "main", "\ud800") != entry_id("\ud801", "main", "\ud800")
 
 
-@given(wild_texts, wild_texts, st.integers())
-def test_an_entry_id_is_a_uuid_of_its_facts(scope: str, source: str, number: int) -> None:
+@given(wild_texts, wild_texts, wild_texts)
+def test_an_entry_id_is_a_uuid_of_its_facts(run_id: str, source: str, place: str) -> None:
     """It is what any program makes of the same name, in the same namespace."""
-    name = f"{scope}\n{source}\n{number}".encode("utf-8", "backslashreplace").decode()
-    assert entry_id(scope, source, number) == uuid5(UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11"), name)
-    assert entry_id_text(scope, source, number) == str(entry_id(scope, source, number))
+    name = f"{run_id}\n{source}\n{place}".encode("utf-8", "backslashreplace").decode()
+    assert entry_id(run_id, source, place) == uuid5(UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11"), name)
+    assert entry_id_text(run_id, source, place) == str(entry_id(run_id, source, place))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph.errors import SourceError
+from stenograph.fold.prices import Cost, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage
 from stenograph.query.prices import load_prices
 
@@ -25,7 +26,7 @@ def test_the_cost_of_a_real_session_is_what_the_agent_itself_says() -> None:
         cache_creation_input_tokens=80,
         output_tokens=346,
     )
-    assert load_prices().cost("claude-opus-5-5", usage) == pytest.approx(0.011904, abs=1e-9)
+    assert load_prices().cost(Terms("claude-opus-5-5"), usage).dollars == pytest.approx(0.011904, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -53,26 +54,94 @@ def test_a_model_is_known_by_the_names_that_gateways_give_it(name: str, known: s
 @pytest.mark.parametrize("name", [None, "", "fake-model", "<synthetic>", "gpt-5.3-codex-spark", "gpt", "claude"])
 def test_a_model_that_the_table_does_not_have_has_no_cost(name: str | None) -> None:
     """Never zero, and never that of a model whose name only begins alike."""
-    assert load_prices().cost(name, Usage(input_tokens=1_000_000)) is None
+    assert load_prices().cost(Terms(name), Usage(input_tokens=1_000_000)) == Cost(None, is_partial=True)
+    assert load_prices().cost(Terms(name), Usage()) == Cost(None)
+
+
+def test_what_is_written_to_a_cache_for_an_hour_costs_twice_the_input() -> None:
+    """Five minutes cost 1.25 times, and both are parts of what was written."""
+    written = Usage(
+        input_tokens=1_000_000, cache_creation_input_tokens=1_000_000, cache_creation_1h_input_tokens=400_000
+    )
+    assert load_prices().cost(Terms("claude-opus-4-8"), written) == Cost(pytest.approx(0.6 * 6.25 + 0.4 * 10))
+    assert load_prices().cost(Terms("claude-sonnet-4"), written).dollars == pytest.approx(0.6 * 7.5 + 0.4 * 12)
+
+
+def test_every_claude_model_has_a_price_for_an_hour() -> None:
+    """It is twice the input, also for long inputs and in a batch; only Haiku 3 was listed at other multiples."""
+    table = json.loads(resources.files("stenograph.query").joinpath("prices.json").read_text())
+    for name, price in table["models"].items():
+        for rate in (price, price.get("long"), *price.get("tiers", {}).values()):
+            if name.startswith("claude") and "cache_write" in (rate or {}):
+                assert rate["cache_write_1h"] == pytest.approx(2 * rate["input"]), name
+
+
+@pytest.mark.parametrize(
+    ("terms", "dollars"),
+    [
+        (Terms("claude-opus-4-8"), 30),
+        (Terms("claude-opus-4-8", "standard", "standard"), 30),
+        (Terms("claude-opus-4-8", "fast", "standard"), 60),
+        (Terms("claude-opus-4-6", "fast"), 180),
+        (Terms("claude-opus-4-8", None, "batch"), 15),
+        (Terms("gpt-5", None, "default"), 11.25),
+        (Terms("gpt-5", None, "flex"), 5.625),
+        (Terms("gpt-5", None, "priority"), 22.5),
+        (Terms("gpt-5", None, "fast"), 22.5),
+        (Terms("gpt-5", None, "auto"), 11.25),
+    ],
+)
+def test_tier_and_speed_have_their_own_price(terms: Terms, dollars: float) -> None:
+    """In the words of the source; Codex says `fast` for the priority tier."""
+    prices = Prices(load_prices()._models, "")
+    small = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    assert prices.cost(terms, small, input_of_call=0) == Cost(pytest.approx(dollars))
+
+
+@pytest.mark.parametrize("terms", [Terms("claude-opus-4-8", None, "priority"), Terms("gpt-5", "fast")])
+def test_a_tier_or_speed_without_a_price_makes_the_cost_partial(terms: Terms) -> None:
+    """It is priced as usual, and the cost is shown as the least that it can be."""
+    assert load_prices().cost(terms, Usage(input_tokens=1_000_000)).is_partial
+
+
+def test_a_long_input_in_a_tier_without_a_long_rate_is_partial() -> None:
+    """The tier's own rate holds as far as it is known."""
+    long = load_prices().price("gpt-5.5").long  # type: ignore[union-attr]
+    price = Price(input=1, output=1, long=long, tiers={"flex": TierRate(input=0.5, output=0.5)})
+    usage = Usage(input_tokens=1_000_000)
+    assert Prices({"m": price}, "").cost(Terms("m", None, "flex"), usage) == Cost(0.5, is_partial=True)
+
+
+def test_a_cost_that_the_source_reports_stands_for_itself() -> None:
+    """A gateway knows what it charged; zero is what agents say where they know no price."""
+    usage = Usage(input_tokens=1_000_000)
+    assert load_prices().cost(Terms("fake-model"), usage, reported=0.25) == Cost(0.25)
+    assert load_prices().cost(Terms("claude-opus-4-8"), usage, reported=0.0) == Cost(5)
 
 
 def test_a_long_input_makes_the_whole_call_dearer() -> None:
     """The price changes above the bound, and for every token of the call."""
     prices = load_prices()
-    at = prices.cost("gpt-5.5", Usage(input_tokens=272_000, output_tokens=1_000_000))
-    above = prices.cost("gpt-5.5", Usage(input_tokens=272_001, output_tokens=1_000_000))
+    at = prices.cost(Terms("gpt-5.5"), Usage(input_tokens=272_000, output_tokens=1_000_000)).dollars
+    above = prices.cost(Terms("gpt-5.5"), Usage(input_tokens=272_001, output_tokens=1_000_000)).dollars
     assert at == pytest.approx(0.272 * 5 + 30)
     assert above == pytest.approx(0.272001 * 10 + 45)
     assert 272_000 in prices.thresholds
 
 
-@given(COUNTS, COUNTS, COUNTS, COUNTS)
-def test_caches_never_make_a_call_cost_less_than_nothing(fresh: int, read: int, written: int, out: int) -> None:
+@given(COUNTS, COUNTS, COUNTS, COUNTS, COUNTS)
+def test_caches_never_make_a_call_cost_less_than_nothing(
+    fresh: int, read: int, written: int, hour: int, out: int
+) -> None:
     """Whatever an agent reports, also more cached tokens than input."""
     usage = Usage(
-        input_tokens=fresh, cache_read_input_tokens=read, cache_creation_input_tokens=written, output_tokens=out
+        input_tokens=fresh,
+        cache_read_input_tokens=read,
+        cache_creation_input_tokens=written,
+        cache_creation_1h_input_tokens=hour,
+        output_tokens=out,
     )
-    cost = load_prices().cost("claude-opus-5-5", usage)
+    cost = load_prices().cost(Terms("claude-opus-5-5"), usage).dollars
     assert cost is not None
     assert cost >= 0
 
@@ -83,7 +152,7 @@ def test_the_table_says_of_which_day_it_is_and_where_it_is_from() -> None:
     assert table["date"] == load_prices().date
     assert len(table["sources"]) == 3
     for name, price in table["models"].items():
-        assert 0 < price["input"] < price["output"], name
+        assert 0 < price["input"] <= price["output"], name
         assert 0 < price.get("cache_read", price["input"]) <= price["input"], name
         assert price.get("cache_write", price["input"]) >= price["input"], name
 
@@ -93,10 +162,10 @@ def test_a_file_of_ones_own_goes_over_the_table(tmp_path: Path, monkeypatch: pyt
     own = tmp_path / "prices.json"
     own.write_text('{"date": "2027-01-01", "models": {"Fake-Model": {"input": 1, "output": 2}}}')
     million = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
-    assert load_prices(own).cost("fake-model", million) == 3
-    assert load_prices(own).cost("claude-opus-5-5", million) == 24
+    assert load_prices(own).cost(Terms("fake-model"), million).dollars == 3
+    assert load_prices(own).cost(Terms("claude-opus-5-5"), million).dollars == 24
     monkeypatch.setenv("STENOGRAPH_PRICES", str(own))
-    assert (load_prices().cost("fake-model", million), load_prices().date) == (3, "2027-01-01")
+    assert (load_prices().cost(Terms("fake-model"), million).dollars, load_prices().date) == (3, "2027-01-01")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, converted, make_archive
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.errors import InvalidQuery
 from stenograph.fold import pair_calls, usage_totals
 from stenograph.model import Event
@@ -31,9 +31,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def archive(made: tuple[Path, Path]) -> Iterator[Archive]:
+def archive(made: tuple[Path, Path]) -> Iterator[IndexReader]:
     """The archive, open."""
-    with Archive(made[0]) as opened:
+    with IndexReader(made[0]) as opened:
         yield opened
 
 
@@ -46,13 +46,13 @@ def by_run(made: tuple[Path, Path]) -> dict[str, list[Event]]:
     return found
 
 
-def _all(archive: Archive, scope: Scope | None = None) -> dict[str, RunLine]:
+def _all(archive: IndexReader, scope: Scope | None = None) -> dict[str, RunLine]:
     runs, total = list_runs(archive.index, scope or Scope(), load_prices())
     assert total == len(runs)
     return {run.run_id: run for run in runs}
 
 
-def test_every_run_is_there_with_its_counts(archive: Archive, by_run: dict[str, list[Event]]) -> None:
+def test_every_run_is_there_with_its_counts(archive: IndexReader, by_run: dict[str, list[Event]]) -> None:
     """Events, turns and tool calls are what the events themselves come to."""
     runs = _all(archive)
     assert runs.keys() == by_run.keys()
@@ -63,7 +63,7 @@ def test_every_run_is_there_with_its_counts(archive: Archive, by_run: dict[str, 
         assert run.tools == sum(pair.call is not None for pair in pair_calls(events))
 
 
-def test_the_tokens_of_all_runs_are_each_call_once(archive: Archive, by_run: dict[str, list[Event]]) -> None:
+def test_the_tokens_of_all_runs_are_each_call_once(archive: IndexReader, by_run: dict[str, list[Event]]) -> None:
     """A fork repeats the calls of the run it continues; they count there, and not again."""
     runs = _all(archive).values()
     expected = usage_totals(event for events in by_run.values() for event in events).total
@@ -73,7 +73,7 @@ def test_the_tokens_of_all_runs_are_each_call_once(archive: Archive, by_run: dic
     assert sum(run.model_calls for run in runs) == expected.records
 
 
-def test_the_newest_come_first_and_a_limit_says_what_it_left_out(archive: Archive) -> None:
+def test_the_newest_come_first_and_a_limit_says_what_it_left_out(archive: IndexReader) -> None:
     """By their last events."""
     runs = list(_all(archive).values())
     moments = [datetime.fromisoformat(run.ended_at or "") for run in runs]
@@ -83,7 +83,7 @@ def test_the_newest_come_first_and_a_limit_says_what_it_left_out(archive: Archiv
     assert total == len(runs)
 
 
-def test_children_name_their_parents(archive: Archive) -> None:
+def test_children_name_their_parents(archive: IndexReader) -> None:
     """Threads that Codex spawned, and runs that a workflow called."""
     runs = _all(archive)
     assert runs[CHILD].parent_run_id == PARENT
@@ -91,7 +91,7 @@ def test_children_name_their_parents(archive: Archive) -> None:
     assert any(run.forked_from in runs for run in runs.values())
 
 
-def test_what_has_no_price_costs_nothing_that_could_be_known(archive: Archive) -> None:
+def test_what_has_no_price_costs_nothing_that_could_be_known(archive: IndexReader) -> None:
     """A model that the table does not have makes the cost null and is named; others have a cost."""
     runs = _all(archive)
     assert (runs[WORKFLOW].cost_usd, runs[WORKFLOW].unpriced_models) == (None, ["scripted"])
@@ -100,7 +100,7 @@ def test_what_has_no_price_costs_nothing_that_could_be_known(archive: Archive) -
     assert runs[CLAUDE].unpriced_models == []
 
 
-def test_short_ids_are_unique_and_no_longer_than_needed(archive: Archive) -> None:
+def test_short_ids_are_unique_and_no_longer_than_needed(archive: IndexReader) -> None:
     """Also for ids that begin with the same clock."""
     names = short_ids(archive.index)
     assert len(set(names.values())) == len(names)
@@ -124,7 +124,7 @@ def test_short_ids_are_unique_and_no_longer_than_needed(archive: Archive) -> Non
         (Scope(grep=parse_query("zebrafish")), lambda run: False),
     ],
 )
-def test_a_scope_leaves_out_what_is_not_meant(archive: Archive, scope: Scope, wanted: object) -> None:
+def test_a_scope_leaves_out_what_is_not_meant(archive: IndexReader, scope: Scope, wanted: object) -> None:
     """By agent, project and what was said."""
     runs = _all(archive)
     found = _all(archive, scope).keys()
@@ -134,7 +134,7 @@ def test_a_scope_leaves_out_what_is_not_meant(archive: Archive, scope: Scope, wa
     assert found == expected
 
 
-def test_a_period_has_the_runs_that_were_going_on_in_it(archive: Archive) -> None:
+def test_a_period_has_the_runs_that_were_going_on_in_it(archive: IndexReader) -> None:
     """Not only those that began in it; its end does not belong to it."""
     run = _all(archive)[CLAUDE]
     begun = int(datetime.fromisoformat(run.started_at or "").timestamp() * 1000)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.words import event_text, searchable
 from stenograph.model import Event
 from stenograph.model.moment import moment_of
@@ -27,9 +27,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def archive(made: tuple[Path, Path]) -> Iterator[Archive]:
+def archive(made: tuple[Path, Path]) -> Iterator[IndexReader]:
     """The archive, open."""
-    with Archive(made[0]) as opened:
+    with IndexReader(made[0]) as opened:
         yield opened
 
 
@@ -42,7 +42,7 @@ def texts(made: tuple[Path, Path]) -> list[tuple[Event, set[str]]]:
     ]
 
 
-def _hits(archive: Archive, query: str, scope: Scope | None = None, wanted: Wanted | None = None) -> list[Hit]:
+def _hits(archive: IndexReader, query: str, scope: Scope | None = None, wanted: Wanted | None = None) -> list[Hit]:
     return list(search(archive, parse_query(query), scope, wanted, limit=-1))
 
 
@@ -51,14 +51,14 @@ WORDS = ["script", "subagent", "please", "仔", "bash", "exit", "nothing", "msg"
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_is_found_in_every_event_that_has_it(
-    archive: Archive, texts: list[tuple[Event, set[str]]], word: str
+    archive: IndexReader, texts: list[tuple[Event, set[str]]], word: str
 ) -> None:
     """Nothing is missed and nothing is made up, in any format or source."""
     expected = sorted((event.run_id, event.source, event.timestamp) for event, words in texts if word in words)
     assert sorted((hit.run_id, hit.source, hit.timestamp) for hit in _hits(archive, word)) == expected
 
 
-def test_a_hit_cites_the_event_it_was_found_in(archive: Archive) -> None:
+def test_a_hit_cites_the_event_it_was_found_in(archive: IndexReader) -> None:
     """Run and number lead to an event whose text has the snippet's words."""
     hits = _hits(archive, "script*")
     assert len(hits) > 5
@@ -70,7 +70,7 @@ def test_a_hit_cites_the_event_it_was_found_in(archive: Archive) -> None:
         assert all(hit.snippet.text[start:end].lower().startswith("script") for start, end in hit.snippet.spans)
 
 
-def test_the_newest_come_first_and_a_limit_takes_those(archive: Archive) -> None:
+def test_the_newest_come_first_and_a_limit_takes_those(archive: IndexReader) -> None:
     """Over all runs."""
     hits = _hits(archive, "please OR exit OR the")
     moments = [hit.timestamp for hit in hits if hit.timestamp.startswith("2026-11-1")]
@@ -79,7 +79,7 @@ def test_the_newest_come_first_and_a_limit_takes_those(archive: Archive) -> None
     assert first == hits[:5]
 
 
-def test_rank_puts_the_most_relevant_first(archive: Archive) -> None:
+def test_rank_puts_the_most_relevant_first(archive: IndexReader) -> None:
     """The same hits in another order: short texts that say it often before long ones that say it once."""
     query = parse_query("echo")
     ranked = list(search(archive, query, limit=-1, by_rank=True))
@@ -93,7 +93,7 @@ def test_rank_puts_the_most_relevant_first(archive: Archive) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_hits_can_be_narrowed(archive: Archive) -> None:
+def test_hits_can_be_narrowed(archive: IndexReader) -> None:
     """By role, tool, errors, agent, time, and what else the run says."""
     everything = _hits(archive, "exit OR echo OR script")
     roles = {hit.role for hit in everything}
@@ -113,7 +113,7 @@ def test_hits_can_be_narrowed(archive: Archive) -> None:
     assert _hits(archive, "echo", Scope(period=Period(until=0))) == []
 
 
-def test_a_period_splits_the_hits(archive: Archive) -> None:
+def test_a_period_splits_the_hits(archive: IndexReader) -> None:
     """What was said before a moment and after it is all there is, and nothing later is among the former."""
     everything = _hits(archive, "echo")
     moments = sorted(moment for hit in everything if (moment := moment_of(hit.timestamp)) is not None)
@@ -128,7 +128,7 @@ def test_a_period_splits_the_hits(archive: Archive) -> None:
     assert all((moment_of(hit.timestamp) or middle) <= middle for hit in before)
 
 
-def test_errors_are_failed_tools_and_error_events(archive: Archive, texts: list[tuple[Event, set[str]]]) -> None:
+def test_errors_are_failed_tools_and_error_events(archive: IndexReader, texts: list[tuple[Event, set[str]]]) -> None:
     """As the agents told them."""
     hits = _hits(archive, "exit OR exist", None, Wanted(is_error=True))
     expected = [

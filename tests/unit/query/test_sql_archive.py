@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, make_archive
-from stenograph.archive import Archive
+from stenograph.archive import IndexReader
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
-from stenograph.fold import messages, pair_calls, usage_totals
+from stenograph.fold import action, messages, pair_calls, usage_totals
 from stenograph.model import Event
 from stenograph.query.archive_database import views_of
 from stenograph.query.prices import load_prices
@@ -40,7 +40,7 @@ def events(made: tuple[Path, Path]) -> list[Event]:
 @pytest.fixture
 def connection(made: tuple[Path, Path]) -> Iterator[sqlite3.Connection]:
     """The archive with its views."""
-    with Archive(made[0]) as archive, views_of(archive, load_prices()) as opened:
+    with IndexReader(made[0]) as archive, views_of(archive, load_prices()) as opened:
         yield opened
 
 
@@ -77,11 +77,33 @@ def test_tool_calls_are_the_pairs_of_the_events(connection: sqlite3.Connection, 
     expected = [
         (pair.run_id, pair.source, pair.call_id, pair.name, pair.error, pair.result is None)
         for pair in pair_calls(events)
+        if pair.call is not None
     ]
     rows = _rows(connection, "SELECT run_id, source, call_id, name, error, result_seq IS NULL FROM tool_calls")
     assert sorted(map(str, rows)) == sorted(str((*pair[:5], int(pair[5]))) for pair in expected)
     asked = _rows(connection, f"SELECT input ->> 'command' FROM tool_calls WHERE run_id = '{CLAUDE}' AND name = 'Bash'")
     assert any("echo out-text" in str(command) for (command,) in asked)
+
+
+def test_commands_and_changes_are_what_calls_do(connection: sqlite3.Connection, events: list[Event]) -> None:
+    """As `fold.action` says, of all agents."""
+    pairs = [(pair, action(pair)) for pair in pair_calls(events) if pair.call is not None]
+    commands = [
+        (pair.run_id, does.command, does.exit_code, int(pair.error is not None))
+        for pair, does in pairs
+        if does.kind == "shell"
+    ]
+    rows = _rows(connection, "SELECT run_id, command, exit_code, is_error FROM commands")
+    assert sorted(map(str, rows)) == sorted(map(str, commands))
+    changes = [
+        (pair.run_id, change.path, change.kind, *change.lines) for pair, does in pairs for change in does.changes
+    ]
+    rows = _rows(connection, "SELECT run_id, path, kind, added, removed FROM file_changes")
+    assert sorted(map(str, rows)) == sorted(map(str, changes))
+    assert commands
+    assert changes
+    folders = _rows(connection, f"SELECT DISTINCT cwd, agent FROM commands WHERE run_id = '{CLAUDE}'")
+    assert [agent for _, agent in folders] == ["claude"]
 
 
 def test_messages_are_put_together_again(connection: sqlite3.Connection, events: list[Event]) -> None:

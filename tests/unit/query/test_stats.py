@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_of_goldens import GOLDEN, converted, copy_case, copy_sessions, make_archive
-from stenograph.archive import Archive, home_of
+from stenograph.archive import IndexReader, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
@@ -41,9 +41,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def archive(made: tuple[Path, Path]) -> Iterator[Archive]:
+def archive(made: tuple[Path, Path]) -> Iterator[IndexReader]:
     """The archive, open."""
-    with Archive(made[0]) as opened:
+    with IndexReader(made[0]) as opened:
         yield opened
 
 
@@ -53,11 +53,11 @@ def events(made: tuple[Path, Path]) -> list[Event]:
     return list(converted(made[1]))
 
 
-def _stats(archive: Archive, by: str = "day", **scope: Any) -> dict[str, Any]:
+def _stats(archive: IndexReader, by: str = "day", **scope: Any) -> dict[str, Any]:
     return stats(archive.index, Scope(**scope), load_prices(), by).as_dict()
 
 
-def test_the_totals_are_those_of_the_events(archive: Archive, events: list[Event]) -> None:
+def test_the_totals_are_those_of_the_events(archive: IndexReader, events: list[Event]) -> None:
     """Forks and repeated lines do not count twice: the fold over all events says the same."""
     totals = _stats(archive)["totals"]
     expected = usage_totals(events).total
@@ -68,7 +68,7 @@ def test_the_totals_are_those_of_the_events(archive: Archive, events: list[Event
     assert totals["failed_tool_calls"] == sum(pair.error is not None for pair in pairs) > 0
 
 
-def test_the_sums_by_model_are_those_of_the_events(archive: Archive, events: list[Event]) -> None:
+def test_the_sums_by_model_are_those_of_the_events(archive: IndexReader, events: list[Event]) -> None:
     """And have no tools in them."""
     rows = {row["model"]: row for row in _stats(archive, "model")["rows"]}
     expected = usage_totals(events).by_model
@@ -80,7 +80,7 @@ def test_the_sums_by_model_are_those_of_the_events(archive: Archive, events: lis
 
 
 @pytest.mark.parametrize("by", KEYS)
-def test_rows_add_up_to_the_totals(archive: Archive, by: str) -> None:
+def test_rows_add_up_to_the_totals(archive: IndexReader, by: str) -> None:
     """Whatever they are made by, nothing is lost and nothing is counted in two of them."""
     found = _stats(archive, by)
     totals, rows = found["totals"], found["rows"]
@@ -92,7 +92,7 @@ def test_rows_add_up_to_the_totals(archive: Archive, by: str) -> None:
     assert totals == _stats(archive)["totals"]
 
 
-def test_scopes_that_share_nothing_add_up(archive: Archive) -> None:
+def test_scopes_that_share_nothing_add_up(archive: IndexReader) -> None:
     """By agent, and by two halves of time."""
     totals = _stats(archive)["totals"]
     agents = [_stats(archive, agent=row["agent"])["totals"] for row in _stats(archive, "agent")["rows"]]
@@ -104,7 +104,7 @@ def test_scopes_that_share_nothing_add_up(archive: Archive) -> None:
         assert all(part["model_calls"] < totals["model_calls"] for part in parts)
 
 
-def test_weeks_are_those_of_the_calendar(archive: Archive) -> None:
+def test_weeks_are_those_of_the_calendar(archive: IndexReader) -> None:
     """A week has the days that ISO 8601 gives it."""
     days = _stats(archive, "day")["rows"]
     weeks = {row["week"]: row["model_calls"] for row in _stats(archive, "week")["rows"]}
@@ -116,7 +116,7 @@ def test_weeks_are_those_of_the_calendar(archive: Archive) -> None:
     assert weeks == expected
 
 
-def test_a_model_without_a_price_is_unknown_and_never_free(archive: Archive) -> None:
+def test_a_model_without_a_price_is_unknown_and_never_free(archive: IndexReader) -> None:
     """Its row has no cost, and the total says that it is not all."""
     found = _stats(archive, "model")
     rows = {row["model"]: row for row in found["rows"]}
@@ -127,7 +127,7 @@ def test_a_model_without_a_price_is_unknown_and_never_free(archive: Archive) -> 
     assert found["totals"]["prices_date"] == load_prices().date
 
 
-def test_tools_have_their_failures_and_durations(archive: Archive, events: list[Event]) -> None:
+def test_tools_have_their_failures_and_durations(archive: IndexReader, events: list[Event]) -> None:
     """By the pairs that the events make."""
     rows = {row["tool"]: row for row in _stats(archive, "tool")["rows"]}
     pairs = [pair for pair in pair_calls(events) if pair.call is not None and pair.name == "Bash"]
@@ -140,14 +140,14 @@ def test_tools_have_their_failures_and_durations(archive: Archive, events: list[
     assert rows["(no tool)"]["model_calls"] > 0
 
 
-def test_the_same_files_twice_count_once(tmp_path: Path, archive: Archive) -> None:
+def test_the_same_files_twice_count_once(tmp_path: Path, archive: IndexReader) -> None:
     """A copy of every session under other names changes no number."""
     sessions = copy_sessions(tmp_path / "one")
     copies = copy_sessions(tmp_path / "two")
     with Store(home_of(tmp_path / "archive")) as store:
         sync(store, [Root(sessions.resolve(), None)])
         sync(store, [Root(sessions.resolve(), None), Root(copies.resolve(), None)])
-    with Archive(tmp_path / "archive") as doubled:
+    with IndexReader(tmp_path / "archive") as doubled:
         totals = _stats(doubled)["totals"]
     for name in (*TOKENS, "model_calls", "runs"):
         assert totals[name] == _stats(archive)["totals"][name]
@@ -180,7 +180,7 @@ def test_a_session_of_claude_code_comes_to_what_it_says_itself(tmp_path: Path, c
     said = json.loads([line for line in text.splitlines() if '"type":"cost-state"' in line][-1])
     used = said["modelUsage"].values()
     fresh = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-    with Archive(tmp_path / "archive") as archive:
+    with IndexReader(tmp_path / "archive") as archive:
         totals = _stats(archive)["totals"]
     expected = (sum(model[name] for model in used for name in fresh), sum(model["outputTokens"] for model in used))
     found = (totals["input_tokens"], totals["output_tokens"])

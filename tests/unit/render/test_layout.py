@@ -111,7 +111,7 @@ def test_a_failed_call_is_known_as_such_at_its_beginning() -> None:
 
 def test_a_result_of_an_earlier_unit_stands_where_it_comes() -> None:
     """With the name of its call and the way to it."""
-    assert told("user", "call x", "user", "result x") == "[1: 1 call2?( ) ] [2: 3 stray4=T@seq-2 ]"
+    assert told("user", "call x", "user", "result x") == "[1: 1 call2( ) ] [2: 3 stray4=T@seq-2 ]"
 
 
 def test_a_result_without_a_call_stands_alone() -> None:
@@ -139,9 +139,9 @@ def test_two_witnesses_of_one_call_are_one_call() -> None:
 
 
 def test_a_witness_that_comes_too_late_is_told_all_the_same() -> None:
-    """When the call was let go, the other report of it is a call of its own."""
+    """When the call was let go, the other report of it stands where it comes, and is the same call."""
     facts = ("user", Fact("call x"), "bot", Fact("call x", fidelity="router"), Fact("result x", fidelity="router"))
-    assert told(*facts, hold=0) == "[1: 1 call2( ) 3 call4( ) stray5=T@seq-4 ]"
+    assert told(*facts, hold=0) == "[1: 1 call2( ) 3 too4 stray5=T@seq-2 ]"
 
 
 def test_a_tool_block_that_nothing_repeats_is_told_by_its_message() -> None:

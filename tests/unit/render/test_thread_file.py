@@ -38,6 +38,7 @@ def file(*entries: TranscriptEntry, **more: Any) -> ThreadFile:
         "end": START + timedelta(minutes=5),
         "mode": "agent",
         "stop_reason": "end_turn",
+        "calls": 0,
         "entries": entries,
     }
     return ThreadFile(**fields | more)
@@ -51,6 +52,7 @@ def test_the_documents_first_example() -> None:
         entry("tool_use", '{\n  "path": "src"\n}', tool_name="list_files", tool_call_id="1"),
         entry("tool_result", "src/\n├── components/\n└── utils/", tool_name="list_files", tool_call_id="1"),
         entry("assistant_message", "Login component created successfully."),
+        calls=1,
     )
     assert example.name(CHINA) == "20260208-1430-Implement-user-login-functionality"
     assert (
@@ -167,7 +169,7 @@ def test_a_file_is_never_larger_than_its_limit(piece: str, times: int) -> None:
 
 
 def test_only_main_is_heard_and_it_thinks_in_silence() -> None:
-    """Subagents, thinking, system prompts, usage and system events are left out; their calls are not counted."""
+    """Subagents, thinking, system prompts, usage and system events are left out."""
     text = file(
         entry("user_message", "the system prompt", role="system"),
         entry("user_message", "q"),

@@ -13,12 +13,12 @@ START, END = "2026-06-08T08:00:00Z", "2026-06-08T08:00:01.5Z"
 
 
 def _run(*steps: StepNode, **fields: Any) -> RunNode:
-    given: dict[str, Any] = {"run_id": "r-1", "name": "demo", "status": "completed", "messages": 0, "tool_calls": 0}
+    given: dict[str, Any] = {"run_id": "r-1", "name": "demo", "status": "finished", "messages": 0, "tool_calls": 0}
     return RunNode(**(given | {"started_at": START, "ended_at": END, "steps": steps} | fields))
 
 
 def _step(name: str, *steps: StepNode, **fields: Any) -> StepNode:
-    given: dict[str, Any] = {"name": name, "kind": "agent", "path": name, "iteration": 0, "status": "completed"}
+    given: dict[str, Any] = {"name": name, "kind": "agent", "path": name, "iteration": 0, "status": "finished"}
     given |= {"started_at": START, "ended_at": END, "messages": 0, "tool_calls": 0, "steps": steps}
     return StepNode(**(given | fields))
 
@@ -37,13 +37,13 @@ def test_a_tree_is_drawn() -> None:
         messages=1,
     )
     assert list(tree_lines(node)) == [
-        "✓ demo run r-1, 1 message, 1.500 s",
-        "├─ ✓ review (agent), 1 message, 3 tool calls, 1.500 s",
-        "│  └─ ✗ fix #1 (agent), 1.500 s, failed: red␊again",
-        "├─ ✓ lint (call_workflow), 1.500 s",
-        "│  ├─ ✓ lint run r-2, 2 messages, 1.500 s",
-        "│  │  └─ ✓ check (agent), 1.500 s",
-        "│  └─ ✓ after (agent), 1.500 s",
+        "✓ demo run r-1, 1 message, 1.5 s",
+        "├─ ✓ review (agent), 1 message, 3 tool calls, 1.5 s",
+        "│  └─ ✗ fix #1 (agent), 1.5 s, failed: red␊again",
+        "├─ ✓ lint (call_workflow), 1.5 s",
+        "│  ├─ ✓ lint run r-2, 2 messages, 1.5 s",
+        "│  │  └─ ✓ check (agent), 1.5 s",
+        "│  └─ ✓ after (agent), 1.5 s",
         "└─ … wait (agent), not ended",
     ]
 
@@ -75,7 +75,7 @@ def test_nothing_in_a_tree_is_obeyed() -> None:
     shown = "x␛[2J␊\\u202e"
     step = _step(evil, kind=evil, error=evil, status="failed", child=_missing(evil, evil))
     assert list(tree_lines(_run(step, run_id=evil, name=evil, error=evil, status="failed"))) == [
-        f"✗ {shown} run {shown}, 1.500 s, failed: {shown}",
-        f"└─ ✗ {shown} ({shown}), 1.500 s, failed: {shown}",
+        f"✗ {shown} run {shown}, 1.5 s, failed: {shown}",
+        f"└─ ✗ {shown} ({shown}), 1.5 s, failed: {shown}",
         f"   └─ ? run {shown} ({shown}): its journal is not here",
     ]

@@ -94,7 +94,7 @@ ENTRY = TranscriptEntry(
     metadata={"claude_session_id": "s-1"},
     timestamp_text="2026-06-08T12:00:00.123456-03:30",
     run_id="550e8400-e29b-41d4-a716-446655440000",
-    given_id=UUID(int=7),
+    entry_id=UUID(int=7),
 )
 EVERYTHING = Everything(
     inner=Inner({1: ("a",), -2: ()}),
@@ -146,7 +146,7 @@ def test_a_value_comes_back_equal(value: Any) -> None:
 def test_an_entry_comes_back_with_what_equality_does_not_look_at() -> None:
     """The source's timestamp, the run and the given id, and the offset of its moment."""
     again = _back(ENTRY)
-    assert (again.timestamp_text, again.run_id, again.given_id) == (ENTRY.timestamp_text, ENTRY.run_id, UUID(int=7))
+    assert (again.timestamp_text, again.run_id, again.entry_id) == (ENTRY.timestamp_text, ENTRY.run_id, UUID(int=7))
     assert again.timestamp.utcoffset() == ENTRY.timestamp.utcoffset()
     assert again.as_dict() == ENTRY.as_dict()
 

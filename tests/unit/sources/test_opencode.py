@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import opencode_database
@@ -27,6 +27,7 @@ from stenograph.sources.opencode import OpenCodeLayout
 from stenograph.sources.opencode_rows import EventLog
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.verify import verify_source
+from strategies import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode"
 
@@ -237,7 +238,7 @@ def test_an_empty_database_holds_no_run(tmp_path: Path) -> None:
 
 
 @given(cuts=st.lists(st.integers(0, 50), max_size=5))
-@settings(max_examples=25)
+@examples(25)
 def test_a_follower_may_start_again_anywhere(cuts: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Read in any portions, also by a new reader that was told where the last one stopped, the log is the same."""
     path = tmp_path_factory.mktemp("log") / "opencode.db"

@@ -72,18 +72,26 @@ def test_a_time_without_a_zone_is_utc() -> None:
     assert _entry(timestamp=east).timestamp.utcoffset() == timedelta(hours=2)
 
 
-def test_the_id_is_derived() -> None:
-    """From session or run, source and number, not from what was said."""
+def test_an_entry_without_an_id_derives_one() -> None:
+    """From run or session, source and number, not from what was said; one that is given stays."""
     entry = _entry(session_id="s-1", run_id="r-1", content="a")
-    assert entry.entry_id == _entry(session_id="s-1", run_id="r-2", content="b").entry_id
-    assert entry.entry_id == entry_id("s-1", "main", 3)
-    assert _entry(run_id="r-1").entry_id == entry_id("r-1", "main", 3)
-    assert isinstance(entry.entry_id, UUID)
+    assert entry.entry_id == _entry(session_id="s-2", run_id="r-1", content="b").entry_id
+    assert entry.entry_id == entry_id("r-1", "main", "#3")
+    assert _entry(session_id="s-1").entry_id == entry_id("s-1", "main", "#3")
+    assert _entry(entry_id=UUID(int=7)).entry_id == UUID(int=7)
+
+
+def test_every_message_has_an_id_of_its_own() -> None:
+    """Messages that a host makes are told apart whatever they say, also where nothing but the text is given."""
+    made = [TranscriptEntry.message(role="user", content="x", created_at=NOON) for _ in range(3)]
+    assert len({entry.entry_id for entry in made}) == 3
+    assert made[0] == made[1]
+    assert TranscriptEntry.message(role="user", content="x", created_at=NOON, run_id="r-1").run_id == "r-1"
 
 
 def test_where_an_entry_was_read_is_no_part_of_what_it_says() -> None:
     """Entries are equal whichever run, id or spelling of the time they came with."""
-    assert _entry(run_id="r-1", timestamp_text="noon", given_id=UUID(int=1)) == _entry()
+    assert _entry(run_id="r-1", timestamp_text="noon", entry_id=UUID(int=1)) == _entry()
     assert _entry(content="x") != _entry()
 
 
@@ -134,8 +142,10 @@ def test_as_dict_has_the_envelope_and_what_is_set() -> None:
         "timestamp": "2026-06-08T12:00:00+00:00",
         "role": "assistant",
         "content": "",
+        "entry_id": str(entry_id("", "main", "#3")),
     }
     full = {
+        "run_id": "r-1",
         "session_id": "s-1",
         "detail": {"of": 1},
         "raw": "{}",
@@ -144,5 +154,6 @@ def test_as_dict_has_the_envelope_and_what_is_set() -> None:
         "tool_input": {},
         "metadata": {"error": "x"},
     }
-    assert _entry(**full, timestamp_text="noon").as_dict() == _entry().as_dict() | full | {"timestamp": "noon"}
+    told = _entry(**full, timestamp_text="noon", entry_id=UUID(int=7)).as_dict()
+    assert told == _entry().as_dict() | full | {"timestamp": "noon", "entry_id": str(UUID(int=7))}
     assert _entry(detail={}, metadata={}).as_dict() == _entry().as_dict()

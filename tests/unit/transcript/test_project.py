@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -29,7 +30,7 @@ from stenograph.model import (
     UsagePayload,
 )
 from stenograph.model.value import Extra
-from stenograph.transcript import Projector, TranscriptEntry, entries
+from stenograph.transcript import Projector, entries
 
 LINE = '{"type":"assistant","message":{"id":"m"}}'
 
@@ -204,7 +205,8 @@ def test_a_system_event(payload: SystemPayload, content: str) -> None:
     """Its subtype is in the detail; it reads as its text, else its data, else its subtype."""
     (entry,) = entries([_event("system.event", payload)])
     assert (entry.entry_type, entry.role, entry.content) == ("system_event", "system", content)
-    assert entry.detail == {"subtype": "compaction"}
+    data = {} if payload.data is None else {"data": payload.data}
+    assert entry.detail == {"subtype": "compaction", **data}
 
 
 @pytest.mark.parametrize(
@@ -324,16 +326,111 @@ def test_times() -> None:
     assert [entry.as_dict()["timestamp"] for entry in made] == texts
 
 
-def test_an_entry_id_is_that_of_session_source_and_number() -> None:
-    """The session's id decides where there is one, else the run's, so a journal and the agent's file agree."""
+def test_every_entry_has_its_run() -> None:
+    """By the event, so that entries of two runs in one stream can be told apart."""
+    made = list(entries([_said(_text("x")), _said(_text("y"), run_id="r-2")]))
+    assert [entry.run_id for entry in made] == ["r-1", "r-2"]
+    assert [entry.as_dict()["run_id"] for entry in made] == ["r-1", "r-2"]
 
-    def first(**fields: Any) -> TranscriptEntry:
-        return next(entries([_said(_text("x"), **fields)]))
 
-    in_session = first(origin=Origin(session_id="s-1"))
-    assert in_session.entry_id == first(run_id="r-2", origin=Origin(session_id="s-1", line=7), raw=LINE).entry_id
-    assert in_session.entry_id != first().entry_id
-    assert first().entry_id != first(run_id="r-2").entry_id
+def test_a_message_says_its_model_id_and_stop_reason() -> None:
+    """On each of its entries."""
+    payload = MessagePayload(
+        role="assistant",
+        blocks=(ThinkingBlock(thinking="hm", fidelity="agent_emitted"), _text("x")),
+        model="m-1",
+        message_id="msg-1",
+        stop_reason="end_turn",
+    )
+    made = list(entries([_event("message.assistant", payload)]))
+    assert [entry.metadata for entry in made] == [
+        {"model": "m-1", "message_id": "msg-1", "stop_reason": "end_turn"}
+    ] * 2
+
+
+def test_usage_has_its_counts_by_the_names_of_the_payload() -> None:
+    """Under `usage`, as far as they are told; model and message id stand beside it."""
+    payload = UsagePayload(
+        scope="call", input_tokens=20, output_tokens=7, cache_read_input_tokens=5, model="m-1", message_id="msg-1"
+    )
+    (entry,) = entries([_event("token.usage", payload)])
+    counts = {"scope": "call", "input_tokens": 20, "output_tokens": 7, "cache_read_input_tokens": 5}
+    assert entry.metadata == {"model": "m-1", "message_id": "msg-1", "usage": counts}
+
+
+def test_an_error_says_its_code_whether_to_try_again_and_its_data() -> None:
+    """As the event has them."""
+    payload = ErrorPayload(message="slow down", code="429", retryable=True, data={"after": 3})
+    (entry,) = entries([_event("error", payload)])
+    assert (entry.metadata, entry.detail) == ({"code": "429", "retryable": True}, {"data": {"after": 3}})
+
+
+def test_the_end_of_a_run_says_its_result_and_its_error() -> None:
+    """The result in the detail, the error in the metadata."""
+    payload = LifecyclePayload(name="demo", kind="workflow", error="timeout", result={"n": 1})
+    (entry,) = entries([_event("run.completed", payload)])
+    assert entry.detail == {"subtype": "run.completed", "result": {"n": 1}}
+    assert entry.metadata == {"error": "timeout"}
+
+
+# --- the place of an entry -----------------------------------------------------------------------------------------
+
+
+def _ids(*events: Event) -> list[UUID]:
+    return [entry.entry_id for entry in entries(events)]
+
+
+def _place(line: int, **fields: Any) -> Origin:
+    return Origin(line=line, **fields)
+
+
+def test_an_entry_id_is_the_runs_the_sources_and_the_places() -> None:
+    """Not the number of the entry or the event, nor what it says; another run, source, file or line is another."""
+    (made,) = _ids(_said(_text("x"), seq=3, origin=_place(7), raw=LINE))
+    shifted = _ids(_said(_text("before"), seq=1), _said(_text("y"), seq=9, origin=_place(7, session_id="s"), raw=LINE))
+    assert shifted[1] == made
+    others = [
+        {"run_id": "r-2", "origin": _place(7)},
+        {"origin": _place(7, source="subagent:a")},
+        {"origin": _place(7, file="b.jsonl")},
+        {"origin": _place(8)},
+    ]
+    assert made not in {_ids(_said(_text("x"), **other))[0] for other in others}
+
+
+def test_events_of_one_line_are_counted() -> None:
+    """Only the first has the raw text; what another source or file tells in between changes nothing."""
+    first, second = _said(_text("a"), origin=_place(7), raw=LINE), _said(_text("b"), origin=_place(7))
+    between = [
+        _said(_text("s"), origin=_place(7, source="subagent:a")),
+        _said(_text("f"), origin=_place(1, file="f")),
+        _said(_text("j"), seq=4),
+    ]
+    alone, mixed = _ids(first, second), _ids(first, *between, second)
+    assert len({*alone}) == 2
+    assert [mixed[0], mixed[-1]] == alone
+    assert len(set(mixed)) == 5
+
+
+def test_a_line_that_was_written_anew_is_another_place() -> None:
+    """With or without its raw text, and again and again."""
+    made = _ids(
+        _said(_text("a"), origin=_place(1), raw=LINE),
+        _said(_text("b"), origin=_place(2), raw=LINE),
+        _said(_text("c"), origin=_place(1), raw=LINE),
+        _said(_text("d"), origin=_place(1), raw=LINE),
+        _said(_text("e"), origin=_place(2)),
+        _said(_text("f"), origin=_place(1)),
+    )
+    assert len(set(made)) == 6
+
+
+def test_an_event_without_a_line_has_the_number_in_its_journal() -> None:
+    """And one that was never stored its own number; the place among the entries of the event tells these apart."""
+    prompt = MessagePayload(role="user", blocks=(_text("do"), _text("be kind")), system_prompt="be kind")
+    asked = _event("message.user", prompt, seq=5)
+    assert _ids(_said(_text("x"), seq=4), asked)[1:] == _ids(asked)
+    assert len(set(_ids(asked, _said(_text("x"), seq=5), _said(_text("x"), seq=0), _said(_text("x"), seq=0)))) == 5
 
 
 # --- one record, several entries -----------------------------------------------------------------------------------
@@ -359,7 +456,8 @@ def test_the_first_entry_of_a_record_has_the_line() -> None:
     ]
     own = {"claude_session_id": "s-1"}
     first = own | {"raw_type": "assistant"}
-    assert [entry.metadata for entry in made] == [None, first, own, own, own, first]
+    usage = {"usage": {"scope": "call", "input_tokens": 1, "output_tokens": 1}}
+    assert [entry.metadata for entry in made] == [None, first, own, own, own | usage, first]
 
 
 def test_a_record_whose_first_event_gives_no_entry_passes_its_line_on() -> None:

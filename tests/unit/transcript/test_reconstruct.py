@@ -42,11 +42,13 @@ def _record(context: Any, event: str = "transcript.entry") -> dict[str, Any]:
 
 
 def _logged(entry: TranscriptEntry) -> dict[str, Any]:
-    return _record(entry.as_dict() | {"entry_id": str(entry.entry_id)})
+    return _record(entry.as_dict())
 
 
 def _ordered(transcript: Iterable[TranscriptEntry]) -> list[TranscriptEntry]:
-    return sorted(transcript, key=lambda entry: (entry.source, entry.sequence_number))
+    transcript = list(transcript)
+    runs = list(dict.fromkeys(entry.run_id for entry in transcript))
+    return sorted(transcript, key=lambda entry: (runs.index(entry.run_id), entry.source, entry.sequence_number))
 
 
 def _one(**changes: Any) -> TranscriptEntry:
@@ -131,13 +133,32 @@ def test_a_line_separator_inside_a_text_is_no_line_end() -> None:
     assert [entry.content for entry in reconstruct_transcript(f"{line}\n{line}")] == ["a\u2028b\x85c"] * 2
 
 
-def test_an_id_is_kept_where_it_is_not_the_derived_one() -> None:
-    """An entry has the id it was logged with; one that follows from the envelope is not held a second time."""
-    derived = _one().entry_id
-    assert _one(entry_id=str(derived)).given_id is None
-    other = _one(entry_id=str(UUID(int=7)))
-    assert other.given_id == other.entry_id == UUID(int=7)
+def test_an_entry_has_the_id_it_was_logged_with() -> None:
+    """As text or as a value."""
+    assert _one(entry_id=str(UUID(int=7))).entry_id == UUID(int=7)
     assert _one(entry_id=UUID(int=7)).entry_id == UUID(int=7)
+
+
+def test_two_evaluations_in_one_log_are_kept_apart() -> None:
+    """Two of one prompt at the same time, each with numbers from 1: one after the other, by their runs."""
+    records = [
+        _record(CONTEXT | {"run_id": run, "sequence_number": number, "content": f"{run}{number}"})
+        for number in (1, 2, 3)
+        for run in ("b", "a")
+    ]
+    found = reconstruct_transcript(records)
+    assert [entry.content for entry in found] == ["b1", "b2", "b3", "a1", "a2", "a3"]
+    assert [entry.run_id for entry in found] == ["b"] * 3 + ["a"] * 3
+
+
+def test_two_evaluations_of_one_run_are_kept_apart() -> None:
+    """They have the run's id, and one each of their own."""
+    records = [
+        _record(CONTEXT | {"run_id": "r", "evaluation_id": who, "sequence_number": number, "content": f"{who}{number}"})
+        for number in (1, 2)
+        for who in ("b", "a")
+    ]
+    assert [entry.content for entry in reconstruct_transcript(records)] == ["b1", "b2", "a1", "a2"]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +269,7 @@ _entries = st.builds(
     tool_input=st.none() | st.just({}) | _objects,
     metadata=st.none() | _objects,
     run_id=_maybe_texts,
-    given_id=st.none() | st.uuids(),
+    entry_id=st.none() | st.uuids(),
 )
 
 

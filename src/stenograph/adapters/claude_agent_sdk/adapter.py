@@ -94,11 +94,7 @@ class _Evaluation:
         began = time.monotonic()
         failure: BaseException | None = None
         try:
-            async with asyncio.timeout(self._config.timeout):
-                await self._collected()
-        except TimeoutError as error:
-            failure = AgentTimeout(f"Claude took longer than the {self._config.timeout} s that it may")
-            raise failure from error
+            await self._collected()
         except BaseException as error:
             failure = error
             raise
@@ -124,13 +120,23 @@ class _Evaluation:
             if self._collector is not None:
                 await stack.enter_async_context(self._collector.run())
             try:
-                await self._talk()
-            except self._sdk.CLINotFoundError as error:
-                raise AgentError(
-                    f"Claude Code was not found ({error}); install it, or name it by `cli_path` in the options"
+                async with asyncio.timeout(self._config.timeout):
+                    await self._talk()
+            except TimeoutError as error:
+                raise self._failed(
+                    AgentTimeout(f"Claude took longer than the {self._config.timeout} s that it may"), "timeout"
                 ) from error
+            except self._sdk.CLINotFoundError as error:
+                why = f"Claude Code was not found ({error}); install it, or name it by `cli_path` in the options"
+                raise self._failed(AgentError(why), "exit") from error
             except self._sdk.ClaudeSDKError as error:
-                raise AgentError(f"Claude cannot be run: {error}") from error
+                raise self._failed(AgentError(f"Claude cannot be run: {error}"), "exit") from error
+
+    def _failed(self, failure: AgentError, code: str) -> AgentError:
+        """The failure, which the transcript tells as an `error`, too: Claude itself could not."""
+        if self._collector is not None:
+            self._collector.fail(str(failure), code)
+        return failure
 
     async def _talk(self) -> None:
         async with self._sdk.ClaudeSDKClient(options=self._options) as client:
@@ -149,7 +155,8 @@ class _Evaluation:
             try:
                 message = await asyncio.wait_for(anext(messages), _PATIENCE if conversation.is_due else None)
             except StopAsyncIteration:
-                raise AgentError("Claude ended without an answer; its stderr may say why") from None
+                failure = AgentError("Claude ended without an answer; its stderr may say why")
+                raise self._failed(failure, "exit") from None
             except TimeoutError:
                 return  # it has nothing to add to its answer
             conversation.hear(message)
@@ -232,6 +239,7 @@ class _MainEntries:
     """Gives a session the entries of the main agent only."""
 
     def __init__(self, session: Session) -> None:
+        self.session_id = session.session_id
         self._session = session
 
     def dispatch(self, value: object) -> None:

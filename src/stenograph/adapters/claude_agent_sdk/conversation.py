@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stenograph.errors import AgentError
+from stenograph.fold.calls import CallPairs
+from stenograph.model.event import Event
+from stenograph.model.payload import ToolPayload
 
 _COUNTS = {
     "input_tokens": ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
@@ -29,7 +32,7 @@ class Conversation:
         self._has_result = False
         self._is_told = False  # Claude was told of a subagent's end after its answer, and will answer again
         self._tasks: set[str] = set()  # subagents that run
-        self._calls: dict[str, tuple[Any, float]] = {}
+        self._pairs = CallPairs()
 
     @property
     def is_over(self) -> bool:
@@ -75,9 +78,12 @@ class Conversation:
     def _hear_block(self, block: Any) -> None:
         kind = type(block).__name__
         if kind == "ToolUseBlock":
-            self._calls[block.id] = block, time.monotonic()
-        elif kind == "ToolResultBlock" and block.tool_use_id in self._calls:
-            call, began = self._calls.pop(block.tool_use_id)
+            self._pairs.add(_event("tool.call", block.id), (block, time.monotonic()))
+        elif kind == "ToolResultBlock":
+            joined = self._pairs.add(_event("tool.result", block.tool_use_id), None)
+            if joined is None or not joined.counts or joined.pair.call is None:
+                return
+            call, began = joined.pair.call
             result = _text(block.content)
             self._told(
                 {
@@ -89,6 +95,12 @@ class Conversation:
                     "duration_ms": round((time.monotonic() - began) * 1000, 3),
                 }
             )
+
+
+def _event(type_: str, call_id: str) -> Event:
+    """What the fold has to know of a block to pair it."""
+    payload = ToolPayload(name="", call_id=call_id, input=None, output=None, fidelity="agent_emitted")
+    return Event(seq=0, run_id="", type=type_, path="", iteration=0, timestamp="", payload=payload)
 
 
 def _text(content: Any) -> str:

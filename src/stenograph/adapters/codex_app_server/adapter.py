@@ -115,6 +115,7 @@ class _Evaluation:
         self._news = News(self._prompt, session)
         self._emitter = CodexTranscriptEmitter(
             prompt_name=self._prompt.name,
+            session_id=None if session is None else str(session.session_id),
             logger=logger,
             emit_raw=config.transcript_emit_raw,
             recorder=recorder,

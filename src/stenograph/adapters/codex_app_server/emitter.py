@@ -72,12 +72,18 @@ class CodexTranscriptEmitter:
             text_transcripts=text_transcripts,
         )
         context = Context(
-            run_id=self._capture.run_id, session_id=session_id, prompt_name=prompt_name, at=utc_now(), keep_raw=True
+            run_id=self._capture.run_id,
+            session_id=self._capture.session_id,
+            prompt_name=prompt_name,
+            file=self._capture.wire,
+            at=utc_now(),
+            keep_raw=True,
         )
         self._parser = CodexAppServerFormat(context, owns_tools=True)
         self._guard = Guard(f"transcript of {prompt_name!r}")
         self._wire_log = None if wire_log is None else self._guard.call("the wire log", WireLog, wire_log)
         self._asked: set[str] = set()
+        self._lines = 0
         self._is_stopped = False
         self._lock = threading.RLock()  # protects everything above, and keeps messages in their order
         survives_fork(self)
@@ -175,6 +181,10 @@ class CodexTranscriptEmitter:
     def _take(self, direction: Direction, line: bytes) -> list[Event]:
         with self._lock:
             kept = wrapped(direction, line, time.time(), self.process)
+            self._lines += 1
+            if line and kept == line + b"\n":  # not wrapped
+                what = f"line {self._lines} of the connection is not JSON; it is kept as an entry of type unknown"
+                self._capture.error(what, path=f"codex app-server ({direction})", line=self._lines)
             if self._wire_log is not None:
                 self._guard.call("a line of the wire log", self._wire_log.append, kept)
             events = [_unwrapped(event, line) for event in self._parser.feed(kept)]

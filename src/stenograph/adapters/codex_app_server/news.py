@@ -11,6 +11,7 @@ import msgspec
 
 from stenograph.adapters.codex_app_server.emitter import ADAPTER
 from stenograph.adapters.prompt import Prompt
+from stenograph.fold.calls import CallPairs
 from stenograph.fold.usage import UsageCounter
 from stenograph.journal.guard import Guard
 from stenograph.model.event import Event
@@ -27,7 +28,7 @@ class News:
         self._session = session
         self._guard = Guard(f"session events of {prompt.name!r}")
         self._began = time.monotonic()
-        self._calls: dict[tuple[str, str], tuple[ToolPayload, float]] = {}
+        self._pairs = CallPairs()
         self._usage = UsageCounter()
         self.counts_usage = False
         """Whether usage is that of our own turn; a thread that goes on repeats what it took before."""
@@ -62,10 +63,10 @@ class News:
         payload = event.payload
         if event.type == "token.usage" and self.counts_usage:
             self._usage.add(event)
-        elif event.type == "tool.call" and isinstance(payload, ToolPayload):
-            self._calls[event.run_id, payload.call_id] = payload, time.monotonic()
-        elif event.type == "tool.result" and isinstance(payload, ToolPayload):
-            self._invoked(payload, self._calls.pop((event.run_id, payload.call_id), None))
+        elif isinstance(payload, ToolPayload):
+            joined = self._pairs.add(event, (payload, time.monotonic()))
+            if joined is not None and joined.counts and not joined.is_call:
+                self._invoked(payload, joined.pair.call)
 
     def _invoked(self, result: ToolPayload, begun: tuple[ToolPayload, float] | None) -> None:
         duration = result.duration_ms

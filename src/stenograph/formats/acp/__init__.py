@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stenograph.formats import tools, turns
 from stenograph.formats.acp.detection import detect, identify
 from stenograph.formats.acp.parser import AcpFormat
 from stenograph.formats.base import FormatSpec
@@ -14,4 +15,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=AcpFormat,
+    turns=turns.ACP,
+    tools=tools.ACP,
 )

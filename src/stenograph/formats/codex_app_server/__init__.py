@@ -1,5 +1,6 @@
 """codex_app_server: the JSON lines that `codex app-server` and its client exchange over stdio."""
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_app_server.detection import detect, identify
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
@@ -14,4 +15,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CodexAppServerFormat,
+    turns=turns.CODEX_APP_SERVER,
+    tools=tools.CODEX,
 )

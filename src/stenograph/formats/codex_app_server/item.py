@@ -24,8 +24,10 @@ TOOLS = {
 }
 """Items that are a tool's call when they start and its result when they complete; their id is the call's."""
 
-_BOOKKEEPING = {"type", "id", "tool", "status", "startedAtMs", "completedAtMs", "durationMs"}
+_BOOKKEEPING = {"type", "id", "tool", "namespace", "status", "startedAtMs", "completedAtMs", "durationMs"}
 _OUTCOMES = {"result", "error", "results", "agentsStates", "contentItems", "success", "savedPath"}
+_SERVED = ("webSearch", "imageGeneration")
+"""Tools that run on the API's side."""
 _SPEAKING = {"mcpToolCall", "dynamicToolCall"}
 """Tools whose output says what went wrong, when they fail."""
 
@@ -44,7 +46,13 @@ def text(value: Any) -> str:
 def call_of(item: dict[str, Any]) -> ToolPayload:
     """A tool item as its call."""
     return ToolPayload(
-        name=name_of(item), call_id=text(item.get("id")), input=_input(item), output=None, fidelity="agent_emitted"
+        name=name_of(item),
+        call_id=text(item.get("id")),
+        input=_input(item),
+        output=None,
+        fidelity="agent_emitted",
+        namespace=text(item.get("namespace")) or None,
+        kind="server" if item.get("type") in _SERVED else None,
     )
 
 
@@ -74,6 +82,7 @@ def bridged_call(params: dict[str, Any], fidelity: Fidelity) -> ToolPayload:
         input=params.get("arguments"),
         output=None,
         fidelity=fidelity,
+        namespace=text(params.get("namespace")) or None,
     )
 
 
@@ -185,5 +194,5 @@ def agent_message(said: str, message_id: str, model: str | None) -> MessagePaylo
 
 def reasoning(summary: Any, content: Any, message_id: str, model: str | None) -> MessagePayload:
     """What the model showed of its reasoning: the parts of its summary, then its raw thoughts where they are sent."""
-    blocks = thinking_of(summary, content)
+    blocks = thinking_of(summary, content, id=message_id)
     return MessagePayload(role="assistant", blocks=blocks, model=model, message_id=message_id or None)

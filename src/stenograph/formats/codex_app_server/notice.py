@@ -39,7 +39,7 @@ def notice(subtype: str, params: dict[str, Any]) -> SystemPayload:
     if isinstance(target := params.get("target"), dict):  # of a review
         said = text(target.get("instructions")) or text(target.get("type")) or said
     if isinstance(raw := params.get("item"), dict):  # of rawResponseItem
-        data = _facts(raw, ("type", "role", "id", "call_id"))
+        data = _facts(raw, ("type", "role", "id", "call_id", "encrypted_content"))
     return SystemPayload(subtype=subtype, text=said, data=data)
 
 

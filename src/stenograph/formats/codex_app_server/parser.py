@@ -26,7 +26,9 @@ from stenograph.formats.codex_app_server.notice import answer, error_of, is_know
 from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, Requests, Stream
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
+from stenograph.formats.codex_rollout.usage import answer_id
 from stenograph.formats.loose import small, time_text
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
@@ -79,6 +81,7 @@ class CodexAppServerFormat(LineFormat):
         self._failing: dict[str, tuple[Place, ErrorPayload]] = {}
         self._answers: dict[str, str] = {}
         """The keys of answers whose usage was told, each with the key it was told under."""
+        self._tools = ToolDefinitions()
         self._is_v2 = False
         self._latest: Any = None
         """When the last delta was sent, until a message follows."""
@@ -122,7 +125,7 @@ class CodexAppServerFormat(LineFormat):
         description = thread_object_of(message)
         if description:
             result = message.result if isinstance(message.result, dict) else {}
-            self._threads.learn(description, result.get("model"))
+            self._threads.learn(description, result.get("model"), result.get("serviceTier"))
         thread_id = thread_id_of(message)
         if thread_id is not None:
             self._threads.current = self._thread = self._threads.get(thread_id)
@@ -149,6 +152,10 @@ class CodexAppServerFormat(LineFormat):
     def _model(self) -> str | None:
         return None if self._thread is None else self._thread.model
 
+    @property
+    def _service_tier(self) -> str | None:
+        return None if self._thread is None else self._thread.service_tier
+
     # Requests and responses, of either side.
 
     def _request(self, record: Any, message: Message) -> None:
@@ -165,6 +172,8 @@ class CodexAppServerFormat(LineFormat):
         thread = self._thread
         if thread is not None and text(params.get("model")):
             thread.model = text(params.get("model"))
+        if thread is not None and text(params.get("serviceTier")):
+            thread.service_tier = text(params.get("serviceTier"))
         if thread is not None and thread.instructions:
             prompt, thread.instructions = items.instructed(prompt, thread.instructions), None
         self._emit("message.user", prompt)
@@ -199,6 +208,14 @@ class CodexAppServerFormat(LineFormat):
             self._emit("error", failure)
         else:
             self._emit("system.event", answer(f"{method}/response" if method else "response", message.result))
+            if request is not None and method in _INSTRUCTING:
+                self._define(request.params.get("dynamicTools"))
+
+    def _define(self, tools: Any) -> None:
+        """The tools that the client offers its thread."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     # Notifications.
 
@@ -350,7 +367,7 @@ class CodexAppServerFormat(LineFormat):
         """Emit the usage of the last answer; the total so far where that is all there is."""
         answer = answer_key(self._thread_id, turn, total)
         key = None if answer is None else self._answers.get(answer) or self._answer_id() or answer
-        usage = usage_of(last, "call", self._model, key)
+        usage = usage_of(last, "call", self._model, key, self._service_tier)
         if usage is None or is_nothing(usage):
             usage = usage_of(total, "total", self._model)
         elif answer is not None and key is not None:
@@ -368,8 +385,9 @@ class CodexAppServerFormat(LineFormat):
 
     def _raw_response(self, record: Any, message: Message) -> None:
         """`rawResponse/completed`: the exact usage of one answer, with the answer's own id."""
-        response_id = text(message.params.get("responseId")) or None
-        usage = usage_of(message.params.get("usage"), "call", self._model, response_id)
+        params = message.params
+        response_id = answer_id(text(params.get("responseId")) or None, text(params.get("turnId")) or None)
+        usage = usage_of(params.get("usage"), "call", self._model, response_id, self._service_tier)
         if usage is None:
             self._emit("system.event", notice(message.method, message.params))
             return

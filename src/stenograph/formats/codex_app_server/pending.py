@@ -82,7 +82,7 @@ class Requests:
         return self._is_client_heard and client not in self._asked
 
 
-_KEPT = ("threadId", "callId", "tool", "developerInstructions")
+_KEPT = ("threadId", "callId", "tool", "developerInstructions", "dynamicTools")
 """What an answer needs of its request; the rest may be large, and some answers never come."""
 _ANSWERS_OF_CLIENTS = {"decision", "contentItems", "success", "answers", "action", "permissions"}
 

@@ -17,6 +17,7 @@ class Thread(Struct):
     run_id: str
     parent_run_id: str | None = None
     model: str | None = None
+    service_tier: str | None = None
     instructions: str | None = None
     """What the client gave as the thread's own instructions, until a prompt goes out with them."""
     response_id: str | None = None
@@ -49,8 +50,8 @@ class Threads:
             self._threads[id] = thread
         return thread
 
-    def learn(self, description: dict[str, Any], model: Any) -> None:
-        """Take what a thread object says; `model` stands beside it in responses."""
+    def learn(self, description: dict[str, Any], model: Any, service_tier: Any) -> None:
+        """Take what a thread object says; `model` and `serviceTier` stand beside it in responses."""
         thread_id = description.get("id")
         if not isinstance(thread_id, str) or not thread_id:
             return
@@ -58,6 +59,8 @@ class Threads:
         for name in (description.get("model"), model):
             if isinstance(name, str) and name:
                 thread.model = name
+        if isinstance(service_tier, str) and service_tier:
+            thread.service_tier = service_tier
         self.adopt(thread_id, parent_of(description))
 
     def adopt(self, child: Any, parent: Any) -> Thread | None:

@@ -24,12 +24,14 @@ _SPELLINGS = {
 """Codex's names in rollouts, and what the protocol makes of them."""
 
 
-def usage_of(counts: Any, scope: Scope, model: str | None, message_id: str | None = None) -> UsagePayload | None:
+def usage_of(
+    counts: Any, scope: Scope, model: str | None, message_id: str | None = None, service_tier: str | None = None
+) -> UsagePayload | None:
     """Counts as Codex writes them, in either spelling; None when they are none."""
     if not isinstance(counts, dict):
         return None
     numbers = {name: _number(counts, (spelling, name)) for name, spelling in _SPELLINGS.items()}
-    return rollout_usage_of(scope, numbers, model, message_id)
+    return rollout_usage_of(scope, numbers, model, message_id, service_tier)
 
 
 def _number(counts: dict[str, Any], keys: tuple[str, str]) -> int | None:

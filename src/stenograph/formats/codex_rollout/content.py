@@ -9,7 +9,7 @@ from stenograph.formats.loose import string
 from stenograph.model.block import Block, TextBlock, ThinkingBlock
 
 
-def thinking_of(*parts: Any) -> tuple[Block, ...]:
+def thinking_of(*parts: Any, id: Any = None, encrypted: Any = None) -> tuple[Block, ...]:
     """Reasoning as blocks, part by part; one empty block when all of it is encrypted."""
     texts: list[str] = []
     for part in parts:
@@ -17,7 +17,15 @@ def thinking_of(*parts: Any) -> tuple[Block, ...]:
             texts.append(part)
         elif isinstance(part, list):
             texts += [text for text in map(text_of_part, part) if text is not None]
-    return tuple(ThinkingBlock(fidelity="agent_emitted", thinking=text) for text in texts or [""])
+    return tuple(
+        ThinkingBlock(
+            fidelity="agent_emitted",
+            thinking=text,
+            id=string(id),
+            encrypted_content=None if number else string(encrypted),
+        )
+        for number, text in enumerate(texts or [""])
+    )
 
 
 def result_of(output: Any) -> tuple[Any, tuple[Block, ...] | None]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from msgspec import Raw
 
+from stenograph.formats import tools, turns
 from stenograph.formats.arguments import arguments_of
 from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
@@ -17,9 +19,10 @@ from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, e
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import QUIET_EVENTS, TWINS, event_news, item_news
-from stenograph.formats.codex_rollout.usage import usage_of
+from stenograph.formats.codex_rollout.usage import answer_id, usage_of
 from stenograph.formats.content import blocks_of, texts_of
 from stenograph.formats.loose import small, string, tokens
+from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
@@ -42,6 +45,10 @@ class CodexRolloutFormat(LineFormat):
         self._has_records = False
         """Whether `token_usage_record`s tell the usage, so that `token_count` only repeats it."""
         self._total: Any = None
+        self._tools = ToolDefinitions()
+        self._last: Any = None
+        """What the last `token_count` says of the thread, and of its last answer."""
+        self._service_tier: str | None = None
 
     def _decode(self, line: bytes) -> Any:
         return records.decode(line)
@@ -76,9 +83,10 @@ class CodexRolloutFormat(LineFormat):
     def _session_meta(self, record: Record) -> None:
         meta: Meta = record.payload
         names = meta.__struct_fields__
-        data = small((name, getattr(meta, name)) for name in names if name != "timestamp")
+        data = small((name, getattr(meta, name)) for name in names if name not in ("timestamp", "dynamic_tools"))
         is_own = string(meta.id) == self._thread_id
         self._system("session_meta" if is_own else "copied_session_meta", data=data)
+        self._define(loads(meta.dynamic_tools))
 
     def _turn_context(self, record: Record) -> None:
         turn = record.payload
@@ -98,7 +106,9 @@ class CodexRolloutFormat(LineFormat):
 
     def _usage_record(self, record: Record) -> None:
         self._has_records = True
-        usage = usage_of("call", record.payload.usage, self._model, string(record.payload.response_id))
+        told = record.payload
+        key = answer_id(string(told.response_id), string(told.turn_id) or self._turn_id)
+        usage = usage_of("call", told.usage, self._model, key, self._service_tier)
         if usage is None:
             self._system("token_usage_record")
         else:
@@ -122,6 +132,8 @@ class CodexRolloutFormat(LineFormat):
             self._message(item, record.metadata)
         elif kind in _QUIET_ITEMS:
             self._system(kind, data=small([("id", item.id)]))
+            if kind == "additional_tools":
+                self._define(loads(item.tools))
         else:
             self._unknown(record.whole(), f"response_item/{kind}")
 
@@ -152,13 +164,14 @@ class CodexRolloutFormat(LineFormat):
             self._system("inter_agent_message", "\n".join(texts_of(item.content)), data)
 
     def _reasoning(self, item: Item) -> None:
-        self._say("assistant", item, thinking_of(item.summary, item.content))
+        blocks = thinking_of(item.summary, item.content, id=item.id, encrypted=item.encrypted_content)
+        self._say("assistant", item, blocks)
 
     def _function_call(self, item: Item) -> None:
         self._call(item, tool_name(item.name, item.namespace), arguments_of(item.arguments))
 
     def _custom_tool_call(self, item: Item) -> None:
-        self._call(item, tool_name(item.name, item.namespace), item.input)
+        self._call(item, tool_name(item.name, item.namespace), item.input, kind="custom")
 
     def _local_shell_call(self, item: Item) -> None:
         self._call(item, "local_shell", item.action)
@@ -170,24 +183,30 @@ class CodexRolloutFormat(LineFormat):
         found, self._search_id = self._search_id, None
         if string(item.id) is None and found is not None:
             item.call_id = found
-        self._call(item, "web_search", item.action)
+        self._call(item, "web_search", item.action, kind="server")
 
     def _image_generation_call(self, item: Item) -> None:
         """A call with its result in it."""
-        self._call(item, "image_generation", small([("revised_prompt", item.revised_prompt)]))
+        given = small([("revised_prompt", item.revised_prompt)])
+        self._call(item, "image_generation", given, kind="server")
         if isinstance(item.result, str) and item.result:
             image = attachment("image/png", item.result)
             output, blocks = (item.result, None) if image is None else (None, (image,))
             self._result(self._call_id(item), output, blocks)
 
-    def _call(self, item: Item, name: str, given: Any) -> None:
+    def _call(self, item: Item, name: str, given: Any, kind: str | None = None) -> None:
         call_id = self._call_id(item)
         self._outcomes.called(call_id)
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
-        self._say("assistant", item, (block,))
-        self._emit(
-            "tool.call", ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
+        block = ToolUseBlock(
+            fidelity="agent_emitted",
+            tool_name=name,
+            tool_id=call_id,
+            tool_input=given,
+            namespace=string(item.namespace),
+            kind=kind,
         )
+        self._say("assistant", item, (block,))
+        self._emit("tool.call", call_of(block))
 
     def _output(self, item: Item) -> None:
         output, blocks = result_of(item.output)
@@ -238,6 +257,11 @@ class CodexRolloutFormat(LineFormat):
         text, facts = event_news(event)
         self._system(event.type, text, small(facts), child_run_id=child_run_id)
 
+    def _settings(self, event: Happening) -> None:
+        if isinstance(event.thread_settings, dict):
+            self._service_tier = string(event.thread_settings.get("service_tier"))
+        self._happened(event)
+
     def _turn_started(self, event: Happening) -> None:
         self._turn_id = string(event.turn_id) or self._turn_id
         self._happened(event)
@@ -283,16 +307,20 @@ class CodexRolloutFormat(LineFormat):
         """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
         info = None if self._has_records else loads(event.info)
         info = info if isinstance(info, dict) else {}
-        total = info.get("total_token_usage")
+        total, last = info.get("total_token_usage"), info.get("last_token_usage")
         payload = usage_of("total", total, self._model)
-        if payload is None or total == self._total:
+        call = usage_of("call", last, self._model, self._usage_key(total), self._service_tier)
+        if call is not None and call.input_tokens + call.output_tokens == 0:
+            call = None
+        # A few files have no totals; there the last call says whether anything is new.
+        is_repeated = total == self._total if payload is not None else last == self._last
+        if is_repeated or (payload is None and call is None):
             self._system("token_count")
             return
-        self._total = total
-        last = usage_of("call", info.get("last_token_usage"), self._model, self._usage_key(total))
-        if last is not None and last.input_tokens + last.output_tokens > 0:
-            self._emit("token.usage", last)
-        self._emit("token.usage", payload)
+        self._total, self._last = total, last
+        for each in (call, payload):
+            if each is not None:
+                self._emit("token.usage", each)
 
     # What all of them use.
 
@@ -301,7 +329,7 @@ class CodexRolloutFormat(LineFormat):
 
         A fork copies both, so the copy is known to be the same call.
         """
-        number = tokens(total.get("total_tokens"))
+        number = tokens(total.get("total_tokens")) if isinstance(total, dict) else None
         thread, turn = self._thread_id, self._turn_id or ""
         if number is None or (thread is None and not turn):
             return None
@@ -325,6 +353,11 @@ class CodexRolloutFormat(LineFormat):
         self._emit(
             "system.event", SystemPayload(subtype=subtype, text=text or None, data=data), child_run_id=child_run_id
         )
+
+    def _define(self, tools: Any) -> None:
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     def _fail(self, error: Any) -> None:
         fields = error if isinstance(error, dict) else {"message": error}
@@ -378,6 +411,7 @@ _QUIET_ITEMS = {
 _EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
     "item_completed": CodexRolloutFormat._item_completed,
     "token_count": CodexRolloutFormat._token_count,
+    "thread_settings_applied": CodexRolloutFormat._settings,
     "task_started": CodexRolloutFormat._turn_started,
     "turn_started": CodexRolloutFormat._turn_started,
     "task_complete": CodexRolloutFormat._turn_ended,
@@ -401,4 +435,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CodexRolloutFormat,
+    turns=turns.CODEX_ROLLOUT,
+    tools=tools.CODEX,
 )

@@ -40,6 +40,7 @@ class Meta(_Loose):
     agent_nickname: Any = None
     agent_role: Any = None
     git: Any = None
+    dynamic_tools: Raw = _NOTHING
 
 
 class Turn(_Loose):
@@ -61,6 +62,7 @@ class Item(_Loose):
     role: Any = None
     content: Any = None
     summary: Any = None
+    encrypted_content: Any = None
     name: Any = None
     namespace: Any = None
     call_id: Any = None
@@ -135,6 +137,7 @@ class Happening(_Loose):
     path: Any = None
     query: Any = None
     review_output: Any = None
+    thread_settings: Any = None
 
 
 class Compacted(_Loose):
@@ -149,6 +152,7 @@ class UsageRecord(_Loose):
     """`token_usage_record`: the exact usage of one answer of the model."""
 
     response_id: Any = None
+    turn_id: Any = None
     usage: Any = None
 
 

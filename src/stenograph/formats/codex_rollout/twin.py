@@ -39,7 +39,6 @@ QUIET_EVENTS = {
     "thread_goal_updated",
     "thread_name_updated",
     "thread_rolled_back",
-    "thread_settings_applied",
     "turn_aborted",
     "turn_diff",
     "undo_completed",

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.loose import tokens
+from stenograph.model.ids import is_unique
 from stenograph.model.payload import Scope, UsagePayload
 
 
-def usage_of(scope: Scope, numbers: Any, model: str | None, key: str | None = None) -> UsagePayload | None:
+def usage_of(
+    scope: Scope, numbers: Any, model: str | None, key: str | None = None, service_tier: str | None = None
+) -> UsagePayload | None:
     """Codex's numbers as a payload; None when there are none. Its input already includes what was cached."""
     if not isinstance(numbers, dict):
         return None
@@ -22,6 +25,17 @@ def usage_of(scope: Scope, numbers: Any, model: str | None, key: str | None = No
         cache_read_input_tokens=tokens(numbers.get("cached_input_tokens")),
         cache_creation_input_tokens=tokens(numbers.get("cache_write_input_tokens")),
         reasoning_output_tokens=tokens(numbers.get("reasoning_output_tokens")),
+        service_tier=service_tier,
         model=model,
         message_id=key,
     )
+
+
+def answer_id(response_id: str | None, turn_id: str | None) -> str | None:
+    """What names an answer in every session that holds it: its id, with its turn where a server only numbers answers.
+
+    A fork copies turns and answers, and gives its own time to both.
+    """
+    if response_id is None or turn_id is None or is_unique(response_id) or not is_unique(turn_id):
+        return response_id
+    return f"{turn_id}:{response_id}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.copilot_cli.detection import detect, identify
 from stenograph.formats.copilot_cli.format import CopilotFormat
@@ -21,4 +22,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=CopilotCliFormat,
+    turns=turns.COPILOT_CLI,
+    tools=tools.COPILOT,
 )

@@ -41,12 +41,15 @@ def user_blocks(data: Data) -> tuple[Block, ...]:
     return (TextBlock(fidelity="agent_emitted", text=text), *blocks_of(data.attachments))
 
 
-def thinking_of(data: Data) -> tuple[Block, ...]:
-    """What the model thought; one empty block when all of it is encrypted."""
-    text = string(data.reasoning_text)
-    if text is None and not string(data.reasoning_opaque):
+def thinking_of(data: Data, text: str | None) -> tuple[Block, ...]:
+    """What the model thought, in these words; one empty block when all of it is encrypted or was told."""
+    signature, encrypted = string(data.reasoning_opaque), string(data.encrypted_content)
+    if not text and signature is None and encrypted is None:
         return ()
-    return (ThinkingBlock(fidelity="agent_emitted", thinking=text or ""),)
+    block = ThinkingBlock(
+        fidelity="agent_emitted", thinking=text or "", signature=signature, encrypted_content=encrypted
+    )
+    return (block,)
 
 
 def requests_of(data: Data) -> list[ToolUseBlock]:
@@ -58,6 +61,7 @@ def requests_of(data: Data) -> list[ToolUseBlock]:
             tool_name=string(wish.get("name")) or "",
             tool_id=string(wish.get("toolCallId")) or "",
             tool_input=arguments_of(wish.get("arguments")),
+            kind="custom" if wish.get("type") == "custom" else None,
         )
         for wish in wishes
         if isinstance(wish, dict)

@@ -15,11 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.copilot_cli import content
 from stenograph.formats.copilot_cli.record import Data, Record, Usage, record_from
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
 from stenograph.formats.loose import small, string, time_text
-from stenograph.model.block import Block, TextBlock, ThinkingBlock
+from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
 
 _decode = msgspec.json.Decoder(Record).decode
@@ -112,7 +113,7 @@ class CopilotFormat(LineFormat):
     def _assistant(self, data: Data) -> None:
         thought = string(data.reasoning_text)
         is_told = thought is not None and self._alone.pop(self._source, None) == thought
-        blocks: list[Block] = [] if is_told else [*content.thinking_of(data)]
+        blocks: list[Block] = [*content.thinking_of(data, "" if is_told else thought)]
         self._thoughts[self._source] = thought or ""
         if string(data.content) is not None:
             blocks.append(TextBlock(fidelity="agent_emitted", text=data.content))
@@ -120,7 +121,7 @@ class CopilotFormat(LineFormat):
         stop_reason = self._billed.get(string(data.api_call_id) or "")
         self._say([*blocks, *wishes], self._name(data), string(data.model), stop_reason)
         for wish in wishes:
-            self._call(wish.tool_name, wish.tool_id, wish.tool_input)
+            self._call(wish)
 
     def _say(
         self, blocks: list[Block], message_id: str | None, model: str | None = None, stop_reason: str | None = None
@@ -155,11 +156,12 @@ class CopilotFormat(LineFormat):
 
     # What is done.
 
-    def _call(self, name: str, call_id: str, given: Any) -> bool:
+    def _call(self, wish: ToolUseBlock) -> bool:
         """Emit a call unless it was told and still waits for its answer; whether it was emitted."""
+        call_id = wish.tool_id
         if call_id and call_id in self._open:
             return False
-        payload = ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity="agent_emitted")
+        payload = call_of(wish)
         if call_id:
             self._open[call_id] = payload
             self._callers[call_id] = self._source
@@ -168,7 +170,8 @@ class CopilotFormat(LineFormat):
 
     def _started(self, data: Data) -> None:
         call_id, name = string(data.tool_call_id) or "", string(data.tool_name) or ""
-        if self._call(name, call_id, data.arguments):
+        wish = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=data.arguments)
+        if self._call(wish):
             return
         asked = self._open[call_id].input
         changed = None if data.arguments == asked else data.arguments

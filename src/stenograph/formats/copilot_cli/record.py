@@ -74,6 +74,7 @@ class Data(Struct, gc=False, rename="camel"):
     tool_requests: Any = None
     reasoning_text: Any = None
     reasoning_opaque: Any = None
+    encrypted_content: Any = None
     reasoning_id: Any = None
     # Pieces of them, in the stream.
     delta_content: Any = None

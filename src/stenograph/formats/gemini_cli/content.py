@@ -57,7 +57,7 @@ def block_of(part: Any, call_id: str = "") -> Block:
     if not isinstance(part, dict):
         return verbatim(part)
     if isinstance(thinking := part.get("text"), str):
-        return ThinkingBlock(fidelity=EMITTED, thinking=thinking)
+        return ThinkingBlock(fidelity=EMITTED, thinking=thinking, signature=first_str(part, "thoughtSignature"))
     if isinstance(call := part.get("functionCall"), dict):
         return call_block(call, call_id)
     if (response := response_of(part)) is not None:

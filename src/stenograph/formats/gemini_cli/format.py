@@ -6,7 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.gemini_cli.content import (
     answer_blocks,
     block_of,
@@ -187,7 +189,7 @@ class GeminiCliFormat(LineFormat):
             self._emit("message.assistant", payload)
         for block in fresh:
             if isinstance(block, ToolUseBlock):
-                self._emit("tool.call", _call_of(block))
+                self._emit("tool.call", call_of(block))
         if usage is not None and self._told.is_new_usage(message_id, usage):
             self._emit("token.usage", usage)
         self._results(record)
@@ -226,12 +228,6 @@ class GeminiCliFormat(LineFormat):
             self._system(kind, text, others)
 
 
-def _call_of(block: ToolUseBlock) -> ToolPayload:
-    return ToolPayload(
-        name=block.tool_name, call_id=block.tool_id, input=block.tool_input, output=None, fidelity=block.fidelity
-    )
-
-
 SPEC = FormatSpec(
     name="gemini_cli",
     what="Gemini CLI's chat files, with their subagents",
@@ -241,4 +237,5 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=GeminiCliFormat,
+    tools=tools.GEMINI,
 )

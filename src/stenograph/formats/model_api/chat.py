@@ -10,11 +10,11 @@ from stenograph.formats.model_api.chat_stream import ChatStreams
 from stenograph.formats.model_api.dialect import Dialect
 from stenograph.formats.model_api.history import Mark, mark
 from stenograph.formats.model_api.media import attachment
-from stenograph.formats.model_api.parts import blocks_of, plain_text, thought_in
+from stenograph.formats.model_api.parts import blocks_of, plain_text, thinking_block, thought_block
 from stenograph.formats.model_api.turn import Turn
 from stenograph.formats.model_api.usage import openai_usage
 from stenograph.formats.verbatim import verbatim
-from stenograph.model.block import TextBlock
+from stenograph.model.block import Block, TextBlock
 
 SYSTEM_ROLES = ("system", "developer")
 _TOOL_FIELDS = {"tool_calls", "function_call", "tool_call_id", "name"}
@@ -38,6 +38,7 @@ class Chat(Dialect):
         start = next((at for at, item in enumerate(messages) if item.get("role") not in SYSTEM_ROLES), len(messages))
         system = "\n".join(plain_text(item.get("content")) for item in messages[:start])
         self._converse(messages[start:], system or None)
+        self._define(body.get("tools") or body.get("functions") or a_dict(body.get("input")).get("tools"))
         self._say(dicts(body.get("preferred_output")), None)
         for item in dicts(body.get("non_preferred_output")):
             self._tell_alternative({"message": item})
@@ -156,11 +157,12 @@ class Chat(Dialect):
         self._note("alternative", text or None, choice)
 
     def _tell_usage(self, body: dict[str, Any]) -> None:
-        self._count(openai_usage(body.get("usage"), first_str(body, "model"), first_str(body, "id")))
+        tier = first_str(body, "service_tier")
+        self._count(openai_usage(body.get("usage"), first_str(body, "model"), first_str(body, "id"), tier))
 
     def _turn_of(self, message: dict[str, Any]) -> Turn:
         turn = Turn()
-        turn.think(reasoning_of(message))
+        turn.blocks += thoughts_of(message)
         content = message["content"] if "content" in message else message.get("message")
         turn.blocks += blocks_of(content)
         turn.say(a_str(message.get("refusal")))
@@ -178,7 +180,7 @@ class Chat(Dialect):
     def _add_call(self, turn: Turn, call: dict[str, Any]) -> None:
         name = _name_of(call)
         call_id = self._call_id(first_str(call, "id", "call_id"), name)
-        turn.call(call_id, name, arguments_of(_input_of(call)))
+        turn.call(call_id, name, arguments_of(_input_of(call)), kind="custom" if "custom" in call else None)
         if "output" in call:  # logs that keep a call and its result together
             turn.result(self._answered_id(call_id, name), call["output"], name=name)
 
@@ -216,16 +218,14 @@ def _input_of(call: dict[str, Any]) -> Any:
     return None
 
 
-def reasoning_of(message: dict[str, Any]) -> str:
+def thoughts_of(message: dict[str, Any]) -> list[Block]:
     """The reasoning beside a message's content: servers have four names for it, and some send two of them."""
+    parts = dicts(message.get("thinking_blocks")) or dicts(message.get("reasoning_details"))
+    found = [block for part in parts if (block := thought_block(part)) is not None]
     text = first_str(message, "reasoning_content", "reasoning")
-    if text:
-        return text
-    for name in ("thinking_blocks", "reasoning_details"):
-        thoughts = [thought_in(part) for part in dicts(message.get(name))]
-        if any(thoughts):
-            return "\n".join(thought for thought in thoughts if thought)
-    return ""
+    if text and not any(block.thinking for block in found):
+        return [thinking_block(text), *found]
+    return [*found]
 
 
 def said(content: Any) -> Any:

@@ -9,6 +9,9 @@ from stenograph.formats.loose import a_dict, a_str, dicts, first_str
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _LISTS = ("content", "thinking_blocks", "reasoning_details", "images")
+_THOUGHTS = ("thinking_blocks", "reasoning_details")
+_PIECES = ("thinking", "text", "summary", "data")
+"""Where a part of reasoning has what comes piece by piece."""
 
 
 class ChatStreams:
@@ -66,7 +69,7 @@ class _Stream:
         return all(choice.is_told or not choice.has_words for choice in self._choices.values())
 
     def add(self, chunk: dict[str, Any]) -> None:
-        for name in ("id", "model", "usage"):
+        for name in ("id", "model", "usage", "service_tier"):
             if chunk.get(name):
                 self.body[name] = chunk[name]
         for choice in dicts(chunk.get("choices")):
@@ -116,7 +119,8 @@ class _Choice:
                     self._add_call(call)
             elif name in _LISTS:
                 if isinstance(value, list):
-                    self._more.setdefault(name, []).extend(value)
+                    add = _add_thoughts if name in _THOUGHTS else list.extend
+                    add(self._more.setdefault(name, []), value)
             elif name == "function_call" and isinstance(value, dict):
                 self._function = self._function or _Call(None)
                 self._function.add(value)
@@ -132,6 +136,7 @@ class _Choice:
             call = _Call(index)
             self._calls.append(call)
         call.id = call.id or given
+        call.is_custom = call.is_custom or isinstance(delta.get("custom"), dict)
         call.add(a_dict(delta.get("function")) or a_dict(delta.get("custom")))
 
     def whole(self, index: int) -> dict[str, Any]:
@@ -142,10 +147,29 @@ class _Choice:
             if texts:
                 message[name] = "".join(texts) if name not in message else [*message[name], "".join(texts)]
         if self._calls:
-            message["tool_calls"] = [{"id": call.id, "function": call.whole()} for call in self._calls]
+            message["tool_calls"] = [
+                {"id": call.id, "custom" if call.is_custom else "function": call.whole()} for call in self._calls
+            ]
         if self._function is not None:
             message["function_call"] = self._function.whole()
         return {"index": index, "message": message, "finish_reason": self.finish}
+
+
+def _add_thoughts(parts: list[Any], pieces: list[Any]) -> None:
+    """Add pieces of reasoning to the parts so far: a piece goes on with the last part until that is signed."""
+    for piece in pieces:
+        last = parts[-1] if parts else None
+        if not (isinstance(piece, dict) and isinstance(last, dict) and _goes_on(last, piece)):
+            parts.append(piece)
+            continue
+        joined = {name: a_str(last.get(name)) + a_str(piece.get(name)) for name in _PIECES if piece.get(name)}
+        told = {name: value for name, value in piece.items() if value is not None and name not in _PIECES}
+        parts[-1] = {**last, **told, **joined}
+
+
+def _goes_on(last: dict[str, Any], piece: dict[str, Any]) -> bool:
+    is_same = all(last.get(name) == piece.get(name) for name in ("type", "index"))
+    return is_same and not last.get("signature") and piece.get("type") != "redacted_thinking"
 
 
 class _Call:
@@ -154,6 +178,7 @@ class _Call:
     def __init__(self, index: Any) -> None:
         self.index = index
         self.id: str | None = None
+        self.is_custom = False
         self._name: str | None = None
         self._pieces: list[str] = []
         self._object: dict[str, Any] | None = None

@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from stenograph.formats.loose import a_dict, a_str, first_str
 from stenograph.formats.model_api.history import History, Mark
 from stenograph.formats.model_api.parts import text_block
 from stenograph.formats.model_api.recent import Recent
 from stenograph.formats.model_api.turn import Emit, Turn
+from stenograph.formats.tool_definitions import ToolDefinitions
+from stenograph.model.ids import is_unique
 from stenograph.model.payload import ErrorPayload, SystemPayload, UsagePayload
 
 
@@ -27,10 +31,13 @@ class Dialect:
         """The call that is being told, where the log tells calls apart."""
         self._history = History()
         self._usages: Recent[str, UsagePayload] = Recent()
+        self._times: Recent[str, int] = Recent()
+        """How many answers had an id that is not unique by itself."""
         self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
         self._nameless: Counter[str] = Counter()
         self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
         self._open: dict[str, list[str]] = {}
+        self._tools = ToolDefinitions()
 
     # What a dialect gives.
 
@@ -103,14 +110,28 @@ class Dialect:
         self._history.answered(marks, answer_id, self.call)
         if answer_id is not None:
             self._told.put((answer_id, tuple(marks)), True)
+            if not is_unique(answer_id):
+                self._times.put(answer_id, (self._times.get(answer_id) or 0) + 1)
 
     def _count(self, usage: UsagePayload | None) -> None:
-        """Tell a call's usage when it is first seen and when it changes."""
+        """Tell a call's usage when it is first seen and when it changes.
+
+        Local servers number their answers and begin again; the second answer with an id is named with its number.
+        """
+        times = self._times.get(usage.message_id) if usage is not None and usage.message_id else None
+        if usage is not None and times is not None and times > 1:
+            usage = replace(usage, message_id=f"{usage.message_id}:{times}")
         if usage is None or (usage.message_id and self._usages.get(usage.message_id) == usage):
             return
         if usage.message_id:
             self._usages.put(usage.message_id, usage)
         self._emit("token.usage", usage)
+
+    def _define(self, tools: Any) -> None:
+        """Tell the definitions of tools that came with a call, when they are new or changed."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
 
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text, data=data))

@@ -187,7 +187,15 @@ def _litellm(record: dict[str, Any]) -> list[Piece] | None:
     if log.get("status") == "failure":
         fault = log.get("error_information") or log.get("error_str")
         return [request, Piece("error", fault, time=ended, session=session)]
-    return [request, _answer(log.get("response"), api, ended, None)._replace(session=session)]
+    return [request, _answer(_with_cost(log), api, ended, None)._replace(session=session)]
+
+
+def _with_cost(log: dict[str, Any]) -> Any:
+    """LiteLLM's answer; what it cost stands beside it, and is 0 for a model without a price."""
+    response = log.get("response")
+    if not isinstance(response, dict) or not isinstance(response.get("usage"), dict):
+        return response
+    return {**response, "usage": {"cost": log.get("response_cost"), **response["usage"]}}
 
 
 def _pair(record: dict[str, Any]) -> list[Piece] | None:

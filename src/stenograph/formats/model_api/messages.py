@@ -27,6 +27,7 @@ class Messages(Dialect):
         """Tell the new messages of a request."""
         messages = [item for item in a_list(body.get("messages")) if isinstance(item, dict)]
         self._converse(messages, plain_text(body.get("system")) or None)
+        self._define(body.get("tools"))
 
     def response(self, body: dict[str, Any]) -> None:
         """Tell an answer."""
@@ -117,7 +118,8 @@ class Messages(Dialect):
         for part in a_list(content):
             kind = part.get("type") if isinstance(part, dict) else None
             if kind in TOOL_USES:
-                turn.call(a_str(part.get("id")), a_str(part.get("name")), part.get("input"))
+                kind = "server" if kind != "tool_use" else None
+                turn.call(a_str(part.get("id")), a_str(part.get("name")), part.get("input"), kind=kind)
             elif isinstance(kind, str) and kind.endswith("tool_result"):
                 self._add_result(turn, part, inside)
             else:

@@ -17,7 +17,12 @@ EVENTS = (
     "message_stop",
     "ping",
 )
-_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+_DELTAS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
 
 
 class MessageStream:
@@ -94,6 +99,7 @@ def _index(event: dict[str, Any]) -> int:
 
 
 def _begun(delta: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": {"thinking_delta": "thinking", "input_json_delta": "tool_use"}.get(a_str(delta.get("type")), "text")
-    }
+    return {"type": _BEGUN.get(a_str(delta.get("type")), "text")}
+
+
+_BEGUN = {"thinking_delta": "thinking", "signature_delta": "thinking", "input_json_delta": "tool_use"}

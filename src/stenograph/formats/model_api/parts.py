@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.loose import a_list, a_str, dicts
+from stenograph.formats.loose import a_list, a_str, dicts, first_str
 from stenograph.formats.model_api.media import attachment_of
 from stenograph.formats.verbatim import verbatim
-from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock, UnknownBlock
+from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 
 FIDELITY: Fidelity = "agent_emitted"
 """Everything in these formats is what the caller or the model told; nobody here saw a tool run."""
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-_THOUGHTS = {"thinking", "think", "reasoning"}
+_THOUGHTS = {
+    "thinking", "think", "reasoning", "redacted_thinking", "reasoning.text", "reasoning.summary", "reasoning.encrypted",
+}  # fmt: skip
 
 
 def text_block(text: str) -> TextBlock:
@@ -21,9 +23,16 @@ def text_block(text: str) -> TextBlock:
     return TextBlock(fidelity=FIDELITY, text=text)
 
 
-def thinking_block(text: str) -> ThinkingBlock:
-    """Reasoning that was shown."""
-    return ThinkingBlock(fidelity=FIDELITY, thinking=text)
+def thinking_block(text: str, part: dict[str, Any] | None = None) -> ThinkingBlock:
+    """Reasoning that was shown, with what its part has for the provider alone."""
+    part = part or {}
+    return ThinkingBlock(
+        fidelity=FIDELITY,
+        thinking=text,
+        signature=first_str(part, "signature"),
+        id=first_str(part, "id"),
+        encrypted_content=first_str(part, "encrypted_content", "encrypted", "data"),
+    )
 
 
 def blocks_of(content: Any) -> list[Block]:
@@ -47,14 +56,14 @@ def block_of(part: Any) -> Block | None:
     if isinstance(text, str):
         return text_block(text) if text else None
     if kind in _THOUGHTS if isinstance(kind, str) else False:
-        thought = thought_in(part)
-        return thinking_block(thought) if thought else _silent(part)
+        return thought_block(part)
     return attachment_of(part) or verbatim(part)
 
 
-def _silent(part: dict[str, Any]) -> UnknownBlock | None:
-    """Reasoning without a word: kept when it is there but hidden, left out when it is just empty."""
-    return verbatim(part) if part.get("encrypted_content") or part.get("encrypted") or part.get("data") else None
+def thought_block(part: dict[str, Any]) -> ThinkingBlock | None:
+    """A part that holds reasoning; None when it is neither shown nor there for the provider."""
+    block = thinking_block(thought_in(part), part)
+    return block if block.thinking or block.signature or block.encrypted_content else None
 
 
 def thought_in(part: dict[str, Any]) -> str:

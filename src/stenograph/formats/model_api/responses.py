@@ -40,6 +40,7 @@ class Responses(Dialect):
         kept = first_str(a_dict(conversation), "id") or a_str(conversation)
         after = first_str(body, "previous_response_id") or (f"conversation {kept}" if kept else None)
         self._converse(items[start:], system, after=after, grows=bool(kept))
+        self._define(body.get("tools"))
 
     def response(self, body: dict[str, Any]) -> None:
         """Tell an answer, and why it failed when it did."""
@@ -58,7 +59,9 @@ class Responses(Dialect):
             self._remember(answer_id, marks)
         if body.get("error"):
             self.error(body)
-        self._count(openai_usage(body.get("usage"), model, answer_id))
+        if not self._tools.are_told:  # an answer repeats them, for logs that hold no requests
+            self._define(body.get("tools"))
+        self._count(openai_usage(body.get("usage"), model, answer_id, first_str(body, "service_tier")))
 
     def bare(self, record: dict[str, Any]) -> bool:
         """Take a request, an answer, a stream event, an error or a single item."""

@@ -31,11 +31,18 @@ def add_call(turn: Turn, item: dict[str, Any]) -> None:
     kind = a_str(item.get("type"))
     call_id = first_str(item, "call_id", "id") or ""
     name = first_str(item, "name") or kind.removesuffix("_call")
-    turn.call(call_id, name, _input_of(item))
+    turn.call(call_id, name, _input_of(item), kind=_kind_of(kind), namespace=first_str(item, "namespace"))
     if kind in _SERVICE_TOOLS and item.get("status") not in ("in_progress", "searching", "generating", "interpreting"):
         why = _fault_of(item)
         failed = bool(why) or item.get("status") == "failed"
         turn.result(call_id, _result_of(item), name=name, failed=failed, why=why)
+
+
+def _kind_of(item_type: str) -> str | None:
+    """How a call is run, where it is not a function of the caller's."""
+    if item_type == "custom_tool_call":
+        return "custom"
+    return "server" if item_type in _SERVICE_TOOLS else None
 
 
 def add_output(turn: Turn, item: dict[str, Any]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.model_api.parts import FIDELITY, outcome, plain_text, text_block, thinking_block
+from stenograph.formats.call import call_of
+from stenograph.formats.model_api.parts import FIDELITY, outcome, plain_text, text_block
 from stenograph.model.block import Block, ToolResultBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 
@@ -29,16 +30,15 @@ class Turn:
         if text:
             self.blocks.append(text_block(text))
 
-    def think(self, text: str) -> None:
-        """Reasoning, unless there is none."""
-        if text:
-            self.blocks.append(thinking_block(text))
-
-    def call(self, call_id: str, name: str, input: Any) -> None:
+    def call(
+        self, call_id: str, name: str, input: Any, *, kind: str | None = None, namespace: str | None = None
+    ) -> None:
         """A tool was asked for."""
-        self.blocks.append(ToolUseBlock(fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=input))
-        payload = ToolPayload(name=name, call_id=call_id, input=input, output=None, fidelity=FIDELITY)
-        self._tools.append(("tool.call", payload))
+        block = ToolUseBlock(
+            fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=input, namespace=namespace, kind=kind
+        )
+        self.blocks.append(block)
+        self._tools.append(("tool.call", call_of(block)))
 
     def result(
         self, call_id: str, content: Any, *, name: str = "", failed: bool = False, block: bool = False, why: str = ""

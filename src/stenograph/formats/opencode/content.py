@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from stenograph.formats.attachment import attachment
-from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str, dollars, first_str
 from stenograph.formats.verbatim import verbatim
-from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock
+from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
 
 EMITTED: Fidelity = "agent_emitted"
@@ -54,7 +54,19 @@ def file_block(part: dict[str, Any]) -> Block:
     return block or verbatim({**part, "type": "file"})
 
 
-def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:
+def thinking_of(part: dict[str, Any], text: str) -> ThinkingBlock:
+    """Words of a part of reasoning, with what its `metadata` holds for the provider: an object for each."""
+    told = {name: value for each in a_dict(part.get("metadata")).values() for name, value in a_dict(each).items()}
+    return ThinkingBlock(
+        fidelity=EMITTED,
+        thinking=text,
+        signature=first_str(told, "signature", "thoughtSignature"),
+        id=first_str(told, "itemId"),
+        encrypted_content=first_str(told, "reasoningEncryptedContent", "redactedData"),
+    )
+
+
+def usage_of(tokens: Any, model: str | None, message_id: str, cost: Any = None) -> UsagePayload | None:
     """The tokens of one model call; OpenCode counts cached input and reasoning apart, the wire format inside."""
     if not isinstance(tokens, dict):
         return None
@@ -68,6 +80,7 @@ def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | 
         cache_read_input_tokens=read,
         cache_creation_input_tokens=written,
         reasoning_output_tokens=reasoning,
+        cost_usd=dollars(cost),
         model=model,
         message_id=message_id or None,
     )

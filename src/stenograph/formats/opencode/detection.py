@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.opencode.export import is_export, session_id_of
 from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.opencode.sessions import NAME
@@ -22,8 +24,7 @@ def detect(records: Sequence[Any], path: str) -> bool:
     if "table" in first:
         prefix = _PREFIXES.get(a_str(first["table"]))
         return prefix is not None and a_str(first.get("id")).startswith(prefix)
-    info = a_dict(first.get("info"))
-    return a_str(info.get("id")).startswith("ses") and isinstance(first.get("messages"), list)
+    return is_export(first)
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -32,8 +33,8 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         record = a_dict(record)
         if record.get("table") == "session":
             return session_identity(record)
-        if isinstance(record.get("info"), dict):
-            return session_identity(record["info"])
+        if is_export(record):
+            return session_identity({**record["info"], "id": session_id_of(record)})
         session_id = a_str(record.get("session_id")) or a_str(record.get("aggregate_id"))
         if session_id:
             return Identity(native_id=session_id, session_id=session_id)
@@ -59,4 +60,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=OpenCodeFormat,
+    turns=turns.OPENCODE,
+    tools=tools.OPENCODE,
 )

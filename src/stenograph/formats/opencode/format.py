@@ -13,6 +13,7 @@ import msgspec
 from stenograph.formats.base import Context
 from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import error_of, facts_of, stamp
+from stenograph.formats.opencode.export import exported_rows, is_export
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.row import Row, hints_of, rows_of
 from stenograph.formats.opencode.sessions import NAME, Session, Sessions
@@ -41,7 +42,7 @@ class OpenCodeFormat(PartFormat):
         self._run_id, self._session, self._session_id = self.context.run_id, None, ""
         if not isinstance(record, dict):
             return  # no record at all: the base keeps it as unknown
-        rows = rows_of(record)
+        rows = exported_rows(record, self.context.run_id) if is_export(record) else rows_of(record)
         for row in rows:
             self._row(row)
         if not rows and record.get("table") == "event":

@@ -13,11 +13,21 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.call import call_of
 from stenograph.formats.digest import digest_of
 from stenograph.formats.loose import a_dict, a_str
-from stenograph.formats.opencode.content import EMITTED, error_of, facts_of, file_block, result_of, stamp, usage_of
-from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
-from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
+from stenograph.formats.opencode.content import (
+    EMITTED,
+    error_of,
+    facts_of,
+    file_block,
+    result_of,
+    stamp,
+    thinking_of,
+    usage_of,
+)
+from stenograph.model.block import Block, TextBlock, ToolUseBlock
+from stenograph.model.payload import MessagePayload, SystemPayload
 
 _ENDED = ("completed", "error")
 
@@ -104,9 +114,12 @@ class PartFormat(LineFormat):
             self._system("text", text)
 
     def _reasoning(self, part: Part) -> None:
-        text = self._news(part)
+        is_hidden = not a_str(part.data.get("text")) and thinking_of(part.data, "").encrypted_content is not None
+        if is_hidden and not self._first(f"{part.id} hidden"):
+            return
+        text = "" if is_hidden else self._news(part)
         if text is not None:
-            self._say(part, ThinkingBlock(fidelity=EMITTED, thinking=text), role="assistant")
+            self._say(part, thinking_of(part.data, text), role="assistant")
 
     def _news(self, part: Part) -> str | None:
         """What of a part's text was not told before; None when that is nothing, which is then told."""
@@ -158,9 +171,10 @@ class PartFormat(LineFormat):
             self._system("repeated" if status in _ENDED else "progress", data=facts_of({"call_id": call_id}))
 
     def _call(self, part: Part, name: str, call_id: str, given: Any) -> None:
-        block = ToolUseBlock(fidelity=EMITTED, tool_name=name, tool_id=call_id, tool_input=given)
+        kind = "server" if a_dict(part.data.get("metadata")).get("providerExecuted") is True else None
+        block = ToolUseBlock(fidelity=EMITTED, tool_name=name, tool_id=call_id, tool_input=given, kind=kind)
         self._say(part, block, role="assistant")
-        self._emit("tool.call", ToolPayload(name=name, call_id=call_id, input=given, output=None, fidelity=EMITTED))
+        self._emit("tool.call", call_of(block))
 
     def _output(self, state: dict[str, Any]) -> Any:
         """The output, whole when OpenCode parked it in a file that is there."""
@@ -185,7 +199,8 @@ class PartFormat(LineFormat):
         self._say(part, role="assistant", stop_reason=reason)
         # One call a message since 1.0; before, a message had several steps, and each must count.
         first = self._counted.setdefault(part.message_id, part.id)
-        usage = usage_of(part.data.get("tokens"), part.model, part.message_id if first == part.id else part.id)
+        name = part.message_id if first == part.id else part.id
+        usage = usage_of(part.data.get("tokens"), part.model, name, part.data.get("cost"))
         if usage is not None:
             self._emit("token.usage", usage)
 

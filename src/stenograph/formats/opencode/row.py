@@ -1,7 +1,7 @@
 """A record as one of three things: a session, a message or a part; whichever way it was written.
 
 Rows of the tables `session`, `message` and `part` come as they are, with the table's name. The append-only table
-`event` holds the same things as they were at each change, and `opencode export` holds them nested.
+`event` holds the same things as they were at each change; what `opencode export` writes is in `export.py`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from stenograph.formats.loose import a_dict, a_str, dicts
+from stenograph.formats.loose import a_dict, a_str
 
 TABLES = ("session", "message", "part")
 _EVENTS = {
@@ -45,8 +44,6 @@ def rows_of(record: dict[str, Any]) -> list[Row]:
         return [_session(record, record)]
     if table == "event" and isinstance(data, dict):
         return _event(record, data)
-    if table is None and isinstance(record.get("info"), dict):
-        return _exported(record)
     return []
 
 
@@ -66,21 +63,10 @@ def _event(record: dict[str, Any], data: dict[str, Any]) -> list[Row]:
     kind = a_str(record.get("type")).rpartition(".")[0]  # a version follows the name
     table, key = _EVENTS.get(kind, ("", ""))
     inner = data.get(key)
-    return [_nested(table, inner, data.get("time"))] if isinstance(inner, dict) else []
+    return [nested(table, inner, data.get("time"))] if isinstance(inner, dict) else []
 
 
-def _exported(record: dict[str, Any]) -> list[Row]:
-    rows = [_nested("session", record["info"], None)]
-    for message in dicts(record.get("messages")):
-        info = a_dict(message.get("info"))
-        # A part that has no time of its own has its message's.
-        made = a_dict(info.get("time")).get("created")
-        rows += [replace(_nested("part", part, made), hints=hints_of(info)) for part in dicts(message.get("parts"))]
-        rows.append(_nested("message", info, None))
-    return rows
-
-
-def _nested(table: str, inner: dict[str, Any], time: Any) -> Row:
+def nested(table: str, inner: dict[str, Any], time: Any) -> Row:
     """A thing that has its ids inside, as events and exports write it."""
     if table == "session":
         return _session(inner, {})

@@ -24,13 +24,7 @@ def given_html(given: Any, *, full: bool, depth: int = 0) -> str:
     if not isinstance(given, dict) or depth >= DEEPEST:
         return folded(as_text(given), full=full)
     rest = dict(given)
-    parts: list[str] = []
-    for name in COMMANDS:
-        command = command_of(given.get(name))
-        if command is not None:
-            parts.append(pre(command, "command"))
-            if says_all(command, given[name]):
-                del rest[name]
+    parts = _commands(rest) if depth == 0 else []  # deeper, the name `command` may mean anything, so it is shown
     found = change_of(given)
     if found is not None:
         used, old, new = found
@@ -39,6 +33,18 @@ def given_html(given: Any, *, full: bool, depth: int = 0) -> str:
             del rest[name]
     fields = "".join(_field(name, value, full=full, depth=depth) for name, value in rest.items())
     return (f"<dl>{fields}</dl>" if fields else "") + "".join(parts)
+
+
+def _commands(rest: dict[str, Any]) -> list[str]:
+    """The commands that a tool was given, taken out of `rest` where the command line says all of it."""
+    parts: list[str] = []
+    for name in COMMANDS:
+        command = command_of(rest.get(name))
+        if command is not None:
+            parts.append(pre(command, "command"))
+            if says_all(command, rest[name]):
+                del rest[name]
+    return parts
 
 
 def _folded_change(html: str, old: str, new: str, *, full: bool) -> str:

@@ -10,8 +10,9 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
+from stenograph.fold.prices import Prices
 from stenograph.model.event import Event
-from stenograph.render.figures import counted, day, duration, tokens
+from stenograph.render.figures import cost, counted, day, duration, tokens
 from stenograph.render.html.escape import line, text
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
@@ -22,14 +23,16 @@ from stenograph.render.rereading import Rereading
 from stenograph.render.survey import outline_of
 
 
-def html_page(read: Callable[[], Iterable[Event]], *, full: bool = False) -> Iterator[str]:
+def html_page(
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None
+) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called: once for what must be known
     beforehand and, when they are too many to remember, once more to write. `full` folds no output.
     """
     events = Rereading(read)
-    outline = outline_of(events)
+    outline = outline_of(events, prices)
     yield _head(outline)
     yield from Layout(outline, HtmlSkin(full=full)).text(events)
     yield _foot(outline)
@@ -78,13 +81,13 @@ def _facts(outline: Outline) -> str:
         ("When", day(outline.span.started_at)),
         ("Duration", "" if not seconds else duration(seconds)),
         ("Prompts", f"{asked:,}" if asked else ""),
-        ("Tool calls", f"{outline.calls:,}" if outline.calls else ""),
-        ("Subagents", f"{len(outline.sources):,}" if outline.sources else ""),
-        ("Tokens", tokens(outline.usage.total)),
+        *outline.counts,
+        ("Tokens", tokens(outline.totals.tokens)),
+        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
     ]
     rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in facts if value]
-    if outline.errors:
-        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.errors:,}</dd></div>')
+    if outline.totals.errors:
+        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.totals.errors:,}</dd></div>')
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 

@@ -18,7 +18,6 @@ from stenograph.render.html.blocks import attachment, block_html, system_prompt
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.output import folded, given_html
 from stenograph.render.outline import SourceFacts, UnitFacts, on_a_line
-from stenograph.render.spoken import spoken
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
 _LABEL_LENGTH = 60
@@ -41,7 +40,7 @@ class HtmlSkin:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [system_prompt(payload.system_prompt)]
-        blocks = spoken(payload)
+        blocks = payload.said
         parts += [block_html(each, is_prose=not is_user, full=self._full, untold=untold) for each in blocks]
         body = "".join(parts)
         if not body:
@@ -186,6 +185,7 @@ def _usage(payload: UsagePayload) -> str:
     more = [
         (payload.cache_read_input_tokens, "read from cache"),
         (payload.cache_creation_input_tokens, "written to cache"),
+        (payload.cache_creation_1h_input_tokens, "of these for an hour"),
         (payload.reasoning_output_tokens, "for reasoning"),
     ]
     told += [f"{number:,} {what}" for number, what in more if number]
@@ -206,9 +206,10 @@ def _who(name: str, event: Event, anchor: str) -> str:
 
 def _at(event: Event, anchor: str) -> str:
     """The time of an event, which is also the link to it."""
-    title = line(event.timestamp)
-    time = clock(event.timestamp)
-    if title != event.timestamp:
+    told = event.told_at
+    title = line(told) or "time unknown"
+    time = clock(told)
+    if title != told:
         time = line(time)
     if not anchor:
         return f'<span class="at">{time}</span>' if time else ""

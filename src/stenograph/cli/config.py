@@ -1,0 +1,71 @@
+"""`steno config`: what is in force, and where each value comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from stenograph import config
+from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.config import Setting
+from stenograph.journal.place import DEFAULT_ROOT, archive_home
+from stenograph.render.visible import on_one_line, visible
+
+
+@click.command(
+    "config",
+    epilog="Example: steno config --json",
+    short_help="Print the configuration in force, and where each value comes from.",
+)
+@json_option
+def command(as_json: bool) -> None:
+    """Print every setting with its value and where it comes from.
+
+    An option wins over the environment, that over the file: config.toml where the system keeps a user's settings, or
+    $STENOGRAPH_CONFIG. An unknown key or a value that does not fit is an error, exit code 2.
+    """
+    path, found = config.config_path(), config.settings()
+    if as_json:
+        told = {each.key.name: _told(each) for each in found}
+        print_json({"file": str(path), "exists": path.exists(), "settings": told})
+        return
+    state = "" if path.exists() else " (not there)"
+    rows = [(each.key.name, _shown(_in_force(each)), _origin(each)) for each in found]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = [f"{name:<{widths[0]}}  {value:<{widths[1]}}  {origin}" for name, value, origin in rows]
+    write_text("\n".join([f"file: {visible(str(path))}{state}", "", *lines]) + "\n")
+
+
+def _in_force(each: Setting) -> Any:
+    """The value, or what is done without one."""
+    if each.value is not None:
+        return each.value
+    return {
+        "archive.home": str(archive_home()),
+        "archive.storage": DEFAULT_ROOT,
+        "redact.names": (),
+        "redact.keep": (),
+        "redact.warn": False,
+    }.get(each.key.name)
+
+
+def _told(each: Setting) -> dict[str, Any]:
+    return {
+        "value": _in_force(each),
+        "from": each.source,
+        "variable": each.key.variable,
+        "option": each.key.option or None,
+    }
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == ():
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return on_one_line(", ".join(value) if isinstance(value, tuple) else value)
+
+
+def _origin(each: Setting) -> str:
+    return f"${each.key.variable}" if each.source == "environment" else each.source

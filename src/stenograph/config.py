@@ -1,0 +1,170 @@
+"""The configuration: one file, and the only place that reads it and the variables which win over it.
+
+Theory of operation. A value is asked for by its key (`value("archive.home")`) where it is needed. An option of a
+command wins, then the key's environment variable, then `config.toml`, then what the caller does without one. A file
+that is not there costs one look at the file system; one that is there is read once, and again when it changed. It is
+checked as a whole: a key that nobody knows or a value of another kind is an error for whoever asks for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from stenograph.errors import InvalidConfig
+
+FILE = "config.toml"
+VARIABLE = "STENOGRAPH_CONFIG"
+SECTIONS = ("archive", "keep", "redact", "serve", "push", "evidence", "prices")
+"""The tables that a file may have; some have no key yet."""
+
+Kind = Literal["path", "texts", "flag"]
+
+
+class Key(NamedTuple):
+    """One setting."""
+
+    name: str
+    """`<section>.<key>`"""
+    kind: Kind
+    variable: str
+    """The environment variable that wins over the file."""
+    option: str
+    """The option that wins over both; empty where no command has one."""
+    about: str
+
+
+KEYS = (
+    Key("archive.home", "path", "STENOGRAPH_HOME", "", "the archive: the folder that keeps the runs of this machine"),
+    Key("archive.storage", "path", "STENOGRAPH_STORAGE", "--root", "the root that holds `transcripts/`"),
+    Key(
+        "archive.texts",
+        "path",
+        "STENOGRAPH_TEXTS",
+        "--text-root",
+        "the root for plain-text transcripts of what `steno run`, `hook` and `collect` record",
+    ),
+    Key("redact.rules", "path", "STENOGRAPH_REDACT_RULES", "", "a file with rules of your own for `--redact`"),
+    Key("redact.names", "texts", "STENOGRAPH_REDACT_NAMES", "", "further names whose values are secret"),
+    Key("redact.keep", "texts", "STENOGRAPH_REDACT_KEEP", "", "texts that are never masked"),
+    Key("redact.warn", "flag", "STENOGRAPH_REDACT_WARN", "", "let `steno sync` warn about secrets that are new"),
+    Key("prices.file", "path", "STENOGRAPH_PRICES", "--prices", "a table of prices of your own, over the one shipped"),
+)
+"""Every key that a file may have."""
+
+_BY_NAME = {key.name: key for key in KEYS}
+_WORDS = {"path": "a text", "texts": "a list of texts", "flag": "true or false"}
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+Value = str | tuple[str, ...] | bool
+
+
+class Setting(NamedTuple):
+    """A key with the value that is in force."""
+
+    key: Key
+    value: Value | None
+    """None where nobody set it."""
+    source: str
+    """`environment`, `file` or `default`."""
+
+
+def config_path() -> Path:
+    """Where the configuration is: `$STENOGRAPH_CONFIG`, or `config.toml` where the system keeps a user's settings."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    if sys.platform == "linux":  # the same as below, which takes longer to load than a search to start
+        base = os.environ.get("XDG_CONFIG_HOME", "").strip()
+        return Path(base or Path("~/.config").expanduser(), "stenograph", FILE)
+    from platformdirs import user_config_dir
+
+    return Path(user_config_dir("stenograph"), FILE)
+
+
+def value(name: str) -> Any:
+    """The value of a key by its variable, else by the file; None where neither sets it. Raises `InvalidConfig`."""
+    return setting(_BY_NAME[name]).value
+
+
+def setting(key: Key) -> Setting:
+    """The same with where it comes from."""
+    given = os.environ.get(key.variable)
+    if given:
+        return Setting(key, _of_text(key, given), "environment")
+    values = read()
+    return Setting(key, values[key.name], "file") if key.name in values else Setting(key, None, "default")
+
+
+def settings() -> list[Setting]:
+    """Every key, in the order of `KEYS`."""
+    return [setting(key) for key in KEYS]
+
+
+def read() -> dict[str, Value]:
+    """What the file sets, by key; nothing where there is no file. Raises `InvalidConfig`."""
+    path = config_path()
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if os.environ.get(VARIABLE):
+            raise InvalidConfig(f"there is no file {path}, which ${VARIABLE} names; make it, or unset that") from None
+        return {}
+    except OSError as error:
+        raise InvalidConfig(f"cannot read {path}: {error.strerror}; check its permissions") from error
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, mtime_ns: int, size: int) -> dict[str, Value]:
+    import tomllib  # only where there is a file
+
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidConfig(f"cannot read {path}: {error.strerror}; check its permissions") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidConfig(f"{path} is not TOML: {error}; correct it") from error
+    found: dict[str, Value] = {}
+    for section, table in tables.items():
+        if section not in SECTIONS:
+            raise InvalidConfig(f"{path}: [{section}] is not a section; known are {', '.join(SECTIONS)}")
+        if not isinstance(table, dict):
+            raise InvalidConfig(f"{path}: {section} is not a table; write [{section}] above its keys")
+        for key, given in table.items():
+            found[f"{section}.{key}"] = _checked(path, f"{section}.{key}", given)
+    return found
+
+
+def _checked(path: Path, name: str, given: Any) -> Value:
+    key = _BY_NAME.get(name)
+    if key is None:
+        section = name.partition(".")[0]
+        known = [each.name.partition(".")[2] for each in KEYS if each.name.startswith(f"{section}.")]
+        told = f"[{section}] knows {', '.join(known)}" if known else f"[{section}] has no key yet"
+        raise InvalidConfig(f"{path}: {name} is not a key; {told}")
+    fits = {
+        "path": isinstance(given, str) and given != "",
+        "flag": isinstance(given, bool),
+        "texts": isinstance(given, list) and all(isinstance(each, str) for each in given),
+    }
+    if not fits[key.kind]:
+        raise InvalidConfig(f"{path}: {name} is {given!r:.60}; it must be {_WORDS[key.kind]}")
+    if key.kind == "path":  # as seen from the file, so that it means the same wherever a command is started
+        return str(path.parent.absolute() / Path(given).expanduser())
+    return tuple(given) if key.kind == "texts" else given
+
+
+def _of_text(key: Key, given: str) -> Value:
+    """A value as an environment variable holds it: texts are separated by commas."""
+    if key.kind == "path":
+        return given
+    if key.kind == "texts":
+        return tuple(each.strip() for each in given.split(",") if each.strip())
+    word = given.strip().lower()
+    if word not in (*_TRUE, *_FALSE):
+        raise InvalidConfig(f"${key.variable} is {given!r:.60}; it must be true or false")
+    return word in _TRUE

@@ -1,0 +1,86 @@
+"""What each format says about its agent's turns and tools, for the folds that need it.
+
+A format brings these tables in its `FormatSpec`, which stands in the entry-point group `stenograph.formats`. Folds are
+below formats, so they look the tables up by the adapter's name, and load only the format that an event names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from msgspec import Struct
+
+GROUP = "stenograph.formats"
+_OURS = "exchange"
+_FORMATS = {"claude_agent_sdk": "claude_code", "litellm": "openai_chat", "openai": "openai_chat"}
+"""Our own adapters, by the format whose tools they record."""
+
+Mark = str
+"""What a system event says about a turn: one of the constants below."""
+BEGINS, ENDS, INTERRUPTS, ASKS, ANSWERS = "begins", "ends", "interrupts", "asks", "answers"
+
+
+class Turns(Struct, frozen=True, kw_only=True):
+    """Which records of a format begin, end or interrupt a turn, and which ask a person something."""
+
+    marks: Mapping[str, Mark | tuple[str, Mapping[str, Mark]]] = {}
+    """By subtype of a `system.event`: a mark, or a field of its data with the mark for each of its values."""
+    announced: tuple[str, ...] = ()
+    """Subtypes of beginnings whose end is told, too: within such a turn an answer alone is not the end."""
+    interruptions: tuple[str, ...] = ()
+    """How a message begins that only says that the user interrupted the agent."""
+    interrupting_errors: tuple[str, ...] = ()
+    """Codes of errors that are interruptions."""
+
+    def mark(self, subtype: str, data: object) -> Mark | None:
+        """What a system event says; None when it says nothing about a turn."""
+        found = self.marks.get(subtype)
+        if not isinstance(found, tuple):
+            return found
+        field, by_value = found
+        value = data.get(field) if isinstance(data, dict) else None
+        return by_value.get(value) if isinstance(value, str) else None
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """What a tool does, and under which names it takes what."""
+
+    kind: str
+    """One of `fold.actions.KINDS`."""
+    command: tuple[str, ...] = ("command", "cmd")
+    paths: tuple[str, ...] = (
+        "file_path",
+        "path",
+        "filePath",
+        "absolute_path",
+        "notebook_path",
+        "filename",
+        "paths",
+        "dir_path",
+    )
+    cwd: tuple[str, ...] = ("workdir", "cwd", "directory")
+    old: tuple[str, ...] = ("old_string", "old_str", "oldString", "oldText")
+    new: tuple[str, ...] = ("new_string", "new_str", "newString", "newText")
+    content: tuple[str, ...] = ("content", "contents", "file_text", "new_source")
+    patch: tuple[str, ...] = ("patch", "patchText", "input", "diff")
+    exit_code: str = r"\A[Ee]xit code:? (-?\d+)"
+    """A regular expression for the exit code in an error or output, of kind `shell`."""
+
+
+class AgentTables(Struct, frozen=True, kw_only=True):
+    """The tables of one format."""
+
+    turns: Turns = Turns()
+    tools: Mapping[str, Tool] = {}
+
+
+@cache
+def tables_of(adapter: str | None) -> AgentTables:
+    """The tables of the format or adapter of that name; those of our own journals for a name that nothing has."""
+    from importlib.metadata import entry_points  # slow to import
+
+    name = _FORMATS.get(adapter or "", adapter or _OURS)
+    points = tuple(entry_points(group=GROUP, name=name)) or tuple(entry_points(group=GROUP, name=_OURS))
+    spec = points[0].load() if points else None
+    return AgentTables(turns=spec.turns, tools=spec.tools) if spec is not None else AgentTables()

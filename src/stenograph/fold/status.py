@@ -1,0 +1,184 @@
+"""The status of a run, in one of six words, from its events and from what is known of its process.
+
+Theory of operation. What the events say is state that grows event by event, can be stored, and knows no clock. Whether
+the run still lives is asked where the status is read, and given as a `Life`. Only what the main agent says counts; the
+end of a subagent is not the end of its run.
+
+- `running`: something was begun and not ended, and the run lives.
+- `waiting`: a question to a person is open; or the turn ended and the agent's process is there.
+- `finished`: the last turn ended, or the run says that it ended.
+- `failed`: an error came after the last message, or the run says that it failed.
+- `interrupted`: the user stopped it.
+- `unknown`: nothing of that.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from stenograph.fold.actions import asks_a_person
+from stenograph.fold.agent_tables import tables_of
+from stenograph.model.block import TextBlock, ToolUseBlock
+from stenograph.model.event import Event
+from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
+
+RUNNING, WAITING, FINISHED, FAILED, INTERRUPTED, UNKNOWN = (
+    "running",
+    "waiting",
+    "finished",
+    "failed",
+    "interrupted",
+    "unknown",
+)
+STATUSES = (RUNNING, WAITING, FINISHED, FAILED, INTERRUPTED, UNKNOWN)
+_GOES_ON = {"tool_use", "tool_calls", "tool-calls", "pause_turn", "function_call"}
+"""Stop reasons after which the agent goes on by itself."""
+_REASON_LENGTH = 200
+_WORKING, _ANSWERED, _ENDED = "working", "answered", "ended"
+
+
+class Life(Struct, frozen=True, kw_only=True):
+    """What is known of a run's process. Without anything, it is not known to live."""
+
+    is_recent: bool = False
+    """Something was written within the last hour."""
+    has_process: bool = False
+    """A living process holds the journal's lock or has the file open."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether there is any evidence that the run lives."""
+        return self.is_recent or self.has_process
+
+
+NOT_KNOWN = Life()
+
+
+class Verdict(Struct, frozen=True):
+    """A status, and why."""
+
+    status: str
+    reason: str
+
+
+class RunStatus(Struct, omit_defaults=True):
+    """What the events of a run say of its end so far. It can be stored and loaded field by field."""
+
+    last: str = ""
+    """The main agent's last word: `working`, `answered`, `ended`, `failed` or `interrupted`; empty before any."""
+    why: str = ""
+    """The error, or what the run said at its end."""
+    is_announced: bool = False
+    """The agent says when a turn ends, so an answer alone is none."""
+    is_open: bool = False
+    """A `run.started` without its `run.completed`."""
+    is_agents: bool = False
+    """The last word is the agent's own, outside any step of a workflow."""
+    questions: dict[str, str] = field(default_factory=dict)
+    """Open questions to a person: what is asked, by the id of the call, or by the subtype."""
+
+    def add(self, event: Event) -> None:
+        """Take the next event of the run into account."""
+        payload = event.payload
+        if event.type == "run.started":
+            self.is_open, self.last, self.is_agents = True, _WORKING, False
+        elif event.type == "run.completed":
+            error = payload.error if isinstance(payload, LifecyclePayload) else None
+            self.is_open, self.is_agents = False, False
+            self._say(FAILED if error else _ENDED, error or "the run has ended")
+            self.questions.clear()
+        elif event.source == "main":
+            self._hear(event)
+
+    def verdict(self, life: Life = NOT_KNOWN) -> Verdict:
+        """The status, by the events and by what is known of the process."""
+        if self.is_open:
+            return self._begun(life)
+        if self.questions:
+            return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
+        return self._said(life)
+
+    def _begun(self, life: Life) -> Verdict:
+        if self.questions and (life.is_alive or self.is_agents):
+            return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
+        if life.is_alive:
+            return Verdict(RUNNING, "the run has not ended")
+        if self.is_agents and self.last != _WORKING:
+            return self._said(life)
+        return Verdict(UNKNOWN, "the run has not ended, and nothing shows that it lives")
+
+    def _said(self, life: Life) -> Verdict:
+        has_ended = self.last == _ENDED or (self.last == _ANSWERED and not self.is_announced)
+        if has_ended and life.has_process:
+            return Verdict(WAITING, "the turn has ended, and the agent's process is there")
+        if has_ended:
+            return Verdict(FINISHED, self.why or "the last turn has ended")
+        if self.last == FAILED:
+            return Verdict(FAILED, self.why or "it failed")
+        if self.last == INTERRUPTED:
+            return Verdict(INTERRUPTED, "the user stopped it")
+        if self.last and life.is_alive:
+            return Verdict(RUNNING, "the turn has not ended")
+        if self.last:
+            return Verdict(UNKNOWN, "the turn has not ended, and nothing shows that it lives")
+        return Verdict(UNKNOWN, "nothing was said")
+
+    def _hear(self, event: Event) -> None:
+        payload = event.payload
+        adapter = None if event.origin is None else event.origin.adapter
+        match payload:
+            case MessagePayload() if not payload.is_chunk:
+                is_stop = payload.role == "user" and _is_interruption(payload, tables_of(adapter).turns.interruptions)
+                self._say(INTERRUPTED if is_stop else _word(payload))
+            case ToolPayload() if event.type == "tool.call":
+                self._say(_WORKING)
+                if payload.call_id and asks_a_person(event):
+                    self.questions[payload.call_id] = payload.name
+            case ToolPayload():
+                self._say(_WORKING)
+                self.questions.pop(payload.call_id, None)
+            case ErrorPayload() if event.type == "error":
+                is_stop = payload.code is not None and payload.code in tables_of(adapter).turns.interrupting_errors
+                self._say(INTERRUPTED if is_stop else FAILED, payload.message)
+            case SystemPayload():
+                self._mark(adapter, payload)
+            case _:
+                return
+        self.is_agents = adapter is not None and not event.path
+
+    def _mark(self, adapter: str | None, payload: SystemPayload) -> None:
+        turns = tables_of(adapter).turns
+        match turns.mark(payload.subtype, payload.data):
+            case "begins":
+                self._say(_WORKING)
+                self.is_announced = payload.subtype in turns.announced
+            case "ends":
+                if self.last not in (FAILED, INTERRUPTED):
+                    self._say(_ENDED)
+                self.questions.clear()
+            case "interrupts":
+                self._say(INTERRUPTED)
+                self.questions.clear()
+            case "asks":
+                self.questions[payload.subtype] = payload.subtype
+            case "answers":
+                self.questions.clear()
+
+    def _say(self, word: str, why: str = "") -> None:
+        self.last, self.why = word, why[:_REASON_LENGTH]
+
+
+def _word(payload: MessagePayload) -> str:
+    if payload.role == "user":
+        return _WORKING
+    is_calling = any(isinstance(block, ToolUseBlock) for block in payload.blocks)
+    if is_calling or payload.stop_reason in _GOES_ON:
+        return _WORKING
+    if payload.stop_reason:
+        return _ENDED
+    return _ANSWERED if any(isinstance(block, TextBlock) for block in payload.blocks) else _WORKING
+
+
+def _is_interruption(payload: MessagePayload, beginnings: tuple[str, ...]) -> bool:
+    text = next((block.text for block in payload.blocks if isinstance(block, TextBlock)), "")
+    return bool(beginnings) and text.startswith(beginnings)

@@ -1,0 +1,95 @@
+"""Whether the process that writes a run is still there: the one place that asks a clock and the system.
+
+Evidence is a file written within the last hour, a journal whose lock somebody holds, or a file that another process has
+open for writing (Linux tells; elsewhere the other two must do).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from stenograph.fold.status import Life
+
+RECENT = 3600.0
+"""Seconds."""
+_PROC = Path("/proc")
+
+
+class Liveness:
+    """What is known of the writers of files, at one moment. Open files are looked for once, when first asked."""
+
+    def __init__(self, now: float | None = None) -> None:
+        self._now = time.time() if now is None else now
+        self._open: set[tuple[int, int]] | None = None
+
+    def of(self, paths: Iterable[str | os.PathLike[str]], *, is_journal: bool = False) -> Life:
+        """What is known of the process that writes these files; of no file, or of none that is there, nothing."""
+        is_recent = has_process = False
+        for path in paths:
+            try:
+                status = Path(path).stat()
+            except (OSError, ValueError):
+                continue
+            is_recent = is_recent or self.is_recent(status.st_mtime)
+            has_process = has_process or (status.st_dev, status.st_ino) in self._opened()
+            has_process = has_process or (is_journal and _is_locked(path))
+        return Life(is_recent=is_recent, has_process=has_process)
+
+    def is_recent(self, moment: float) -> bool:
+        """Whether a moment, in seconds since 1970, is within the last hour; one in the future is."""
+        return self._now - moment < RECENT
+
+    def _opened(self) -> set[tuple[int, int]]:
+        if self._open is None:
+            self._open = set(_files_open_for_writing())
+        return self._open
+
+
+def is_being_written(fd: int) -> bool:
+    """Whether some recorder holds the lock of the journal behind this descriptor."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return False
+
+
+def _is_locked(path: str | os.PathLike[str]) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return is_being_written(fd)
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(fd)
+
+
+def _files_open_for_writing() -> Iterable[tuple[int, int]]:
+    """Device and number of the regular files that other processes of ours may write; none where nothing tells."""
+    own = str(os.getpid())
+    with suppress(OSError):
+        for process in os.scandir(_PROC):
+            if process.name.isdigit() and process.name != own:
+                with suppress(OSError):  # it is not ours, or it has ended
+                    yield from _written_by(Path(process.path))
+
+
+def _written_by(process: Path) -> Iterable[tuple[int, int]]:
+    for each in os.scandir(process / "fd"):
+        with suppress(OSError, ValueError, IndexError):  # it was closed meanwhile
+            status = each.stat()
+            if not stat.S_ISREG(status.st_mode):
+                continue
+            flags = (process / "fdinfo" / each.name).read_text().partition("flags:")[2].split()[0]
+            if int(flags, 8) & (os.O_WRONLY | os.O_RDWR):
+                yield status.st_dev, status.st_ino

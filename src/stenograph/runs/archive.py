@@ -1,0 +1,264 @@
+"""Archive: all runs of a machine, to be listed, searched, counted and opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+
+from stenograph.archive.damage import readable_index
+from stenograph.archive.home import home_of
+from stenograph.archive.reader import IndexReader
+from stenograph.runs.rows import Row, Rows, distinct
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from stenograph.archive.identity import ArchiveIdentity
+    from stenograph.archive.summary import Summary
+    from stenograph.query.runs import RunLine
+    from stenograph.query.scope import Scope
+    from stenograph.query.search import Hit
+    from stenograph.runs.info import RunInfo
+    from stenograph.runs.mask import Masker
+    from stenograph.runs.reader import RunReader
+
+_PATIENCE = 30.0  # a watch holds the archive for moments only
+
+
+class Filters(TypedDict, total=False):
+    """Which runs of an archive are meant; without anything, all."""
+
+    agent: str | None
+    """The name of an agent or format, or its beginning."""
+    project: str | None
+    """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
+    since: str | None
+    """Not before: `2026-11-01`, `7d`, `24h`, `yesterday` …"""
+    until: str | None
+    """Not after; a day counts whole."""
+    status: str | None
+    model: str | None
+    """The name of the model that was used last, or its beginning."""
+    grep: str | None
+    """Only runs in which this is found."""
+
+
+class Stats(Rows[Row]):
+    """Sums of an archive: one row for each day, model, tool …, and `totals` over all of them."""
+
+    totals: Row
+    by: str
+
+
+class Archive:
+    """The archive in a folder. It need not exist before the first `sync`. For one thread at a time.
+
+    Everything that reads raises `RunNotFound` where there is no archive yet, and `SourceError` where it cannot be read.
+    """
+
+    def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
+        """`open_archive` makes one."""
+        self._home = home_of(home)
+        self._reader: IndexReader | None = None
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self._home.path
+
+    @property
+    def identity(self) -> ArchiveIdentity | None:
+        """Its id, and where it was made; None before the first sync."""
+        return self._home.identity()
+
+    def runs(self, *, limit: int | None = None, after: str | None = None, **filters: Unpack[Filters]) -> Rows[RunInfo]:
+        """The runs that are meant, those with the newest events first; `after` a run's id, those that come after it."""
+        from stenograph.runs.info import info_of_line
+
+        lines, _ = listed(self, limit, after, **filters)
+        identity = self.identity
+        return Rows(info_of_line(line, identity) for line in lines)
+
+    def search(
+        self,
+        query: str,
+        *,
+        role: str | None = None,
+        tool: str | None = None,
+        errors: bool = False,
+        rank: bool = False,
+        limit: int | None = 20,
+        **filters: Unpack[Filters],
+    ) -> Rows[Hit]:
+        """The events in which a query is found, newest first; with `rank`, the most relevant first.
+
+        `role` is `user`, `assistant`, `tool` or `system`; `tool` the name of one; `errors`: only errors and failed
+        tools. Raises `InvalidQuery` for a mistake in the query.
+        """
+        from stenograph.query.language import parse_query
+        from stenograph.query.search import Wanted, search
+
+        parsed, scope = parse_query(query), _scope(filters)
+        wanted = Wanted(role=role, tool=tool, is_error=errors)
+        with self._asked(scope) as reader:
+            return Rows(search(reader, parsed, scope, wanted, limit=-1 if limit is None else limit, by_rank=rank))
+
+    def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
+        """Tokens, cost and tool calls by `day`, `week`, `model`, `agent`, `project` or `tool`."""
+        from stenograph.errors import InvalidQuery
+        from stenograph.query.prices import load_prices
+        from stenograph.query.stats import KEYS, stats
+
+        if by not in KEYS:
+            raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
+        scope = _scope(filters)
+        with self._asked(scope) as reader:
+            told = stats(reader.index, scope, load_prices(prices), by).as_dict()
+        found = Stats(map(Row, told["rows"]))
+        found.totals, found.by = Row(told["totals"]), by
+        return found
+
+    def sql(
+        self, statement: str, *, max_rows: int = 100_000, seconds: float = 30.0, prices: str | None = None
+    ) -> Rows[Row]:
+        """The rows that one SELECT over the views gives. Raises `InvalidQuery` for anything else, or beyond a limit."""
+        from stenograph.query.sql import Limits, run_sql
+
+        with views(self, prices) as connection:
+            result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds))
+            columns = distinct(result.columns)
+            return Rows(Row(dict(zip(columns, row, strict=True))) for row in result)
+
+    def run(self, run_id: str, *, redact: bool | Masker | None = None) -> RunReader:
+        """A reader of the run of that id, or of its unique beginning; `@` is the newest, `@2` the one before.
+
+        Raises `RunNotFound` or `AmbiguousRun`.
+        """
+        from stenograph.runs.opening import reader_of
+        from stenograph.runs.target import find_archived
+
+        return reader_of(find_archived(run_id, self.path), redact)
+
+    def restore(self, run_id: str, folder: str | os.PathLike[str], *, version: int | None = None) -> list[Path]:
+        """Write the agent's own files of a run below a folder, byte for byte; the paths of what was written.
+
+        Without `version`, the newest of each. Raises `RunNotFound`, and `StoreError` rather than write over a file.
+        """
+        from stenograph.archive.originals import give_back
+
+        with self.reading() as reader:
+            return give_back(reader, reader.find_run(run_id)[1], Path(folder), version)
+
+    def sync(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        home: str | None = None,
+        agents: Sequence[str] = (),
+        paths: Sequence[str] = (),
+        rebuild: bool = False,
+        indexing: Callable[[int], None] | None = None,
+    ) -> Summary:
+        """Keep and index what agents left on this machine since the last time; what was done, in numbers.
+
+        `progress` hears how many sessions are done and of how many, `indexing` of bytes that are indexed again. `home`
+        is the home folder of the agents, `agents` their names, `paths` folders instead of theirs; `rebuild` makes the
+        index anew. Raises `StoreError` when the archive cannot be written.
+        """
+        from stenograph.archive.store import Store
+        from stenograph.archive.sync import sync
+        from stenograph.runs.syncing import wanted_roots
+
+        roots = wanted_roots(self._home, home, agents, paths)
+        self.close()
+        with (
+            readable_index(),
+            Store(self._home, rebuild=rebuild, patience=_PATIENCE, progress=indexing) as store,
+        ):
+            return sync(store, roots, progress)
+
+    @contextmanager
+    def reading(self) -> Iterator[IndexReader]:
+        """The index itself, for what the methods here do not do; opened when it is first needed."""
+        with readable_index():
+            if self._reader is None:
+                self._reader = IndexReader(self._home.path)
+            yield self._reader
+
+    @contextmanager
+    def _asked(self, scope: Scope) -> Iterator[IndexReader]:
+        """The index, where the scope can be asked for."""
+        with self.reading() as reader:
+            if scope.status is not None:
+                from stenograph.query.run_status import RunStatuses, add_status_functions
+
+                add_status_functions(reader.index, RunStatuses(reader.index))
+            yield reader
+
+    def close(self) -> None:
+        """Let go of the index; may be called twice, and it opens again when it is needed."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:
+    """The archive in a folder; without one, that of this machine (`$STENOGRAPH_HOME`, else the user's data folder)."""
+    return Archive(home)
+
+
+def listed(
+    archive: Archive,
+    limit: int | None = None,
+    after: str | None = None,
+    prices: str | None = None,
+    **filters: Unpack[Filters],
+) -> tuple[list[RunLine], int]:
+    """The runs with everything that `steno ls` shows, and how many there are without the limit."""
+    from stenograph.query.prices import load_prices
+    from stenograph.query.runs import list_runs
+
+    scope = _scope(filters)
+    with archive._asked(scope) as reader:  # of the same module
+        return list_runs(reader.index, scope, load_prices(prices), limit, after)
+
+
+@contextmanager
+def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Connection]:
+    """A connection of SQLite with the views of the archive."""
+    from stenograph.query.archive_database import views_of
+    from stenograph.query.prices import load_prices
+
+    with archive.reading() as reader, views_of(reader, load_prices(prices)) as connection:
+        yield connection
+
+
+def _scope(filters: Filters) -> Scope:
+    from stenograph.errors import InvalidQuery
+    from stenograph.query.language import parse_query
+    from stenograph.query.period import period_of
+    from stenograph.query.scope import STATUSES, Scope
+
+    grep, status = filters.get("grep"), filters.get("status")
+    if status is not None and status not in STATUSES:
+        raise InvalidQuery(f"{status!r} is not a status; use one of {', '.join(STATUSES)}")
+    return Scope(
+        agent=filters.get("agent"),
+        project=filters.get("project"),
+        status=status,
+        model=filters.get("model"),
+        period=period_of(filters.get("since"), filters.get("until")),
+        grep=None if grep is None else parse_query(grep),
+    )

@@ -1,0 +1,204 @@
+"""A run of the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.archive.damage import readable_index
+from stenograph.archive.home import Home
+from stenograph.archive.kept_file import KeptBytes
+from stenograph.archive.reader import IndexReader
+from stenograph.errors import InvalidTarget, RunNotFound, SourceError
+from stenograph.fold.open_ends import OpenEnds
+from stenograph.fold.tree import RunNode
+from stenograph.model.event import Event
+from stenograph.runs.info import RunInfo, info_of_line
+from stenograph.runs.kind import Growth, Line, Verified
+from stenograph.runs.passage import Passage, indexed_passage
+from stenograph.runs.problem import Problem
+
+_FILES = """
+    SELECT id, version, path, lines, malformed, failed, wanted_files FROM files WHERE run_id = ? ORDER BY id
+"""
+
+
+class ArchivedReport(Struct, frozen=True, kw_only=True):
+    """What a check of an archived run found."""
+
+    path: str
+    """The archive."""
+    ok: bool
+    """Every line could be read, and every byte that is kept is as it was."""
+    run_id: str
+    format: str
+    files: int
+    lines: int
+    events: int
+    malformed: int
+    failed: int
+    """Lines on which our own mapping broke."""
+    damaged: tuple[str, ...]
+    """Files of which bytes in the archive are not what they were."""
+    open_calls: tuple[str, ...]
+
+
+class ArchivedRun:
+    """One run of an archive, by its number in the index (`runs.id`)."""
+
+    name = "an archived run"
+
+    def __init__(self, index: IndexReader, run: int, run_id: str) -> None:
+        self._index = index
+        self._run = run
+        self.run_id = run_id
+
+    @property
+    def place(self) -> str:
+        """The folder of the archive."""
+        return str(self._index.home.path)
+
+    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+        """By the index: a part is found without reading what stands before it."""
+        with readable_index():
+            yield from indexed_passage(self._index, self._run, passage)
+
+    def lines(self) -> Iterator[Line]:
+        """The events; their lines are ours, not the agent's."""
+        return ((event, None) for event in self.events(Passage(), keep_raw=False))
+
+    def info(self) -> RunInfo:
+        """By the index, as `steno ls` says it."""
+        from stenograph.query.prices import load_prices
+        from stenograph.query.runs import run_line
+
+        with readable_index():
+            line = run_line(self._index.index, self._run, load_prices())
+        return info_of_line(line, self._index.home.identity())
+
+    def tree(self) -> RunNode:
+        """With the threads that it spawned and the forks that continue it."""
+        from stenograph.query.tree import archived_tree
+
+        with readable_index():
+            return archived_tree(self._index, self._run)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What of its files could not be read when they were indexed."""
+        with readable_index():
+            rows = self._index.index.execute(_FILES, (self.run_id,)).fetchall()
+        return tuple(problem for row in rows for problem in _problems(*row[2:]))
+
+    def growth(self, from_seq: int) -> Growth:
+        """By the index, whoever writes to it."""
+        return ArchivedGrowth(self._index.home, self.run_id, from_seq)
+
+    def verified(self) -> Verified:
+        """The kept bytes, and what their lines were when they were indexed."""
+        report = self._report()
+        verdict = "ok" if report.ok else "PROBLEMS"
+        counts = f"{report.events} events from {report.lines} lines in {report.files} files"
+        findings = [
+            *(f"✗ damaged: {each}" for each in report.damaged),
+            *([f"✗ malformed: {report.malformed} lines are not JSON"] if report.malformed else []),
+            *([f"✗ failed: {report.failed} lines broke our mapping; please report it"] if report.failed else []),
+            *(f"· open_call: a tool call has no result: {each}" for each in report.open_calls),
+        ]
+        return Verified(
+            ok=report.ok,
+            summary=f"{self.run_id} in {self.place}: {verdict}, an archived run, {counts}",
+            findings=tuple(findings),
+            report=report,
+        )
+
+    def _report(self) -> ArchivedReport:
+        ends = OpenEnds()
+        events = 0
+        for event in self.events(Passage(), keep_raw=False):
+            events += 1
+            ends.add(event)
+        with readable_index():
+            rows = self._index.index.execute(_FILES, (self.run_id,)).fetchall()
+            written = self._index.index.execute("SELECT format FROM runs WHERE id = ?", (self._run,)).fetchone()[0]
+        kept = KeptBytes(self._index.index, self._index.home.kept)
+        damaged = tuple(each for row in rows if (each := _damage(kept, row[0], row[1], row[2])) is not None)
+        malformed, failed = (sum(row[column] for row in rows) for column in (4, 5))
+        return ArchivedReport(
+            path=str(self._index.home.path),
+            ok=not (damaged or malformed or failed),
+            run_id=self.run_id,
+            format=written,
+            files=len(rows),
+            lines=sum(row[3] for row in rows),
+            events=events,
+            malformed=malformed,
+            failed=failed,
+            damaged=damaged,
+            open_calls=tuple(end.what for end in ends.remaining() if end.kind == "open_call"),
+        )
+
+    def for_bundle(self) -> Iterator[Event]:
+        """The run, then those that it called, and those that these called."""
+        from stenograph.query.runs import with_called_runs  # with prices and all: not for every bundle
+
+        with readable_index():
+            for run in with_called_runs(self._index.index, self._run):
+                yield from self._index.events(run)
+
+    def journal(self) -> Path:
+        """It is not one."""
+        raise InvalidTarget(f"{self.run_id} is an archived run, not a journal; give a journal of ours")
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index.close()
+
+
+def _problems(path: str, lines: int, malformed: int, failed: int, wanted: int) -> Iterator[Problem]:
+    flaws = [
+        ("malformed", malformed, "lines are not JSON"),
+        ("failed", failed, "lines broke our mapping (please report)"),
+        ("missing", wanted, "side files were wanted and not read"),
+    ]
+    for kind, number, text in flaws:
+        if number:
+            yield Problem(path=path, kind=kind, number=number, text=f"{number} {text}")
+
+
+def _damage(kept: KeptBytes, file: int, version: int, path: str) -> str | None:
+    try:
+        for _ in kept.chunks(file, version):
+            pass
+    except SourceError as error:
+        return f"{path}: {error}"
+    return None
+
+
+class ArchivedGrowth:
+    """An archived run while `steno watch` or `steno sync` adds to it. Every look opens the index, which may be new."""
+
+    is_over = False
+
+    def __init__(self, home: Home, run_id: str, from_seq: int) -> None:
+        self._home = home
+        self._run_id = run_id
+        self._next = from_seq
+        self.folders = frozenset([home.path])
+
+    def new(self) -> Iterator[Line]:
+        """Events behind the last one."""
+        with readable_index():
+            try:
+                index = IndexReader(self._home.path)
+            except RunNotFound:  # being made anew
+                return
+            with index:
+                row = index.index.execute("SELECT id FROM runs WHERE run_id = ?", (self._run_id,)).fetchone()
+                for event in [] if row is None else index.events(row[0], self._next):
+                    self._next = event.seq + 1
+                    yield event, None
+
+    def close(self) -> None:
+        """Nothing stays open."""

@@ -1,0 +1,123 @@
+"""A run in a journal of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stenograph.fold.tree import RunNode
+from stenograph.journal.follow import Follower
+from stenograph.journal.reader import JournalReader, read_events
+from stenograph.journal.tree import tree_of
+from stenograph.journal.verify import Finding, verify_journal
+from stenograph.liveness import Liveness
+from stenograph.model.event import Event
+from stenograph.runs.info import RunInfo, Setting, info_of
+from stenograph.runs.kind import Growth, Line, Verified
+from stenograph.runs.passage import Passage, selected
+from stenograph.runs.problem import Problem, journal_problems
+
+
+class JournalRun:
+    """One journal. The file need not exist yet when it is only followed."""
+
+    name = "a journal"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last: JournalReader | None = None
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    @property
+    def run_id(self) -> str:
+        """By the first event that names it; of an empty journal, its name."""
+        return next((event.run_id for event in read_events(self._path) if event.seq > 0), self._path.stem)
+
+    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+        """Every line is an event; what is not one is `unknown`."""
+        self._last = read_events(self._path)
+        return selected(self._last, passage)
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that are events, byte for byte."""
+        journal = self._last = read_events(self._path)
+        return ((event, journal.line) for event in journal if event.seq > 0)
+
+    def info(self) -> RunInfo:
+        """By its events."""
+        from stenograph.query.prices import load_prices
+
+        setting = Setting(run_id=self._path.stem, life=lambda: Liveness().of([self._path], is_journal=True))
+        return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+
+    def tree(self) -> RunNode:
+        """The runs that it called are looked for beside it."""
+        return tree_of(self._path)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Lines that are not JSON, characters that are not UTF-8, a torn end."""
+        if self._last is None:
+            for _ in self.events(Passage(), keep_raw=False):
+                pass
+        assert self._last is not None
+        return journal_problems(self._last, self.place)
+
+    def growth(self, from_seq: int) -> Growth:
+        """By the journal's own follower."""
+        return JournalGrowth(self._path, from_seq)
+
+    def verified(self) -> Verified:
+        """As `verify_journal` does."""
+        report = verify_journal(self._path)
+        live = ", being written now" if report.live else ""
+        return Verified(
+            ok=report.ok,
+            summary=f"{report.path}: {_verdict(report.ok)}, {report.events} events in {report.lines} lines{live}",
+            findings=tuple(map(_text, report.findings)),
+            report=report,
+        )
+
+    def for_bundle(self) -> JournalReader:
+        """The journal itself: its lines go along byte for byte, and what it called is looked for beside it."""
+        self._last = read_events(self._path)
+        return self._last
+
+    def journal(self) -> Path:
+        """The file."""
+        return self._path
+
+    def close(self) -> None:
+        """Nothing stays open."""
+        self._last = None
+
+
+def _verdict(ok: bool) -> str:
+    return "ok" if ok else "PROBLEMS"
+
+
+def _text(finding: Finding) -> str:
+    where = f" line {finding.line}" if finding.line is not None else ""
+    seq = f" seq {finding.seq}" if finding.seq is not None and finding.line is None else ""
+    return f"{'✗' if finding.problem else '·'} {finding.kind}{where}{seq}: {finding.message}"
+
+
+class JournalGrowth:
+    """A journal while it is followed."""
+
+    is_over = False
+
+    def __init__(self, path: Path, from_seq: int) -> None:
+        self._follower = Follower(path, from_seq)
+        self.folders = frozenset([path.parent])
+
+    def new(self) -> Iterator[Line]:
+        """The lines that were added; a journal that is not there has none."""
+        return self._follower.new()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._follower.release()

@@ -1,0 +1,64 @@
+"""A run as it may be shared: every text that its reader gives is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from stenograph.bundle.secrets import known_secrets
+from stenograph.fold.tree import RunNode
+from stenograph.model.event import Event
+from stenograph.model.payload import SystemPayload
+from stenograph.redact.event import EventMask, sharing_mask
+from stenograph.redact.stream import mask_events
+from stenograph.runs.info import RunInfo
+
+Masker = Callable[[Event], Event]
+"""Gives an event with its secrets masked, such as `default_masker()`."""
+_IDS = {"run_id", "parent_run_id", "started_at", "ended_at", "archive_id", "status"}
+"""What says which run it is, and when: nothing secret can stand there, and programs join by it."""
+
+
+class RunMask:
+    """Masks what a reader gives: for a reader, not for a journal, so paths, names and ids in texts may change."""
+
+    def __init__(self, masker: Masker | None = None) -> None:
+        """Without a masker: every secret that we know the shape or name of, and those of this machine."""
+        self._mask: EventMask | None = None
+        if masker is None:
+            self._mask = sharing_mask(known_secrets())
+            masker = self._mask.event
+        self.event = masker
+        """Masks one event, looked at by itself."""
+
+    def events(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events of a run; chunks of a stream are looked at together where the mask can do that."""
+        if self._mask is None:
+            return map(self.event, events)
+        return (event for event, _ in mask_events(((event, None) for event in events), self._mask))
+
+    def text(self, text: str) -> str:
+        """One text, as the mask treats that of an event."""
+        if self._mask is not None:
+            return self._mask.texts.text(text)
+        payload = SystemPayload(subtype="text", text=text)
+        event = Event(seq=0, run_id="", type="system.event", path="", iteration=0, timestamp="", payload=payload)
+        masked = self.event(event).payload
+        return (masked.text or "") if isinstance(masked, SystemPayload) else ""
+
+    def info(self, info: RunInfo) -> RunInfo:
+        """What a run is, without secrets."""
+        return msgspec.structs.replace(info, **self._texts(info.to_dict()))
+
+    def tree(self, node: RunNode) -> RunNode:
+        """The tree of a run, without secrets."""
+        return msgspec.convert(self._texts(msgspec.to_builtins(node)), RunNode)
+
+    def _texts(self, value: Any, name: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: self._texts(each, key) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._texts(each) for each in value]
+        return self.text(value) if isinstance(value, str) and name not in _IDS else value

@@ -1,0 +1,134 @@
+"""RunReader: one run, read in one way, wherever it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from stenograph.errors import SourceError
+from stenograph.fold.calls import CallPair, pair_calls
+from stenograph.fold.messages import Message, messages
+from stenograph.fold.tree import RunNode
+from stenograph.fold.units import Unit, units
+from stenograph.fold.usage import UsageTotals, usage_totals
+from stenograph.model.codec import encode
+from stenograph.model.event import Event
+from stenograph.runs.following import Following
+from stenograph.runs.info import RunInfo
+from stenograph.runs.kind import RunKind
+from stenograph.runs.passage import Passage, Selection
+from stenograph.runs.problem import Problem
+from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.project import Projector
+
+if TYPE_CHECKING:
+    from stenograph.runs.mask import RunMask
+
+
+class RunReader:
+    """One run: a journal, an agent's own file, a session of a database, a bundle, or a run of the archive.
+
+    Every method reads anew, so a run that grew gives more; `info` is as of the first time it was asked for. Numbers
+    (`seq`) are those in what was opened; between kinds, entries are the same by their `entry_id`. For one thread at a
+    time. Close it, or use it in a `with`.
+    """
+
+    def __init__(self, kind: RunKind, mask: RunMask | None = None) -> None:
+        """`open_run` makes readers."""
+        self.kind = kind
+        """Where the run is kept, and what that kind does in its own way."""
+        self._mask = mask
+
+    @cached_property
+    def info(self) -> RunInfo:
+        """What the run is and what it came to."""
+        info = self.kind.info()
+        return info if self._mask is None else self._mask.info(info)
+
+    def events(
+        self,
+        *,
+        from_seq: int | None = None,
+        to_seq: int | None = None,
+        source: str | None = None,
+        unit: int | None = None,
+        keep_raw: bool = True,
+    ) -> Iterator[Event]:
+        """The events in order, or a part of them: from and to a number, of one source, of one unit.
+
+        `source` is `main`, or a subagent by its id or the beginning of it; `subagent` is any. `keep_raw`: with the
+        source lines, where they are at hand.
+        """
+        passage = Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit)
+        events = self.kind.events(passage, keep_raw=keep_raw)
+        return events if self._mask is None else self._mask.events(events)
+
+    def entries(
+        self,
+        *,
+        from_seq: int | None = None,
+        to_seq: int | None = None,
+        source: str | None = None,
+        unit: int | None = None,
+    ) -> Iterator[TranscriptEntry]:
+        """The entries of these events; they have the numbers that they have in the whole run."""
+        selection = Selection(Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit))
+        projector = Projector()
+        for event in self.kind.events(Passage(), keep_raw=True):
+            told = projector.feed(event if self._mask is None else self._mask.event(event))
+            if selection.has(event):
+                yield from told
+
+    def lines(self, from_seq: int = 1) -> Iterator[tuple[Event, bytes]]:
+        """The events that have a number, from one on, each with its JSON line: a journal's own, byte for byte."""
+        pairs = ((event, line) for event, line in self.kind.lines() if event.seq >= from_seq)
+        if self._mask is None:
+            return ((event, encode(event) if line is None else line) for event, line in pairs)
+        return ((event, encode(event)) for event in self._mask.events(event for event, _ in pairs))
+
+    def messages(self) -> list[Message]:
+        """The messages, each whole, in the order in which they began."""
+        return messages(self.events(keep_raw=False))
+
+    def calls(self) -> list[CallPair]:
+        """The tool calls with their results, in order."""
+        return pair_calls(self.events(keep_raw=False))
+
+    def units(self) -> Iterator[Unit]:
+        """The units: one user message each, with everything up to the next one."""
+        return units(self.events(keep_raw=False))
+
+    def usage(self) -> UsageTotals:
+        """The tokens, each model call counted once."""
+        return usage_totals(self.events(keep_raw=False))
+
+    def tree(self) -> RunNode:
+        """The steps or subagents of the run, and the runs that it called."""
+        node = self.kind.tree()
+        return node if self._mask is None else self._mask.tree(node)
+
+    def follow(self, from_seq: int = 1, *, on_problem: Callable[[SourceError], None] | None = None) -> Following:
+        """The events from a number on: those there are, then those to come, until `close()` of what this gives.
+
+        `on_problem` hears of what cannot be read at the moment; without it, that is raised.
+        """
+        masked = None if self._mask is None else self._mask.events
+        return Following(self.kind.growth(from_seq), masked, on_problem)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What of the run could not be read as it should be."""
+        return self.kind.problems()
+
+    def close(self) -> None:
+        """Let go of what was opened; may be called twice."""
+        self.kind.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

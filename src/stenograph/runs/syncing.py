@@ -1,0 +1,33 @@
+"""The folders that a sync looks through, as a person names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from stenograph import config
+from stenograph.archive.home import Home
+from stenograph.archive.walk import Root, roots_of
+from stenograph.errors import SourceError, StoreError
+from stenograph.journal.place import ENVIRONMENT as STORAGE
+
+
+def wanted_roots(archive: Home, home: str | None, agents: Sequence[str], paths: Sequence[str]) -> list[Root]:
+    """The folders of agents below a home, and those that were named. Raises `SourceError` for one that is not there."""
+    for folder in (*paths, *([home] if home else [])):
+        if not Path(folder).is_dir():
+            raise SourceError(f"there is no folder {folder}; check the path", folder)
+    # Somebody else's home has none of our environment, nor of our configuration.
+    storage = config.value("archive.storage") if home is None else None
+    environment = {} if home is not None else {**os.environ, **({STORAGE: storage} if storage else {})}
+    roots = [Root(Path(path).resolve(), None) for path in paths]
+    if not paths or agents or home:
+        roots += roots_of(environment, Path(home or Path.home()), archive.path, tuple(agents))
+    for root in roots:
+        if root.format != "exchange" and archive.path.resolve().is_relative_to(root.path):
+            message = (
+                f"the archive {archive.path} is inside {root.path}, which it keeps; set $STENOGRAPH_HOME elsewhere"
+            )
+            raise StoreError(message, str(archive.path))
+    return roots
