@@ -99,7 +99,20 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
     index = open_index(archive, readonly=True)
     try:
         found = {}
-        for table in ["facts", "files", "frames", "runs", "witnesses", "sources", "blocks", "events", "calls", "usage"]:
+        for table in [
+            "facts",
+            "files",
+            "frames",
+            "runs",
+            "witnesses",
+            "sources",
+            "blocks",
+            "events",
+            "calls",
+            "usage",
+            "usage_keys",
+            "usage_shared",
+        ]:
             cursor = index.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
             names = [column[0] for column in cursor.description]
             skipped = _VOLATILE.get(table, set())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stenograph.archive import home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
+from stenograph.fold import pair_calls
+from stenograph.fold.calls import CallPair
 from stenograph.model import Event
 from stenograph.sources.conversion import convert
 
@@ -63,3 +65,12 @@ def converted(sessions: Path) -> Iterator[Event]:
     for kind in sorted(sessions.iterdir()):
         for case in sorted(kind.iterdir()):
             yield from convert(case, keep_raw=False)
+
+
+def each_call_once(events: Iterable[Event]) -> list[CallPair]:
+    """The tool calls in events of several runs; one that a fork repeats, with its id and its time, is one."""
+    found: dict[tuple[str, str, str], CallPair] = {}
+    for pair in pair_calls(events):
+        if pair.call is not None:
+            found.setdefault((pair.call_id, pair.name, pair.call.timestamp), pair)
+    return list(found.values())

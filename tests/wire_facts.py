@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from stenograph import Event
 from stenograph.formats.base import Context
 from stenograph.formats.registry import formats
-from stenograph.model import ToolPayload
+from stenograph.model import MessagePayload, ToolPayload
 
 SCAFFOLD = ("run.started", "run.completed", "step.started", "step.completed")
 Fact = tuple[str, Any]
@@ -29,8 +29,11 @@ def facts(events: Iterable[Event]) -> list[Fact]:
 
 
 def as_the_wire_has_it(event: Event) -> Event:
-    """A tool event of our seam without what only the seam knows."""
+    """A prompt or a tool event of our seam without what only the seam knows."""
     payload = event.payload
+    if event.type == "message.user" and isinstance(payload, MessagePayload):
+        blocks = tuple(replace(block, fidelity="agent_emitted") for block in payload.blocks)
+        return replace(event, payload=replace(payload, blocks=blocks))
     if not isinstance(payload, ToolPayload):
         return event
     name = "" if event.type == "tool.result" else payload.name

@@ -38,7 +38,13 @@ class Key(NamedTuple):
 
 
 KEYS = (
-    Key("archive.home", "path", "STENOGRAPH_HOME", "", "the archive: the folder that keeps the runs of this machine"),
+    Key(
+        "archive.home",
+        "path",
+        "STENOGRAPH_HOME",
+        "--archive",
+        "the archive: the folder that keeps the runs of this machine",
+    ),
     Key("archive.storage", "path", "STENOGRAPH_STORAGE", "--root", "the root that holds `transcripts/`"),
     Key(
         "archive.texts",

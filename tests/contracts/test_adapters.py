@@ -355,6 +355,12 @@ def test_a_call_is_recorded_once_and_by_who_saw_it(name: str, told: Told) -> Non
     assert len(pair_calls(told.events)) == 1
 
 
+def test_a_prompt_that_an_adapter_sent_is_the_routers(name: str, told: Told) -> None:
+    """We sent it, so it is not the agent's word for it; Claude's is read from Claude's own file, and so is a host's."""
+    (prompt,) = [event for event in told.events if event.type == "message.user"]
+    assert {block.fidelity for block in prompt.payload.blocks} == {"router" if name in OWNERS else "agent_emitted"}
+
+
 @dataclass(frozen=True)
 class Twice:
     """What came of two operations that one run recorded, in every place where entries are read."""

@@ -128,12 +128,12 @@ class _Following:
 
     def check(self) -> None:
         wanted = max(1, len(self._expected.splitlines()))
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while self._printed.count("\n") < wanted and time.monotonic() < until:
             time.sleep(0.02)
         _compare(self._expected or "…", self._printed, self._where)
         self._process.send_signal(signal.SIGINT)
-        assert self._process.wait(10) == 130, self._where
+        assert self._process.wait(60) == 130, self._where
 
     def stop(self) -> None:
         self._process.kill()

@@ -86,8 +86,9 @@ NAMES = sorted(_commands())
 
 
 def _spellings(command: click.Command) -> set[str]:
-    options = [param for param in command.get_params(click.Context(command)) if isinstance(param, click.Option)]
-    return {spelling for option in options for spelling in option.opts + option.secondary_opts} | {"-h"}
+    context = click.Context(command, help_option_names=["-h", "--help"])  # click keeps the option that is made first
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    return {spelling for option in options for spelling in option.opts + option.secondary_opts}
 
 
 def _command_section(name: str) -> str:

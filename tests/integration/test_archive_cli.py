@@ -297,7 +297,11 @@ def test_a_part_of_a_journal_can_be_shown_too(steno: Steno, home: Path, tmp_path
 
 def test_trees_have_subagents_threads_forks_and_workflows(steno: Steno, home: Path) -> None:
     """Under the call that spawned them, where that is known."""
-    assert "└─ ✓ subagent:abfa1aee11ae45f7c (by Agent)" in steno(home, "tree", CLAUDE[:8]).stdout
+    subagent = steno.json(home, "tree", CLAUDE)["steps"][0]
+    call = next(event for event in steno.json(home, "show", CLAUDE) if event["seq"] == subagent["call_seq"])
+    assert (call["type"], call["payload"]["call_id"]) == ("tool.call", subagent["call_id"])
+    spawned = f"by Agent, call {subagent['call_id']}, seq {subagent['call_seq']}"
+    assert f"└─ ✓ subagent:abfa1aee11ae45f7c ({spawned})" in steno(home, "tree", CLAUDE[:8]).stdout
     thread = steno.json(home, "tree", PARENT)["steps"][0]
     assert (thread["name"], thread["child"]["run_id"]) == ("thread", CHILD)
     workflow = steno.json(home, "tree", WORKFLOW)

@@ -42,7 +42,7 @@ def _forked(act: Callable[[], object]) -> int:
         code = 1
         with suppress(BaseException):
             signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the test's own timeout is not the child's
-            signal.alarm(10)
+            signal.alarm(60)
             act()
             code = 0
         os._exit(code)

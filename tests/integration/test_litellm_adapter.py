@@ -178,6 +178,34 @@ def test_the_callback_records_every_call_once(root: Path, litellm: Any, stream: 
     assert KEY not in run.path.read_text()
 
 
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_a_stream_without_usage_has_unknown_usage_and_not_none(root: Path, litellm: Any, way: str) -> None:
+    """LiteLLM says 0 and 0 for what it could not count; that is not recorded, and what was counted is."""
+    from stenograph.adapters.litellm import StenographLogger
+
+    def said(more: dict[str, Any]) -> dict[str, Any]:
+        message = {"role": "user", "content": "What?"}
+        return {"model": "openai/m", "messages": [message], "stream": True, **settings(server), **more}
+
+    async def main() -> None:
+        async with StenographLogger(run):
+            for more in options:
+                [chunk async for chunk in await litellm.acompletion(**said(more))]
+
+    options = [{}, {"stream_options": {"include_usage": True}}]
+    with model_server(Turn(text="One."), Turn(text="Two.")) as server, start_run("loop", root=root) as run:
+        if way == "sync":
+            with StenographLogger(run):
+                for more in options:
+                    list(litellm.completion(**said(more)))
+        else:
+            asyncio.run(main())
+    kept = list(read_events(run.path))
+    assert [event.type for event in kept].count("message.assistant") == 2
+    counted = [(event.payload.message_id, event.payload.input_tokens) for event in kept if event.type == "token.usage"]
+    assert counted == [("chatcmpl-1", 101)]
+
+
 def test_the_responses_api_is_recorded_as_well(root: Path, litellm: Any) -> None:
     """`litellm.responses` delivers in the same way; its words are those of the other API."""
     from stenograph.adapters.litellm import StenographLogger

@@ -141,7 +141,7 @@ def test_an_error_of_the_api_is_recorded_and_raised_as_it_is(root: Path, status:
             evaluate(server, "sync", recorder=recorder, session=session)
         kept = list(read_events(recorder.path))
     assert raised.value.status_code == status  # type: ignore[attr-defined]
-    assert facts(kept) == over_the_wire(server.wire)
+    assert facts(map(as_the_wire_has_it, kept)) == over_the_wire(server.wire)
     assert kept[-1].type == "error"
     executed = session[PromptExecuted].latest()
     assert executed is not None

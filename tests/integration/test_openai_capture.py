@@ -423,7 +423,7 @@ def test_capturing_holds_nothing_back(root: Path) -> None:
                         chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
                         choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
                         yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode()
-                        assert gate.wait(10)
+                        assert gate.wait(60)
 
             return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Stream())
 

@@ -69,6 +69,8 @@ def _told(archive: Path | None = None) -> list[Any]:
     runs = _runs(archive=archive)
     shown = [_steno("show", run["run_id"], "--json", archive=archive) for run in runs]
     tools = _steno("stats", "--by", "tool", "--json", archive=archive)
+    for run in runs:
+        run.pop("archive_id", None)
     return [runs, [[_fact(event) for event in json.loads(each)] for each in shown], tools]
 
 

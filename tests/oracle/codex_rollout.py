@@ -1,7 +1,8 @@
 """Counts what a Codex rollout holds, naively: one pass, nothing but `json`, written from the facts of the format.
 
-Response items are counted, event messages are not (they say the same again). Codex says that a tool failed on a line of
-its own, before the line with the output. Tokens are counted per answer (`token_usage_record`); files without such
+Response items are counted, event messages are not (they say the same again), but for an answer or a thought that no
+item says before the turn is over: its stream broke off. Codex says that a tool failed on a line of its own, before the
+line with the output. Tokens are counted per answer (`token_usage_record`); files without such
 records have `token_count`, which is news only when its total has moved.
 """
 
@@ -19,6 +20,7 @@ _CALLS = {
     "web_search_call",
     "image_generation_call",
 }
+_ENDS = {"task_complete", "turn_complete", "turn_aborted", "user_message"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output", "tool_search_output"}
 
 
@@ -35,6 +37,19 @@ def count(path: Path | str) -> dict[str, Any]:
     thread = turn = search = None
     has_records = False
     total = None
+    pending: list[tuple[list[str], str]] = []  # words of events, and where they go when no item says them
+
+    def give_up() -> None:
+        for words, said in pending:
+            words.append(said)
+        pending.clear()
+
+    def say(words: list[str], parts: list[Any]) -> None:
+        told = [part["text"] for part in parts]
+        words += told
+        whole = " ".join("\n".join(told).split())
+        pending[:] = [each for each in pending if each[0] is not words or " ".join(each[1].split()) not in whole]
+
     broken: set[str] = set()  # calls whose end was reported as a failure, and whose output is still to come
 
     for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
@@ -76,17 +91,23 @@ def count(path: Path | str) -> dict[str, Any]:
                 failed.append(call)
                 broken.discard(call)
         elif kind == "response_item" and payload["type"] == "reasoning":
-            thinking += [part["text"] for part in (payload.get("summary") or []) + (payload.get("content") or [])]
+            say(thinking, (payload.get("summary") or []) + (payload.get("content") or []))
         elif kind == "response_item" and payload.get("role") == "assistant":
             if (record.get("metadata") or {}).get("compaction_output"):
                 continue
-            for part in payload.get("content") or []:
-                if part["type"] in ("output_text", "text"):
-                    text.append(part["text"])
-                elif part["type"] == "reasoning":
-                    thinking.append(part["text"])
+            content = payload.get("content") or []
+            say(text, [part for part in content if part["type"] in ("output_text", "text")])
+            thinking += [part["text"] for part in content if part["type"] == "reasoning"]
 
+        elif kind == "event_msg" and payload["type"] == "agent_message":
+            if payload["message"] != "Compact task completed":
+                pending.append((text, payload["message"]))
+        elif kind == "event_msg" and payload["type"] == "agent_reasoning":
+            pending.append((thinking, payload["text"]))
+        elif kind == "event_msg" and payload["type"] in _ENDS:
+            give_up()
         elif kind == "event_msg" and payload["type"] in ("task_started", "turn_started"):
+            give_up()
             turn = payload.get("turn_id") or turn
         elif kind == "event_msg" and payload["type"] == "web_search_end":
             search = payload["call_id"]
@@ -119,6 +140,7 @@ def count(path: Path | str) -> dict[str, Any]:
         # A failure that is reported after the output comes too late: the next call may have the same id.
         broken &= set(uses)
 
+    give_up()
     return {
         "tool_uses": list(dict.fromkeys(uses)),
         "tool_results": list(dict.fromkeys(results)),

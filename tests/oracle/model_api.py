@@ -46,6 +46,7 @@ class Counter:
         self.answers: list[str] = []
         self.chunks: dict[str, dict[str, Any]] = {}
         self.blocks: dict[int, dict[str, Any]] = {}
+        self.items: dict[int, dict[str, Any]] = {}
         self.message: dict[str, Any] = {}
 
     def record(self, record: Any) -> None:
@@ -60,8 +61,34 @@ class Counter:
             self.cut_short()
         elif api and record["kind"] == "response":
             self.response(api, record["body"])
+        elif isinstance(record.get("url"), str) and isinstance(record.get("chunks"), list):
+            self.teed(record)
+        elif "litellm_call_id" in record:
+            self.request("chat", record)
+            if record.get("status") == "success":
+                answer = record["response"]
+                counts = answer.get("usage") or {}
+                is_unknown = not counts.get("prompt_tokens") and not counts.get("completion_tokens")
+                # LiteLLM writes zeros for a stream whose tokens it was not told.
+                self.response("chat", {**answer, "usage": None} if is_unknown else answer)
         else:
             self.bare(record)
+
+    def teed(self, record: dict[str, Any]) -> None:
+        """A call as a transport saw it: the request's body, and the text of the answer in pieces with their times."""
+        api = api_in(record["url"])
+        if api is None:
+            return
+        self.request(api, record["body"])
+        text = "".join(piece for _, piece in record["chunks"])
+        if not text.lstrip().startswith(("data:", "event:")):
+            self.response(api, json.loads(text))
+            return
+        for line in text.split("\n"):
+            data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+            if data and data != "[DONE]":
+                self.event(api, json.loads(data))
+        self.cut_short()
 
     def bare(self, record: dict[str, Any]) -> None:
         kind = str(record.get("type") or "")
@@ -177,7 +204,10 @@ class Counter:
             self.chunk(event)
         elif api == "responses":
             if event["type"] in ("response.completed", "response.incomplete", "response.failed"):
+                self.items = {}
                 self.response(api, event["response"])
+            elif event["type"].startswith("response.output_item."):
+                self.items[event["output_index"]] = event["item"]
         else:
             self.block(event)
 
@@ -217,5 +247,8 @@ class Counter:
         for message in self.chunks.values():
             self.response("chat", {"choices": [{"message": message}]})
         self.chunks = {}
+        items, self.items = self.items, {}
+        for item in items.values():
+            self.message_of("responses", item)
         if self.message or self.blocks:
             self.block({"type": "message_stop"})

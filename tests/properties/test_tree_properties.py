@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextvars import copy_context
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from stenograph import read_events, start_run
 from stenograph.fold import RunNode, StepNode, open_ends, step_tree
 from stenograph.fold.tree import DEEPEST
 from stenograph.model import Event, LifecyclePayload, TextBlock, ToolPayload
@@ -193,3 +198,70 @@ def test_steps_may_be_nested_to_any_depth(depth: int) -> None:
         steps = tuple(below for step in steps for below in step.steps)
     assert found == [event.path for event in made]
     assert levels == min(depth, DEEPEST)
+
+
+turns = st.none() | st.integers(0, 2)
+Plan = list[Any]
+"""What happens in a step, in order: "say", or a step as its name, iteration and plan."""
+plans: st.SearchStrategy[Plan] = st.recursive(
+    st.just("say"),
+    lambda inner: st.lists(
+        inner
+        | st.tuples(st.sampled_from(["inner", "a.b"]), st.none() | st.integers(0, 2), st.lists(inner, max_size=2)),
+        max_size=3,
+    ),
+    max_leaves=8,
+).map(lambda plan: plan if isinstance(plan, list) else [plan])
+
+
+def _work(scope: Any, plan: Plan) -> Iterator[None]:
+    """Do what a plan says by the run API; other threads may go on wherever this yields."""
+    for item in plan:
+        if item == "say":
+            scope.user("hi")
+            yield
+        elif isinstance(item, list):
+            yield from _work(scope, item)
+        else:
+            name, iteration, below = item
+            with scope.step(name, "while", iteration=iteration) as step:
+                yield
+                yield from _work(step, below)
+
+
+def _planned(plan: Plan, iteration: int) -> tuple[int, list[Any]]:
+    """Messages and steps of a plan."""
+    said, steps = 0, []
+    for item in plan:
+        if item == "say":
+            said += 1
+        elif isinstance(item, list):
+            more, below = _planned(item, iteration)
+            said, steps = said + more, [*steps, *below]
+        else:
+            turn = iteration if item[1] is None else item[1]
+            steps.append((item[0], turn, *_planned(item[2], turn)))
+    return said, steps
+
+
+def _grown(step: StepNode) -> tuple[Any, ...]:
+    return step.name, step.iteration, step.messages, [_grown(each) for each in step.steps]
+
+
+@PATIENT
+@given(st.lists(plans, min_size=1, max_size=3), st.integers(0, 2**32))
+def test_parallel_iterations_with_loops_inside_are_told_apart(work: list[Plan], seed: int) -> None:
+    """However the threads of a loop interleave, each step and message is below its own iteration; nothing is open."""
+    with TemporaryDirectory() as root, start_run("r", root=root) as run:
+        threads = [_work(run, [("each", number, plan)]) for number, plan in enumerate(work)]
+        contexts = [copy_context() for _ in threads]
+        going, chance = list(range(len(threads))), Random(seed)
+        while going:
+            at = chance.choice(going)
+            if contexts[at].run(next, threads[at], StopIteration) is StopIteration:
+                going.remove(at)
+        events = list(read_events(run.path))
+    tree = step_tree(events)
+    found = sorted((_grown(step) for step in tree.steps), key=lambda step: step[1])
+    assert found == [("each", number, *_planned(plan, number)) for number, plan in enumerate(work)]
+    assert [end.kind for end in open_ends(events)] == ["open_run"]

@@ -65,7 +65,8 @@ class CommandRecording:
         self._journals: list[Path] = []  # those that we write
         self._told: set[Path] = set()  # those that `known` was told
         self._agent = agent_of(command)
-        self._search = SessionSearch(os.environ, Path.cwd(), began)
+        self._cwd = str(Path.cwd())
+        self._search = SessionSearch(os.environ, Path(self._cwd), began)
         self._collections: dict[str, SessionCollection] = {}
         self._refused: dict[str, Detection] = {}  # sessions whose journals another process writes, for now
         self._stream: Detection | None = None
@@ -227,7 +228,8 @@ class CommandRecording:
         }
         with self._new_journal(str(uuid4()), None) as recorder:
             record = recorder.record
-            record("run.started", LifecyclePayload(name=name, kind="command"), timestamp=self._began)
+            begins = LifecyclePayload(name=name, kind="command", cwd=self._cwd)
+            record("run.started", begins, timestamp=self._began)
             record("tool.call", replace(call, **begun), timestamp=self._began)
             record("tool.result", replace(call, **done), timestamp=ended)
             result = LifecyclePayload(name=name, kind="command", result={"exit_code": code})

@@ -1,7 +1,8 @@
 """Evaluation: everything that is told about one prompt while a request/response adapter evaluates it.
 
-The adapter owns the tool seam, so a call is told once and as the router's: the format's word for it gets our fidelity,
-and the result that the next request repeats is left out, since it was told when the tool had ended.
+The adapter sends the prompts and owns the tool seam, so both are the router's: the format's word for them gets our
+fidelity. A call is told once; the result that the next request repeats is left out, since it was told when the tool
+had ended.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from stenograph.adapters.capture import Capture, Target
 from stenograph.adapters.model_wire import ModelWire
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.formats.arguments import arguments_of
+from stenograph.formats.content import seen_by_us
 from stenograph.journal.clock import utc_now
 from stenograph.journal.guard import Guard
 from stenograph.journal.jsonable import jsonable
 from stenograph.journal.tool_call import error_text
 from stenograph.model.event import Event, Origin
-from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, ToolPayload, UsagePayload
+from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, MessagePayload, ToolPayload, UsagePayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.threads import ThreadTranscripts
 
@@ -135,6 +137,8 @@ class Evaluation:
 
     def _at_our_seam(self, event: Event) -> Event | None:
         payload = event.payload
+        if event.type == "message.user" and isinstance(payload, MessagePayload):
+            return replace(event, payload=seen_by_us(payload))
         if not isinstance(payload, ToolPayload) or payload.call_id not in self._ours:
             return event
         return None if event.type == "tool.result" else replace(event, payload=replace(payload, fidelity="router"))

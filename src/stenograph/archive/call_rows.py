@@ -9,17 +9,33 @@ from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.run_draft import RunDraft
 from stenograph.fold.calls import CallPairs, PairState
 from stenograph.model.event import Event
+from stenograph.model.ids import is_unique
 from stenograph.model.payload import ToolPayload
 
 _COLUMNS = "id, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error"
 _NEW = """
-    INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error, copy_of)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (
+      SELECT first.run FROM calls AS first WHERE first.call_id = ?3 AND first.run <> ?1 AND first.copy_of IS NULL
+        AND CASE ?11 WHEN 'id' THEN 1 WHEN 'time' THEN first.name = ?4 AND first.started_ms = ?8 END
+      ORDER BY first.id LIMIT 1
+    ))
 """
 _CHANGED = """
     UPDATE calls SET source = ?, name = ?, call = ?, result = ?, witnesses = ?, started_ms = ?, duration_ms = ?,
       error = ?
     WHERE id = ?
+"""
+_SUM = """
+    UPDATE runs SET
+      (tools, failed_calls, open_calls) = (
+        SELECT coalesce(sum(calls), 0), coalesce(sum(failed), 0), coalesce(sum(calls) - sum(answered), 0)
+        FROM calls_sums WHERE run = ?1
+      ),
+      (copied_calls, copied_errors, errors) = (
+        SELECT count(call), count(error), ?2 - count(error) FROM calls WHERE run = ?1 AND copy_of IS NOT NULL
+      )
+    WHERE id = ?1
 """
 
 
@@ -34,12 +50,16 @@ class CallRow:
     ended_ms: int | None = None
     """When its result came, as far as this batch tells."""
     duration_ms: float | None = None
+    known_by: str | None = None
+    """What tells the same call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
 
     def values(self) -> tuple[object, ...]:
         """As the statements above take them."""
         pair = self.pair
         told = (pair.name, pair.call, pair.result, pair.witnesses, self.started_ms, self.duration_ms, pair.error)
-        return (pair.source, *told, self.id) if self.id is not None else (self.run, pair.source, pair.call_id, *told)
+        if self.id is not None:
+            return pair.source, *told, self.id
+        return self.run, pair.source, pair.call_id, *told, self.known_by
 
     def take(self, payload: ToolPayload, ms: int | None, *, is_call: bool) -> None:
         """Note the times of the call or the result that counts."""
@@ -68,7 +88,7 @@ class CallRows:
         if joined is None:
             return payload.name
         if joined.begins:
-            self._rows[id(joined.pair)] = CallRow(joined.pair, run.id)
+            self._rows[id(joined.pair)] = CallRow(joined.pair, run.id, known_by=_known_by(event, payload, ms))
         if joined.counts:
             self._rows[id(joined.pair)].take(payload, ms, is_call=joined.is_call)
         run.tools += joined.change.calls
@@ -104,3 +124,16 @@ class CallRows:
         rows = self._rows.values()
         self._index.add(_NEW, *(row.values() for row in rows if row.id is None))
         self._index.add(_CHANGED, *(row.values() for row in rows if row.id is not None))
+
+
+def sum_calls(index: IndexWriter, run: RunDraft) -> None:
+    """Put the run's own calls into its row. A call belongs to the run that told of it first; a copy counts there."""
+    index.add(_SUM, (run.id, run.errors))
+
+
+def _known_by(event: Event, payload: ToolPayload, ms: int | None) -> str | None:
+    """An id that is unique by itself names a call everywhere; another one only together with its name and time."""
+    if not payload.call_id or is_unique(payload.call_id):
+        return "id" if payload.call_id else None
+    has_time = ms is not None and (event.origin is None or event.origin.time is None)
+    return "time" if has_time and event.type == "tool.call" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from stenograph.archive.discovery import Newcomer, note_stranger
+from stenograph.archive.discovery import DATABASE, Newcomer, note_stranger, writable
 from stenograph.archive.file_reading import digest, lines_in
 from stenograph.archive.kept_file import KeptFile
 from stenograph.archive.opened_file import OpenedFile
@@ -27,7 +27,7 @@ def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
     with stored as sessions:
         for _, group in groupby(sessions, key=lambda each: each.identity.native_id):
             _keep_run(store, newcomer, list(group), summary)
-    note_stranger(store, newcomer.seen, "a database, kept session by session")
+    note_stranger(store, newcomer.seen, DATABASE)
 
 
 def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
@@ -48,6 +48,9 @@ def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], s
             if lines and file is not None:
                 live = layout_of(file.about.format).side_file(newcomer.seen.path, file.about.native_id)
                 plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
+            summary.unchanged += not lines and file is not None
+        else:
+            summary.unchanged += 1
         if session.identity.source == "main":
             main = file
     plans.sort(key=lambda plan: plan[0].file.id)
@@ -122,4 +125,8 @@ def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) ->
         parent_source=source,
         parent_call_id=call_id,
         at=found.at,
+        cwd=writable(identity.cwd),
+        agent_version=writable(identity.agent_version),
+        branch=writable(identity.branch),
+        model=writable(identity.model),
     )

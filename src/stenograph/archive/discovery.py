@@ -6,6 +6,7 @@ Unchanged files are told by their status alone. Only new ones are looked into, t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,10 +26,9 @@ from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 
+DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
-PLACES = ("cwd", "directory", "projectRoot", "workingDirectory")
-VERSIONS = ("version", "cli_version", "cliVersion", "copilotVersion")
 
 
 class Newcomer:
@@ -39,8 +39,6 @@ class Newcomer:
         self.seen = seen
         self.found = found
         self.is_empty = not (records or found.is_document)
-        self.cwd = first_told(records, PLACES)
-        self.agent_version = first_told(records, VERSIONS)
         self.member: Member | None = None
         self.main: Path | None = None
         """The main file of its session, where it is not itself that."""
@@ -86,10 +84,12 @@ class Discovery:
         self.moved: set[int] = set()
         """Files that have another path now."""
         self.gone: list[KeptFile] = []
-        self._strangers = {
-            path: status
-            for path, *status in store.connection.execute("SELECT path, size, mtime_ns, inode FROM skipped")
-        }
+        self.left_out: Counter[str] = Counter()
+        """Files in folders that a person named which are not kept, by the reason."""
+        query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
+        self._strangers = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
+        self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
+        """Sessions that are kept of each database."""
         self._newcomers: dict[Path, Newcomer] = {}
 
     def look(self, roots: Iterable[Root], only: Collection[str] | None = None) -> list[Work]:
@@ -99,7 +99,7 @@ class Discovery:
         met: set[str] = set()
         refused: Refused = {}
         roots = list(roots)
-        everything = (seen for root in roots for seen in walk(root, refused))
+        everything = (seen for root in roots for seen in walk(root, refused, self.left_out))
         for seen in everything if only is None else look_at(only, roots, refused):
             key = path_text(seen.path)
             if key not in met:
@@ -111,6 +111,7 @@ class Discovery:
         changed += self._find_moved(new, missing)
         self.problems += [unreadable(path, error) for path, error in refused.items()]
         self._meet(new)
+        changed += self._tell_apart()
         return sorted(self._sessions(changed), key=lambda work: work.at)
 
     def _sort(self, key: str, seen: Seen, changed: list[tuple[KeptFile, Seen]], new: list[Seen]) -> None:
@@ -120,8 +121,18 @@ class Discovery:
                 self.unchanged += 1
             else:
                 changed.append((file, seen))
-        elif self._strangers.get(key) != [seen.size, seen.mtime_ns, seen.inode]:
+            return
+        status, reason = self._strangers.get(key, ([], ""))
+        if status != [seen.size, seen.mtime_ns, seen.inode]:
             new.append(seen)
+        elif reason == DATABASE:
+            self.unchanged += self._stored[key]
+        else:
+            self._leave_out(seen, reason)
+
+    def _leave_out(self, seen: Seen, reason: str) -> None:
+        if seen.root.format is None:
+            self.left_out[reason] += 1
 
     # Moved and gone.
 
@@ -175,9 +186,49 @@ class Discovery:
             if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
                 self.databases.append(newcomer)
             elif found.spec is None or newcomer.is_empty:
-                note_stranger(self._store, seen, _NOT_YET if b"\n" not in head else UNKNOWN)
+                reason = _NOT_YET if b"\n" not in head else UNKNOWN
+                note_stranger(self._store, seen, reason)
+                self._leave_out(seen, reason)
             else:
                 self._newcomers[seen.path] = newcomer
+
+    # Files that name no run.
+
+    def _tell_apart(self) -> list[tuple[KeptFile, Seen]]:
+        """Files that name no run are known by their beginning, and by their place where others begin alike.
+
+        One of these whose old place is gone has moved, and keeps its run: that is given back.
+        """
+        nameless = [each for each in self._newcomers.values() if each.found.is_nameless]
+        moved: list[tuple[KeptFile, Seen]] = []
+        if not nameless:
+            return moved
+        known: dict[tuple[str, str], list[KeptFile]] = {}
+        for file in self._store.by_id.values():
+            if file.about.beginning:
+                known.setdefault((file.about.format, file.about.beginning), []).append(file)
+        met = set(known)
+        for each in nameless:
+            assert each.found.spec is not None
+            key = (each.found.spec.name, each.found.beginning)
+            old = next((file for file in known.get(key, ()) if self._has_moved(file, each)), None)
+            if old is not None:
+                known[key].remove(old)
+                self.moved.add(old.id)
+                self.gone = [file for file in self.gone if file is not old]
+                del self._newcomers[each.seen.path]
+                moved.append((old, each.seen))
+                continue
+            if key in met:
+                each.found = replace(each.found, place=path_text(each.seen.path))
+            met.add(key)
+        return moved
+
+    def _has_moved(self, file: KeptFile, newcomer: Newcomer) -> bool:
+        """Whether a new file is one that is not at its old place any more, and has all that it had."""
+        if os.path.lexists(file.about.path) or newcomer.seen.size < file.kept:
+            return False
+        return file.about.is_document or self._is_same(file, newcomer.seen)
 
     # Sessions.
 
@@ -279,23 +330,19 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         parent_source=None if member is None else member.parent_source,
         parent_call_id=None if member is None else member.parent_call_id,
         at=found.at,
-        cwd=newcomer.cwd,
-        agent_version=newcomer.agent_version,
+        cwd=writable(identity.cwd),
+        agent_version=writable(identity.agent_version),
+        branch=writable(identity.branch),
+        model=writable(identity.model),
+        beginning=found.beginning if found.is_nameless else "",
     )
+
+
+def writable(fact: str | None) -> str | None:
+    """What a file tells about its run, as JSON can hold it: without lone surrogates."""
+    return None if fact is None else fact.encode("utf-8", "replace").decode()
 
 
 def moved_about(file: KeptFile, seen: Seen) -> About:
     """The same for a file that has another path now."""
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
-
-
-def first_told(records: Iterable[Any], keys: tuple[str, ...]) -> str | None:
-    """The first text under one of these keys in the first records, or one level below."""
-    for record in records:
-        values = [record, *record.values()] if isinstance(record, dict) else []
-        for value in values:
-            for key in keys:
-                text = value.get(key) if isinstance(value, dict) else None
-                if isinstance(text, str) and text:
-                    return text.encode("utf-8", "replace").decode()
-    return None

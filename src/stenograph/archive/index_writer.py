@@ -38,7 +38,9 @@ Row = tuple[Any, ...]
 class IndexWriter:
     """Adds rows to the index, in a transaction that is open all the time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, searchable: bool = True) -> None:
+        """`searchable`: whether words are written, too."""
+        self._is_searchable = searchable
         self._connection = connection
         self._errand = Errand()
         self._mill = TextMill()
@@ -48,13 +50,17 @@ class IndexWriter:
         connection.execute("BEGIN IMMEDIATE")
 
     def add(self, statement: str, *rows: Row) -> None:
-        """Let rows wait for their statement. Statements run in the order in which they were first given."""
-        if rows:
-            self._rows.setdefault(statement, []).extend(rows)
-            self._waiting += len(rows)
+        """Let rows wait for their statement. Statements run in the order in which they were first given.
+
+        So one that reads what another writes comes after it in every batch, and the other is given without rows, too.
+        """
+        self._rows.setdefault(statement, []).extend(rows)
+        self._waiting += len(rows)
 
     def add_words(self, event: int, text: str) -> None:
         """Let the words of an event wait."""
+        if not self._is_searchable:
+            return
         data = text.encode()
         if self._mill.size and self._mill.size + len(data) > _MOST_TEXT:
             self.flush()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from msgspec.structs import force_setattr
 
 from stenograph.archive.block import BLOCK_BYTES, bare, packed, unnumbered
-from stenograph.archive.call_rows import CallRows
+from stenograph.archive.call_rows import CallRows, sum_calls
 from stenograph.archive.event_ids import EventIds
 from stenograph.archive.index_writer import IndexWriter
 from stenograph.archive.kept_file import KeptFile
@@ -198,5 +198,6 @@ class _Batch:
             witness.write(self._index, run.id)
         for run in self.runs.values():
             run.write(self._index)
+            sum_calls(self._index, run)
             if run.has_usage:
                 sum_tokens(self._index, run)

@@ -92,18 +92,18 @@ def words_key(event: Event) -> Key:
 
 
 def block_words(event: Event) -> list[Key]:
-    """The same for each block of a message that is only written or thought; a thought is known by its first line."""
+    """The same for each block of a message. A thought is known by its first line, a call by its id."""
     payload = event.payload
     if not isinstance(payload, MessagePayload):
         return []
     keys: list[Key] = []
     for block in payload.blocks:
-        if not (text := _text(block).strip()):
+        text = block.tool_id if isinstance(block, ToolUseBlock) else _text(block).strip()
+        if not text:
             return []
-        is_thought = isinstance(block, ThinkingBlock)
-        keys.append(
-            ("block words", *_speaker(event), is_thought, _plain(text.partition("\n")[0] if is_thought else text))
-        )
+        kind = block.__class__.__name__
+        words = _first_line(text) if isinstance(block, ThinkingBlock) else text
+        keys.append(("block words", *_speaker(event), kind, _plain(words)))
     return keys
 
 
@@ -147,6 +147,10 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
 def _speaker(event: Event) -> Key:
     """Who says what kind of thing: programs name their subagents in different ways."""
     return event.type, event.source == "main"
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def _plain(text: str) -> bytes:

@@ -10,6 +10,8 @@ from stenograph.archive.words import event_text, searchable
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
+MADE_OF_EVENTS = ("usage_shared", "usage_keys", "usage", "calls", "sources", "events")
+"""Tables whose rows are made from the events of a run."""
 _BLOCKS_AT_HAND = 8
 _WORDS_AT_ONCE = 500
 
@@ -42,7 +44,7 @@ class OldRun:
                 self._index.remove_words(words)
                 words = []
         self._index.remove_words(words)
-        for table in ("usage_keys", "usage", "calls", "sources", "events"):
+        for table in MADE_OF_EVENTS:
             self._index.execute(f"DELETE FROM {table} WHERE run = ?", (self._run,))
 
     def remove_blocks(self) -> None:

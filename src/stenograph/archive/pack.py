@@ -53,6 +53,10 @@ class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: str
     cwd: str | None = None
     agent_version: str | None = None
+    beginning: str = ""
+    """What a file that names no run begins with: see `Detection.beginning`. Empty where it names its run."""
+    branch: str | None = None
+    model: str | None = None
 
 
 class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):

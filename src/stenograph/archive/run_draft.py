@@ -46,6 +46,7 @@ _COLUMNS = [
     "last_seq",
     "last_id",
     "evidence",
+    "branch",
     "revision",
     "messages",
     "failed_calls",
@@ -111,6 +112,7 @@ class RunDraft:
     last_seq: int = 0
     last_id: int = 0
     evidence: str = "{}"
+    branch: str | None = None
     revision: int = 0
     """How often it was numbered anew."""
     messages: int = 0
@@ -135,6 +137,8 @@ class RunDraft:
             self.agent_version = about.agent_version or self.agent_version
         else:
             self.agent_version = self.agent_version or about.agent_version
+        self.branch = (about.branch or self.branch) if takes_over else (self.branch or about.branch)
+        self.model = self.model or about.model
         if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 
@@ -148,6 +152,7 @@ class RunDraft:
             cwd=self.cwd,
             project=self.project,
             agent_version=self.agent_version,
+            branch=self.branch,
             revision=self.revision + 1,
         )
 
@@ -228,9 +233,10 @@ class Runs:
             self._known.add(run_id)
             self._last += 1
             return self._latest(RunDraft(self._last, run_id, format, agent))
-        query = f"SELECT id, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
+        query = f"SELECT id, copied_errors, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
-        values = dict(zip(_COLUMNS, row[1:], strict=True))
+        values = dict(zip(_COLUMNS, row[2:], strict=True))
+        values["errors"] += row[1]  # while it is told, all count; `sum_calls` takes the copied ones out again
         proof = msgspec.json.decode(values["evidence"], type=RunStatus)
         said = MessageCounter(self._keys(row[0], run_id, values["last_seq"]))
         return self._latest(RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))

@@ -27,6 +27,8 @@ class Summary(Struct, kw_only=True):
     """To the packs."""
     damaged: int = 0
     """Bytes of the packs that are not what they were."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Files in folders that a person named which are not kept, by the reason."""
     rebuilt: bool = False
     """The index was made anew from the packs."""
     problems: list[str] = field(default_factory=list)

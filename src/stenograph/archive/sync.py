@@ -69,6 +69,7 @@ class _Sync:
             self._failed(problem)
         summary.unchanged += discovery.unchanged
         summary.moved = len(discovery.moved)
+        summary.left_out = dict(sorted(discovery.left_out.items()))
         summary.bytes_read += self._source.bytes
         summary.events = store.events - events
         summary.bytes_written = store.packs.written - written

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 4
+SCHEMA = 5
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -172,7 +172,10 @@ CREATE TABLE runs (
   messages INTEGER NOT NULL DEFAULT 0,
   failed_calls INTEGER NOT NULL DEFAULT 0,
   open_calls INTEGER NOT NULL DEFAULT 0,
-  status_reason TEXT NOT NULL DEFAULT ''
+  status_reason TEXT NOT NULL DEFAULT '',
+  copied_calls INTEGER NOT NULL DEFAULT 0,
+  copied_errors INTEGER NOT NULL DEFAULT 0,
+  branch TEXT
 );
 CREATE INDEX runs_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL;
 CREATE INDEX runs_ended ON runs (ended_ms);
@@ -237,14 +240,17 @@ CREATE TABLE calls (
   witnesses INTEGER NOT NULL,
   started_ms INTEGER,
   duration_ms REAL,
-  error TEXT
+  error TEXT,
+  copy_of INTEGER REFERENCES runs
 );
 CREATE INDEX calls_run ON calls (run, call_id);
+CREATE INDEX calls_id ON calls (call_id);
+CREATE INDEX calls_copied ON calls (run) WHERE copy_of IS NOT NULL;
 CREATE VIEW calls_told AS
   SELECT id, run, started_ms AS at_ms, coalesce(max(0, started_ms) / {QUARTER_HOUR}, {NEVER}) AS quarter, name,
     1 AS calls, result IS NOT NULL AS answered, error IS NOT NULL AS failed, duration_ms IS NOT NULL AS timed,
     CAST(round(1000 * coalesce(max(-{_LONGEST_MS}, min({_LONGEST_MS}, duration_ms)), 0)) AS INTEGER) AS duration_us
-  FROM calls WHERE call IS NOT NULL;
+  FROM calls WHERE call IS NOT NULL AND copy_of IS NULL;
 {
     _kept_sums(
         "calls",
@@ -283,6 +289,17 @@ CREATE TABLE usage_keys (
   key TEXT NOT NULL,
   PRIMARY KEY (run, name)
 ) WITHOUT ROWID;
+CREATE TABLE usage_shared (
+  run INTEGER NOT NULL REFERENCES runs,
+  key TEXT NOT NULL REFERENCES usage (key),
+  PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TRIGGER usage_sharing BEFORE INSERT ON usage
+WHEN EXISTS (SELECT 1 FROM usage WHERE key = new.key AND run <> new.run) BEGIN
+  INSERT INTO usage_shared (run, key)
+    SELECT teller.run, new.key FROM (SELECT new.run AS run UNION SELECT run FROM usage WHERE key = new.key) AS teller
+    WHERE NOT EXISTS (SELECT 1 FROM usage_shared WHERE run = teller.run AND key = new.key);
+END;
 CREATE INDEX usage_long ON usage (input_tokens) WHERE input_tokens > {LONG_INPUT};
 CREATE VIEW usage_told AS
   SELECT id, run, at_ms, max(0, at_ms) / {QUARTER_HOUR} AS quarter, coalesce(model, '') AS model, scope,

@@ -89,10 +89,15 @@ class UntoldEvents:
             found, left = self._by_blocks(event, keys)
             if found is not None:
                 return found, left
-        found = self._by_alias(event) or self._by_words(event) or self._by_call(event)
+        found = self._by_call_id(event) or self._by_words(event)
         if found is None and (keys := likeness.block_words(event)):
-            return self._by_blocks(event, keys)
-        return (None, with_call_id(event, self.aliases)) if found is None else (self._told(found), None)
+            found, left = self._by_blocks(event, keys)
+            if found is not None:
+                return found, left
+        found = found or self._by_call(event)
+        if found is not None:
+            return self._told(found), None
+        return None, event if self._leads else with_call_id(event, self.aliases)
 
     def _is_told_of(self, event: Event) -> bool:
         """Whether the leading witness told what this model call took: then it has the last word, however often."""
@@ -155,14 +160,14 @@ class UntoldEvents:
     def _is_told(self, each: Untold, block: int) -> bool:
         return block in each.told_blocks or (each.is_told and not each.told_blocks)
 
-    def _by_alias(self, event: Event) -> Untold | None:
-        """The result of a call, or the call of a message, that goes by another id here."""
+    def _by_call_id(self, event: Event) -> Untold | None:
+        """The event about the same call, where only one of the two messages has an id, or the call has two ids."""
         ids = likeness.called_ids(event)
-        wanted = self.aliases.get(ids[0]) if len(ids) == 1 else None
-        if wanted is None:
+        if len(ids) != 1:
             return None
+        wanted = [self.aliases.get(ids[0], ids[0])]
         others = self._calls.get((event.type, event.source == "main"), ())
-        return next((each for each in others if not each.is_told and each.call_ids == [wanted]), None)
+        return next((each for each in others if not each.is_told and each.call_ids == wanted), None)
 
     def _by_words(self, event: Event) -> Untold | None:
         """The next with the same words, told by another program."""

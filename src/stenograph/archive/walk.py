@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -18,6 +19,9 @@ JOURNALS = "exchange"
 SIDECAR = ".meta.json"
 """What the name of a file ends with that tells of a subagent's."""
 _LOG = "-wal"
+_NAMED_SUFFIXES = (*SUFFIXES, ".log")
+"""What files are looked at in a folder that a person named: programs print into files of any name."""
+NOT_NAMED_SO = f"not named {', '.join(_NAMED_SUFFIXES)}"
 _HALF = 1 << 63
 
 
@@ -61,10 +65,17 @@ def agent_names() -> dict[str, str]:
     return {name.partition("_")[0]: name for name in LAYOUTS} | {"stenograph": JOURNALS}
 
 
-def roots_of(environment: Mapping[str, str], home: Path, archive: Path, agents: tuple[str, ...] = ()) -> list[Root]:
-    """The folders of the agents (of all without `agents`) by environment and home, and of journals. All exist.
+def roots_of(
+    environment: Mapping[str, str],
+    home: Path,
+    archive: Path,
+    agents: tuple[str, ...] = (),
+    *,
+    are_there: bool = True,
+) -> list[Root]:
+    """The folders of the agents (of all without `agents`) by environment and home, and of journals.
 
-    Raises `InvalidFormat` for the name of an agent that nobody knows.
+    With `are_there` false also those that do not exist yet. Raises `InvalidFormat` for the name of an unknown agent.
     """
     names = agent_names()
     for agent in agents:
@@ -75,7 +86,8 @@ def roots_of(environment: Mapping[str, str], home: Path, archive: Path, agents: 
         if agents and agent not in agents and name not in agents:
             continue
         folders = _journals(environment, archive) if name == JOURNALS else LAYOUTS[name].roots(environment, home)
-        found += [Root(folder.resolve(), name) for folder in folders if folder.is_dir()]
+        wanted = (folder for folder in folders if folder.is_dir() or not are_there)
+        found += [Root(folder.resolve(), name) for folder in wanted]
     return list(dict.fromkeys(found))
 
 
@@ -88,8 +100,11 @@ Refused = dict[str, OSError]
 """Files and folders that we may not look at, and why."""
 
 
-def walk(root: Root, refused: Refused) -> Iterator[Seen]:
-    """Every file below a folder that may be a transcript. Links are not followed."""
+def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> Iterator[Seen]:
+    """Every file below a folder that may be a transcript. Links are not followed.
+
+    `left_out` counts the others, in a folder that a person named.
+    """
     folders = [str(root.path)]
     while folders:
         folder = folders.pop()
@@ -103,15 +118,20 @@ def walk(root: Root, refused: Refused) -> Iterator[Seen]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif _may_be_transcript(entry.name) and (seen := _seen(entry.path, root, refused)) is not None:
-                yield seen
+            elif _may_be_transcript(entry.name, root):
+                if (seen := _seen(entry.path, root, refused)) is not None:
+                    yield seen
+            elif left_out is not None and root.format is None and not entry.name.endswith((SIDECAR, _LOG)):
+                left_out[NOT_NAMED_SO] += 1
 
 
 def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> Iterator[Seen]:
     """Those of some files below the roots that may be transcripts, as `walk` would find them."""
     for path in paths:
         root = next((root for root in roots if Path(path).is_relative_to(root.path)), None)
-        if root is not None and (seen := _seen(path, root, refused)) is not None:
+        if root is None or not _may_be_transcript(path, root):
+            continue
+        if (seen := _seen(path, root, refused)) is not None:
             yield seen
 
 
@@ -120,11 +140,11 @@ def transcript_of(path: str) -> str | None:
     if path.endswith(SIDECAR):
         return path.removesuffix(SIDECAR) + ".jsonl"
     path = path.removesuffix(_LOG)
-    return path if _may_be_transcript(path) else None
+    return path if path.endswith(_NAMED_SUFFIXES) else None
 
 
-def _may_be_transcript(name: str) -> bool:
-    return name.endswith(SUFFIXES) and not name.endswith(SIDECAR)
+def _may_be_transcript(name: str, root: Root) -> bool:
+    return name.endswith(_NAMED_SUFFIXES if root.format is None else SUFFIXES) and not name.endswith(SIDECAR)
 
 
 def _seen(path: str, root: Root, refused: Refused) -> Seen | None:

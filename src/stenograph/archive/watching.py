@@ -31,7 +31,7 @@ _PATIENCE = 60.0
 def watch(home: Home, roots: Callable[[], list[Root]], stop: threading.Event, told: Callable[[Summary], None]) -> None:
     """Sync again and again, as soon as something changes, until `stop` is set. `told` hears of every sync.
 
-    `roots` is asked whenever we look everywhere, because an agent may be installed meanwhile. The archive is ours only
+    `roots` is asked whenever we look everywhere; it may name folders that are not there yet. The archive is ours only
     during a sync. Raises `ArchiveLocked` when another process watches.
     """
     home.make()
@@ -72,5 +72,14 @@ def _transcripts(changes: Changes, folders: Iterable[Path]) -> Changes:
 
 
 def _folders(roots: Iterable[Root]) -> set[Path]:
-    """Every folder below the roots, as far as links do not lead elsewhere."""
-    return {Path(place) for root in roots for place, _, _ in os.walk(root.path)}
+    """Every folder below the roots, as far as links do not lead elsewhere.
+
+    For a root that is not there yet, the nearest folder in which it, or one that leads to it, will be made.
+    """
+    folders: set[Path] = set()
+    for root in roots:
+        if root.path.is_dir():
+            folders |= {Path(place) for place, _, _ in os.walk(root.path)}
+        else:
+            folders.add(next(folder for folder in root.path.parents if folder.is_dir()))
+    return folders

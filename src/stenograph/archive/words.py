@@ -1,18 +1,28 @@
 """What of an event can be searched for, and how text is cut into words.
 
 The tokenizer of the index knows letters and digits and takes everything else for a gap, so `snake_case`, `foo.bar()`
-and `path/to/file.py` are words in a row already. Two things it cannot do are done here, for what is indexed and for
-what is asked alike: characters of scripts without spaces stand alone, and the parts of CamelCase names are added.
+and `path/to/file.py` are words in a row already. Three things it cannot do are done here, for what is indexed and for
+what is asked alike: characters of scripts without spaces stand alone, Greek loses its accents and full-width letters
+their width (it does so for Latin letters only), and the parts of CamelCase names are added.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
+from unicodedata import normalize
 
-from stenograph.model.block import AttachmentBlock, Block, CommandBlock, TextBlock, ThinkingBlock, ToolResultBlock
+from stenograph.model.block import (
+    OPAQUE,
+    AttachmentBlock,
+    Block,
+    CommandBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+)
 from stenograph.model.event import Event
 from stenograph.model.payload import (
     TOOL_DEFINITIONS,
@@ -48,8 +58,38 @@ _MOST_PIECES = 1 << 15
 
 
 def spaced(text: str) -> str:
-    """The text with every character of a script without spaces standing alone."""
-    return text if text.isascii() else _lone().sub(r" \g<0> ", text)
+    """The text with characters of scripts without spaces standing alone, and Greek and full-width letters folded."""
+    if text.isascii():
+        return text
+    if _may_be_dressed(text):
+        text = _dressed().sub(_undressed, text)
+    return _lone().sub(r" \g<0> ", text)
+
+
+def _may_be_dressed(text: str) -> bool:
+    """Whether a look for such letters is worth it: far quicker than the look."""
+    data = text.encode("utf-8", "surrogatepass")
+    return any(mark in data for mark in _MARKS)
+
+
+_MARKS = (b"\xce", b"\xcf", b"\xe1\xbc", b"\xe1\xbd", b"\xe1\xbe", b"\xe1\xbf", b"\xef\xbc", b"\xef\xbd")
+"""How Greek letters (of both blocks) and full-width ones begin in UTF-8."""
+
+
+@cache
+def _dressed() -> re.Pattern[str]:
+    """Greek letters with accents, and full-width letters and digits."""
+    greek, wide = "\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff", "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
+    return re.compile(f"[{greek}{wide}]")
+
+
+def _undressed(found: re.Match[str]) -> str:
+    letter = found[0]
+    return chr(ord(letter) - _WIDTH) if letter >= "\uff10" else normalize("NFD", letter)[0]
+
+
+_WIDTH = 0xFEE0
+"""How far full-width letters are from ASCII."""
 
 
 @cache
@@ -63,6 +103,14 @@ def camel_parts(text: bytes) -> list[bytes]:
     found = set(map(_humped.__getitem__, text.split()))
     found.discard(b"")
     return sorted(found)
+
+
+def parts_of_name(text: str) -> list[str]:
+    """A CamelCase name taken apart, when a text is one and has several parts; else nothing."""
+    data = text.encode("utf-8", "replace")
+    found = _HUMP.fullmatch(data)
+    parts = [] if found is None else _PART.findall(data)
+    return [b" ".join(parts).decode()] if len(parts) > 1 else []
 
 
 class _Humped(dict[bytes, bytes]):
@@ -105,7 +153,7 @@ def _of_message(payload: MessagePayload) -> list[str]:
 
 
 def _of_tool(payload: ToolPayload) -> list[str]:
-    pieces = [payload.name, *_strings(payload.input), *_strings(payload.output), payload.error or ""]
+    pieces = [payload.name, *_given(payload.input), *_strings(payload.output), payload.error or ""]
     for block in payload.blocks or ():
         pieces += _of_block(block)
     return pieces
@@ -155,6 +203,31 @@ def _of_block(block: Block) -> list[str]:
             return []
 
 
+def _given(value: Any) -> list[str]:
+    """What a tool was given: the texts, and behind them the names of its arguments and the numbers."""
+    if value is None or value.__class__ is str:
+        return [value or ""]
+    return [*_strings(value), " ".join(_names(value))]
+
+
+def _names(value: Any, depth: int = 0) -> list[str]:
+    """The keys and numbers in a JSON value."""
+    if value.__class__ is int or value.__class__ is float:
+        return [repr(value)]
+    if depth >= DEEPEST:
+        return []
+    if isinstance(value, dict):
+        found: list[str] = []
+        for key, each in value.items():
+            found.append(key)
+            if each.__class__ is not str:
+                found += _names(each, depth + 1)
+        return found
+    if isinstance(value, list | tuple):
+        return [name for each in value if each.__class__ is not str for name in _names(each, depth + 1)]
+    return []
+
+
 def _strings(value: Any, depth: int = 0) -> list[str]:
     """The texts in a JSON value, in order; its keys and numbers say nothing by themselves."""
     if isinstance(value, str):
@@ -162,9 +235,14 @@ def _strings(value: Any, depth: int = 0) -> list[str]:
     if depth >= DEEPEST or not isinstance(value, dict | list | tuple):
         return []
     found: list[str] = []
-    for each in value.values() if isinstance(value, dict) else value:
+    for each in _searched(value) if isinstance(value, dict) else value:
         if each.__class__ is str:
             found.append(each)
         else:
             found += _strings(each, depth + 1)
     return found
+
+
+def _searched(value: dict[str, Any]) -> Iterable[Any]:
+    """The values of an object, but for what only a provider can read."""
+    return value.values() if "encrypted_content" not in value else (value[key] for key in value if key not in OPAQUE)

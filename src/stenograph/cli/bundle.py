@@ -14,7 +14,7 @@ from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.verify import BundleReport, verify_bundle
 from stenograph.bundle.writing import BundleOptions
 from stenograph.cli.checking import check_all
-from stenograph.cli.options import json_option, print_json, root_option, tell_of_problems, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, root_option, tell_of_problems, write_text
 from stenograph.cli.table import print_rows
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.opening import open_run
@@ -46,6 +46,7 @@ def command() -> None:
     help="Add transcript.html.  [default: unless the run has more than 32 MiB of events]",
 )
 @root_option
+@archive_option
 @json_option
 def create(
     target: str,
@@ -55,11 +56,12 @@ def create(
     environment: bool,
     page: bool | None,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
     options = BundleOptions(redact=redact, environment=environment, page=page)
-    with open_run(target, root=root) as run:
+    with open_run(target, root=root, archive=archive_dir) as run:
         path = create_bundle(output, run.kind.for_bundle(), logs=logs, options=options, source=run.kind.place)
         if as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_document,
     redact_option,
     root_option,
@@ -44,6 +45,7 @@ BATCH = 1 << 16
 )
 @redact_option
 @root_option
+@archive_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -54,6 +56,7 @@ def command(
     report_path: str | None,
     redact: bool,
     root: str | None,
+    archive_dir: str | None,
 ) -> None:
     """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, runs, or stdin (-).
 
@@ -65,7 +68,7 @@ def command(
     files: list[FileReport] = []
     for target in targets:
         try:
-            conversion = converted(target, spec, keep_raw=keep_raw, root=root)
+            conversion = converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)
             _write(_lines(_masked(conversion) if redact else conversion, as_entries))
         except SourceError as error:
             say(str(error))

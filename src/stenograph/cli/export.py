@@ -20,4 +20,4 @@ from stenograph.cli.restore import restore
 def command(run: str, folder: str, version: int | None, as_json: bool) -> None:
     """Write the agent's own files of a run below DIR. This is the old spelling of: steno restore RUN DIR."""
     say(f"export --raw is the old spelling; use: steno restore {run} {folder}")
-    restore(run, folder, version, None, as_json)
+    restore(run, folder, version, as_json=as_json)

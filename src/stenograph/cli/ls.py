@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from stenograph.cli.fitting import print_fitting
-from stenograph.cli.options import json_option, write_bytes
+from stenograph.cli.options import archive_option, json_option, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
@@ -31,15 +31,16 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 @scope_options
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
 @prices_option
+@archive_option
 @json_option
-def command(filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
+def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """List the runs of the archive, those with the newest events first.
 
     Tokens that several runs tell of, such as those of forks, count in the first of them. A narrow terminal gets fewer
     columns. With --json, every run unless --limit says otherwise.
     """
     most = (None if as_json else SHOWN) if limit is None else limit or None
-    with open_archive() as archive:
+    with open_archive(archive_dir) as archive:
         runs, total = listed(archive, most, prices=prices, **filters)
         if as_json:
             identity = archive.identity

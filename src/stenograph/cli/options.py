@@ -26,6 +26,13 @@ def root_option(command: F) -> F:
     )(command)
 
 
+def archive_option(command: F) -> F:
+    """`--archive`: which archive is meant."""
+    return click.option(
+        "--archive", "archive_dir", metavar="DIR", help="The archive.  [default: $STENOGRAPH_HOME, or the data folder]"
+    )(command)
+
+
 def redact_option(command: F) -> F:
     """`--redact`: nothing secret is printed."""
     return click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")(command)

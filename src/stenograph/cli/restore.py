@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.options import json_option, print_json, root_option, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import open_archive
 from stenograph.runs.target import find_run
@@ -19,21 +19,32 @@ from stenograph.runs.target import find_run
 @click.argument("folder", metavar="DIR")
 @click.option("--version", type=click.IntRange(min=1), metavar="N", help="An older version of files written anew.")
 @root_option
+@archive_option
 @json_option
-def command(target: str, folder: str, version: int | None, root: str | None, as_json: bool) -> None:
+def command(
+    target: str, folder: str, version: int | None, root: str | None, archive_dir: str | None, as_json: bool
+) -> None:
     """Write the agent's own files of a run, byte for byte as they were, below DIR.
 
     They come from the archive, so it does not matter whether the agent still has them. Nothing is written over.
     """
-    restore(target, folder, version, root, as_json)
+    restore(target, folder, version, root=root, archive_dir=archive_dir, as_json=as_json)
 
 
-def restore(target: str, folder: str, version: int | None, root: str | None, as_json: bool) -> None:
+def restore(
+    target: str,
+    folder: str,
+    version: int | None,
+    *,
+    root: str | None = None,
+    archive_dir: str | None = None,
+    as_json: bool = False,
+) -> None:
     """Give the files back and print where they are."""
-    kind = find_run(target, root, archive_first=True)
+    kind = find_run(target, root, archive_dir, archive_first=True)
     run_id = kind.run_id
     kind.close()
-    with open_archive() as archive:
+    with open_archive(archive_dir) as archive:
         written = archive.restore(run_id, folder, version=version)
     if as_json:
         print_json({"run_id": run_id, "files": [str(path) for path in written]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from stenograph.cli.options import json_option, wants_color, write_bytes, write_text
+from stenograph.cli.options import archive_option, json_option, wants_color, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
@@ -31,6 +31,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
 )
+@archive_option
 @json_option
 def command(
     words: tuple[str, ...],
@@ -40,6 +41,7 @@ def command(
     errors: bool,
     rank: bool,
     limit: int,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Find what was said and done in all runs of the archive, newest first.
@@ -49,7 +51,7 @@ def command(
 
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
-    with open_archive() as archive:
+    with open_archive(archive_dir) as archive:
         hits = archive.search(
             " ".join(words), role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, **filters
         )

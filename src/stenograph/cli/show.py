@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     redact_option,
     root_option,
@@ -19,6 +20,7 @@ from stenograph.cli.options import (
     write_bytes,
 )
 from stenograph.cli.part import Part, names_seq, not_empty, part_options
+from stenograph.fold.status import Life
 from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
 from stenograph.render.terminal import TerminalRenderer
@@ -50,6 +52,7 @@ BATCH = 1 << 16
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @part_options
 @root_option
+@archive_option
 @json_option
 def command(
     target: str,
@@ -59,6 +62,7 @@ def command(
     full: bool,
     part: Part,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
@@ -66,7 +70,7 @@ def command(
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
-    with reader_of(find_run(target, root, archive_first=names_seq(part)), redact) as run:
+    with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
         shown = _Shown(run, part, keep_raw=form == "json")
         if output is None:
             for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
@@ -86,6 +90,11 @@ class _Shown:
         self._part = part
         self._keep_raw = keep_raw
         self.is_empty = True
+
+    @property
+    def life(self) -> Life | None:
+        """What is known of the run's process; None when only a part is shown."""
+        return None if any(value is not None for value in self._part.values()) else self._run.kind.life()
 
     def events(self) -> Iterator[Event]:
         for event in not_empty(self._run.events(**self._part, keep_raw=self._keep_raw), self._run, self._part):
@@ -113,12 +122,12 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             from stenograph.query.prices import load_prices
             from stenograph.render.markdown import markdown_page
 
-            texts = markdown_page(read, full=full, prices=load_prices())
+            texts = markdown_page(read, full=full, life=shown.life, prices=load_prices())
         case "html":
             from stenograph.query.prices import load_prices
             from stenograph.render.html import html_page
 
-            texts = html_page(read, full=full, prices=load_prices())
+            texts = html_page(read, full=full, life=shown.life, prices=load_prices())
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (renderer.render(event) for event in read())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.options import archive_option
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import form_options, print_rows
@@ -21,9 +22,16 @@ from stenograph.runs.archive import open_archive, views
 @click.option("--schema", is_flag=True, help="List the views, their columns and some useful queries.")
 @limit_options(100_000)
 @prices_option
+@archive_option
 @form_options
 def command(
-    query: str | None, schema: bool, timeout: float, max_rows: int, prices: str | None, form: str | None
+    query: str | None,
+    schema: bool,
+    timeout: float,
+    max_rows: int,
+    prices: str | None,
+    archive_dir: str | None,
+    form: str | None,
 ) -> None:
     """Ask the archive one SELECT of SQLite, over the views runs, events, entries, tool_calls, messages, usage, errors.
 
@@ -40,6 +48,6 @@ def command(
     if query is None:
         raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
     statement = statement_of(query)
-    with open_archive() as archive, views(archive, prices) as connection:
+    with open_archive(archive_dir) as archive, views(archive, prices) as connection:
         result = run_sql(connection, statement, Limits(rows=max_rows, seconds=timeout))
         print_rows(result.columns, result, form)

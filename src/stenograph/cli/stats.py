@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.fitting import print_fitting
-from stenograph.cli.options import json_option, print_json
+from stenograph.cli.options import archive_option, json_option, print_json
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.stats import KEYS
 from stenograph.render.figures import amount, bar, cost, duration
@@ -26,14 +26,15 @@ _TOOLS = ("tools", "failed", "mean")
 )
 @scope_options
 @prices_option
+@archive_option
 @json_option
-def command(by: str, filters: Filters, prices: str | None, as_json: bool) -> None:
+def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """Add up tokens, cost and tool calls of the archive.
 
     Every model call counts once, whichever forks, resumes and repeated lines tell of it. Cost is by list prices of a
     dated table; a model that it does not have costs "unknown", never zero. Days are in local time.
     """
-    with open_archive() as archive:
+    with open_archive(archive_dir) as archive:
         found = archive.stats(by, prices=prices, **filters)
     if as_json:
         print_json({"totals": dict(found.totals), "rows": found.to_dicts()})

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from stenograph.archive.summary import Summary
-from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, write_text
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.archive import open_archive
 
@@ -27,8 +27,16 @@ _GARBAGE = 100_000
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@archive_option
 @json_option
-def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
+def command(
+    home: str | None,
+    agents: tuple[str, ...],
+    paths: tuple[str, ...],
+    rebuild: bool,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
     """Keep the transcripts of all agents on this machine, byte for byte, and index what they say.
 
     Only what changed since the last time is read. The archive is in $STENOGRAPH_HOME or where the system keeps a
@@ -37,7 +45,7 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], r
     shows = sys.stderr.isatty() and not as_json
     gc.freeze()
     gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
-    archive = open_archive()
+    archive = open_archive(archive_dir)
     summary = archive.sync(
         _progress if shows else None,
         home=home,
@@ -74,6 +82,9 @@ def summary_text(summary: Summary, archive: Path) -> str:
     lines = [f"{told}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive))})"]
     if summary.rebuilt:
         lines.append("the index was made anew from what is kept")
+    if summary.left_out:
+        reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
+        lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
     return "\n".join(lines) + "\n"

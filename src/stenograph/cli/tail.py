@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import click
 
 from stenograph.cli.options import (
+    archive_option,
     json_option,
     redact_option,
     root_option,
@@ -48,6 +49,7 @@ from stenograph.runs.target import find_growing, find_run
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @redact_option
 @root_option
+@archive_option
 @json_option
 def command(
     target: str,
@@ -57,6 +59,7 @@ def command(
     full: bool,
     redact: bool,
     root: str | None,
+    archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Print the events of a run in order, one by one; with -f also those that another process is still writing.
@@ -76,10 +79,10 @@ def command(
         return number
 
     if following:
-        with reader_of(find_growing(target, root), redact) as run:
+        with reader_of(find_growing(target, root, archive_dir), redact) as run:
             write(run.follow(from_seq, on_problem=lambda error: say(str(error))).with_lines())
         return
-    with reader_of(find_run(target, root, archive_first=from_seq > 1), redact) as run:
+    with reader_of(find_run(target, root, archive_dir, archive_first=from_seq > 1), redact) as run:
         lines = run.lines(from_seq)
         if not write(lines if last is None else deque(lines, last)):
             say(f"{run.kind.place}: there are no events from number {from_seq} on")

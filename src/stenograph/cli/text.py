@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.options import json_option, print_json, redact_option, say, tell_of_problems, write_text
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    print_json,
+    redact_option,
+    say,
+    tell_of_problems,
+    write_text,
+)
 from stenograph.render.visible import visible
 from stenograph.runs.opening import open_run
 from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
@@ -21,6 +29,7 @@ from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
 @click.option("--chat", metavar="ID", help="The chat.  [default: the agent's session id]")
 @click.option("--mode", default="agent", show_default=True, help="The agent's mode, for the header.")
 @click.option("--storage", metavar="DIR", help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]")
+@archive_option
 @redact_option
 @json_option
 def command(
@@ -30,6 +39,7 @@ def command(
     chat: str | None,
     mode: str,
     storage: str | None,
+    archive_dir: str | None,
     redact: bool,
     as_json: bool,
 ) -> None:
@@ -37,7 +47,7 @@ def command(
 
     They go to DIR/threads/ID/.meta/transcripts; the 50 newest of a thread are kept. Prints their paths.
     """
-    with open_run(target, root=storage, redact=redact) as run:
+    with open_run(target, root=storage, archive=archive_dir, redact=redact) as run:
         transcripts = ThreadTranscripts(root, thread_id=thread, chat_id=chat, mode=mode)
         written = transcripts.write(run.events(keep_raw=False))
         if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.checking import check_all
-from stenograph.cli.options import json_option, print_json, root_option, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
 from stenograph.render.visible import visible
 from stenograph.runs.kind import Verified
 from stenograph.runs.opening import open_run
@@ -18,9 +18,12 @@ from stenograph.runs.opening import open_run
 )
 @click.argument("targets", metavar="RUN|PATH...", nargs=-1, required=True)
 @root_option
+@archive_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, targets: tuple[str, ...], root: str | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, targets: tuple[str, ...], root: str | None, archive_dir: str | None, as_json: bool
+) -> None:
     """Check journals: seq gaps and duplicates, torn tail, malformed lines, unclosed steps and calls, permissions.
 
     Of an agent's own file: malformed lines, unknown record types, calls without a result, missing side files. Of a run
@@ -29,7 +32,7 @@ def command(ctx: click.Context, targets: tuple[str, ...], root: str | None, as_j
     """
 
     def check(target: str) -> Verified:
-        with open_run(target, root=root) as run:
+        with open_run(target, root=root, archive=archive_dir) as run:
             return run.kind.verified()
 
     reports, code = check_all(targets, check, _print if not as_json else lambda report: None)

@@ -11,7 +11,7 @@ import click
 from stenograph.archive.home import home_of
 from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
-from stenograph.cli.options import json_option, write_bytes, write_text
+from stenograph.cli.options import archive_option, json_option, write_bytes, write_text
 from stenograph.cli.sync import summary_text
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.syncing import wanted_roots
@@ -25,14 +25,17 @@ from stenograph.runs.syncing import wanted_roots
 @click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@archive_option
 @json_option
-def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], as_json: bool) -> None:
+def command(
+    home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], archive_dir: str | None, as_json: bool
+) -> None:
     """Do what `steno sync` does as soon as an agent writes, until Ctrl-C.
 
     One process watches an archive at a time. It may be killed and started again at any moment: nothing that was kept is
     lost, and the next one goes on where it was.
     """
-    archive = home_of()
+    archive = home_of(archive_dir)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -49,4 +52,4 @@ def command(home: str | None, agents: tuple[str, ...], paths: tuple[str, ...], a
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)
-    watch(archive, lambda: wanted_roots(archive, home, agents, paths), stop, tell)
+    watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)

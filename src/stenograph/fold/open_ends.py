@@ -25,7 +25,7 @@ class OpenEnds:
 
     def __init__(self) -> None:
         self._run: OpenEnd | None = None
-        self._steps: dict[tuple[str, int], list[OpenEnd]] = {}
+        self._steps: dict[tuple[str, int, tuple[int, ...] | None], list[OpenEnd]] = {}
         self._pairs = CallPairs()
         self._uses: dict[int, PairState] = {}
         """Pairs that lack a call or a result, by identity."""
@@ -34,7 +34,7 @@ class OpenEnds:
     def add(self, event: Event) -> None:
         """Take the next event of the run into account."""
         payload = event.payload
-        key = (event.path, event.iteration)
+        key = (event.path, event.iteration, event.iterations)
         match event.type:
             case "run.started":
                 name = payload.name if isinstance(payload, LifecyclePayload) else ""

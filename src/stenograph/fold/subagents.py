@@ -42,7 +42,7 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
         speaker = speakers.setdefault(event.source, _Speaker(event.source))
         _listen(speaker, event)
         speaker.messages += messages.is_new(event)
-        if (joined := pairs.add(event, None)) is not None:
+        if (joined := pairs.add(event, event.seq or count)) is not None:
             speaker.calls += joined.change.calls
             calls[joined.pair.call_id] = joined.pair
         status.add(event)
@@ -84,7 +84,7 @@ def _below(
     status: str,
     above: frozenset[str] = frozenset(["main"]),
 ) -> tuple[StepNode, ...]:
-    """The subagents of a source; one whose parent nobody knows belongs to the main agent."""
+    """The subagents of a source; one whose parent is unknown belongs to the main agent. `made` are the calls by id."""
     return tuple(
         StepNode(
             name=each.source,
@@ -97,6 +97,8 @@ def _below(
             messages=each.messages,
             tool_calls=each.calls,
             steps=_below(each.source, speakers, calls, status, above | {each.source}),
+            call_id=each.call_id,
+            call_seq=None if call is None else call.call,
         )
         for each in speakers.values()
         if each.source not in above and (each.parent if each.parent in speakers else "main") == source

@@ -36,6 +36,10 @@ class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     steps: tuple[StepNode, ...] = ()
     child: RunNode | None = None
     """The sub-workflow that the step called."""
+    call_id: str | None = None
+    """The tool call that spawned it: of a subagent or a thread, where the agent says so."""
+    call_seq: int | None = None
+    """The number of the event of that call, in the run that made it; absent where that is not at hand."""
 
 
 class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,6 +72,7 @@ class _Draft:
     path: str
     iteration: int
     started_at: str
+    iterations: tuple[int, ...] | None = None
     child_run_id: str | None = None
     status: str = ""
     """Empty while it has not ended."""
@@ -162,9 +167,9 @@ class _Growth:
             case "step.completed" | "step.call_workflow.completed":
                 self._end(event, payload)
             case "message.user" | "message.assistant" if self._messages.is_new(event):
-                self._owner(event.path, event.iteration).messages += 1
+                self._owner(_place_of(event)).messages += 1
             case "tool.call" | "tool.result" if (joined := self._pairs.add(event, event.seq)) is not None:
-                self._owner(event.path, event.iteration).tool_calls += joined.change.calls
+                self._owner(_place_of(event)).tool_calls += joined.change.calls
 
     def _begin(self, event: Event, payload: LifecyclePayload | None) -> None:
         name = payload.name if payload else event.path.rpartition(".")[2]
@@ -174,11 +179,12 @@ class _Growth:
             path=event.path,
             iteration=event.iteration,
             started_at=event.timestamp,
+            iterations=event.iterations,
             child_run_id=event.child_run_id,
         )
         # A name may hold dots, so the parent's path is what stands before the name, not before the last dot.
         parent_path = event.path[: -len(name) - 1] if name and event.path.endswith(f".{name}") else ""
-        owner = self._owner(parent_path, event.iteration)
+        owner = self._owner((parent_path, *_outer(event)))
         is_too_deep = owner.depth == DEEPEST
         step.depth = DEEPEST if is_too_deep else owner.depth + 1
         step.siblings = owner.siblings if is_too_deep else owner.steps
@@ -186,19 +192,38 @@ class _Growth:
         self.open.append(step)
 
     def _end(self, event: Event, payload: LifecyclePayload | None) -> None:
-        step = self._open_step(event.path, event.iteration)
-        if step is None or (step.path, step.iteration) != (event.path, event.iteration):
+        place = _place_of(event)
+        step = self._open_step(place)
+        if step is None or (step.path, step.iteration, step.iterations) != place:
             return
         self.open.remove(step)
         step.error = payload.error if payload else None
         step.status = FAILED if step.error else FINISHED
         step.ended_at = event.timestamp
 
-    def _owner(self, path: str, iteration: int) -> _Draft:
-        return (self._open_step(path, iteration) if path else None) or self.root
+    def _owner(self, place: _Place) -> _Draft:
+        return (self._open_step(place) if place[0] else None) or self.root
 
-    def _open_step(self, path: str, iteration: int) -> _Draft | None:
-        """The innermost open step at a path; the same iteration where several are open."""
+    def _open_step(self, place: _Place) -> _Draft | None:
+        """The innermost open step at a path; where several are open, that of the same iterations, or iteration."""
+        path, iteration, iterations = place
         found = [step for step in self.open if step.path == path]
-        same = [step for step in found if step.iteration == iteration]
-        return (same or found or [None])[-1]  # type: ignore[list-item]
+        turn = [step for step in found if step.iteration == iteration]
+        same = [step for step in turn if step.iterations == iterations]
+        return (same or turn or found or [None])[-1]  # type: ignore[list-item]
+
+
+_Place = tuple[str, int, tuple[int, ...] | None]
+"""Path, iteration, and the iterations of all steps on the path where they differ."""
+
+
+def _place_of(event: Event) -> _Place:
+    return event.path, event.iteration, event.iterations
+
+
+def _outer(event: Event) -> tuple[int, tuple[int, ...] | None]:
+    """The iteration of the step around a step that begins, and those of all steps around it where they differ."""
+    outer = (event.iterations or ())[:-1]
+    if not outer:
+        return event.iteration, None
+    return outer[-1], outer if len(set(outer)) > 1 else None

@@ -60,6 +60,13 @@ class Identity(Struct, frozen=True, kw_only=True):
     session_id: str | None = None
     parent_native_id: str | None = None
     source: str = "main"
+    cwd: str | None = None
+    """The folder in which the agent works."""
+    branch: str | None = None
+    """The git branch of that folder when the run began."""
+    agent_version: str | None = None
+    model: str | None = None
+    """The first model that is named."""
 
     def run_id(self, format_name: str, fallback: str) -> str:
         """The agent's own UUID where it has one, else one derived from the format and its id (or `fallback`)."""

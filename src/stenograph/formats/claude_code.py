@@ -17,10 +17,11 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_content import text_or_blank, text_or_none
 from stenograph.formats.claude_line import LINE_TYPES, attachment_event, line_event, system_event
-from stenograph.formats.claude_message import ClaudeFormat, message_of, text_of
+from stenograph.formats.claude_message import SYNTHETIC, ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_progress import record_keys, subagent_record
 from stenograph.formats.claude_record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_sidechain import Sidechains
+from stenograph.formats.loose import a_dict, first_told
 from stenograph.model.block import ToolUseBlock
 
 SPAWNING_TOOLS = ("Agent", "Task")
@@ -171,19 +172,23 @@ _IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
 def detect(records: Sequence[Any], path: str) -> bool:
     """Whether these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
     found = [record for record in records if isinstance(record, dict)]
-    return any(_is_session_line(record) for record in found) and not any(_is_foreign(record) for record in found)
+    is_at_home = _HOME.search(path) is not None
+    return any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
 
 
-def _is_session_line(record: dict[str, Any]) -> bool:
+def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
+    """Flat records, as the documents show them, are common JSON: they must have a time or a session, or a place."""
     kind = record.get("type")
+    is_placed = is_at_home or not _PLACING.isdisjoint(record)
     if kind in ("user", "assistant"):
-        return isinstance(record.get("message"), dict | list | str)
+        message = record.get("message")
+        return isinstance(message, dict | list | str) or (message is None and is_at_home and "content" in record)
     if kind == "tool_result":
-        return "tool_use_id" in record
+        return "tool_use_id" in record and is_placed
     if kind == "tool_use":
-        return "input" in record and ("id" in record or "tool_use_id" in record)
+        return "input" in record and ("id" in record or "tool_use_id" in record) and is_placed
     if kind == "thinking":
-        return isinstance(record.get("thinking"), str)
+        return isinstance(record.get("thinking") or record.get("content"), str) and is_placed
     if kind == "summary":
         return "leafUuid" in record or "dropped_count" in record
     if kind == "attachment":
@@ -193,18 +198,24 @@ def _is_session_line(record: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind in LINE_TYPES and ("sessionId" in record or "snapshot" in record)
 
 
+_HOME = re.compile(r"[/\\]\.claude[/\\]projects[/\\]")
+_PLACING = {"timestamp", "sessionId", "session_id", "uuid"}
+
+
 def _is_foreign(record: dict[str, Any]) -> bool:
     """Whether a record is one that Claude Code never writes to a session file."""
     message = record.get("message")
     if isinstance(message, dict) and "parts" in message:  # Qwen Code
         return True
-    if "providerData" in record or "systemPayload" in record:  # CodeBuddy, Qwen Code
+    if "providerData" in record or "systemPayload" in record or "fidelity" in record:  # CodeBuddy, Qwen Code, blocks
         return True
     session_id = record.get("sessionId")
     if isinstance(session_id, str):
         return _IFLOW_SESSION.match(session_id) is not None
     # The stream spells it session_id, and has it on nearly every line.
-    return "parent_tool_use_id" in record or ("session_id" in record and record.get("type") in _STREAM_TYPES)
+    is_flat = message is None and "content" in record and "subtype" not in record
+    is_streamed = "session_id" in record and record.get("type") in _STREAM_TYPES and not is_flat
+    return "parent_tool_use_id" in record or is_streamed
 
 
 _STREAM_TYPES = ("system", "assistant", "user", "result", "stream_event")
@@ -220,10 +231,24 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     if agent_id is not None:
         owners = [owner for owner, folder in pairwise(folders) if folder == "subagents" and _UUID.fullmatch(owner)]
         session_id = owners[-1] if owners else session_id
-        return Identity(native_id=session_id, session_id=session_id or None, source=f"subagent:{agent_id}")
-    if _UUID.fullmatch(stem):
+    elif _UUID.fullmatch(stem):
         session_id = stem
-    return Identity(native_id=session_id, session_id=session_id or None)
+    return Identity(
+        native_id=session_id,
+        session_id=session_id or None,
+        source="main" if agent_id is None else f"subagent:{agent_id}",
+        cwd=first_told(lines, "cwd"),
+        branch=first_told(lines, "gitBranch"),
+        agent_version=first_told(lines, "version"),
+        model=_model(lines),
+    )
+
+
+def _model(lines: list[dict[str, Any]]) -> str | None:
+    """The first model that answers; the harness speaks as one of its own."""
+    answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
+    models = (text_or_none(answer.get("model")) for answer in answers)
+    return next((model for model in models if model is not None and model != SYNTHETIC), None)
 
 
 def _split(path: str) -> tuple[list[str], str]:

@@ -108,10 +108,25 @@ def system_event(record: SessionRecord) -> Described:
         return "compaction", text, {"part": "boundary", **(facts or {})}
     data = _SYSTEM_DATA.of(record) or {}
     if isinstance(record.error, dict):
-        text = text or text_or_none(record.error.get("formatted")) or text_or_none(record.error.get("message"))
+        text = text or text_or_none(record.error.get("formatted")) or _reason(record.error)
         if (status := record.error.get("status")) is not None:
             data["status"] = status
     return subtype, text, data or None
+
+
+def _reason(error: dict[str, Any]) -> str | None:
+    """What a provider said of a failed call: its answer is an error inside the client's, maybe inside another."""
+    inner: Any = error
+    for _ in range(_DEEPEST_ERROR):
+        if not isinstance(inner, dict):
+            return text_or_none(inner)
+        if (message := text_or_none(inner.get("message"))) is not None:
+            return message
+        inner = inner.get("error") or inner.get("cause")
+    return None
+
+
+_DEEPEST_ERROR = 6
 
 
 def line_event(record: SessionRecord, kind: str) -> Described:

@@ -13,13 +13,14 @@ from stenograph.formats.claude_content import (
     is_result,
     result_of,
     side_file_of,
+    text_or_blank,
     text_or_none,
     usage_of,
 )
 from stenograph.formats.claude_harness import subtype_of_meta, subtype_of_origin, subtype_of_text
 from stenograph.formats.claude_record import Message, SessionRecord, StreamRecord, ToolUseResult, Usage
 from stenograph.formats.tool_definitions import ToolDefinitions
-from stenograph.model.block import Block, TextBlock, ToolUseBlock
+from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, UsagePayload
 
 SYNTHETIC = "<synthetic>"
@@ -102,6 +103,14 @@ class ClaudeFormat(LineFormat):
         for item in content:
             if isinstance(item, dict) and is_result(item.get("type")):
                 self._result(item, duration_ms=duration)
+        self._stderr(content, result)
+
+    def _stderr(self, content: list[Any], result: Any) -> None:
+        """What a command wrote as an error, where the model was not shown it."""
+        stderr = text_or_blank(result.stderr).strip() if isinstance(result, ToolUseResult) else ""
+        shown = [block_of(part) for item in content for part in _parts(item)] if stderr else []
+        if stderr and not any(stderr in words_of(block) for block in shown):
+            self._system("stderr", stderr)
 
     def _result(self, item: dict[str, Any], *, duration_ms: Any = None, name: Any = None) -> None:
         """One tool result, with the whole output when the agent parked it in a file that is there."""
@@ -177,6 +186,11 @@ class ClaudeFormat(LineFormat):
             self._usages[key] = payload
         self._emit("token.usage", payload)
         return True
+
+
+def _parts(item: Any) -> list[Any]:
+    content = item.get("content") if isinstance(item, dict) else None
+    return content if isinstance(content, list) else [content]
 
 
 def message_of(record: SessionRecord | StreamRecord) -> Message:

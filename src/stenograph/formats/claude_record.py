@@ -47,6 +47,7 @@ class ToolUseResult(Struct, gc=False, rename="camel"):
 
     total_duration_ms: Any = None
     duration_ms: Any = None
+    stderr: Any = None
 
 
 class CompactMetadata(Struct, gc=False, rename="camel"):

@@ -17,7 +17,7 @@ from stenograph.formats.claude_content import text_or_blank, text_or_none, usage
 from stenograph.formats.claude_message import ClaudeFormat, message_of
 from stenograph.formats.claude_partial import Partial
 from stenograph.formats.claude_record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
-from stenograph.formats.loose import dollars
+from stenograph.formats.loose import dollars, first_told
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -234,7 +234,14 @@ def detect(records: Sequence[Any], path: str) -> bool:
     """Whether these are lines of the stream: told by `session_id`, which session files spell `sessionId`."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
-    return any(isinstance(record, dict) and _is_stream_line(record) for record in records)
+    found = [record for record in records if isinstance(record, dict)]
+    return any(map(_is_stream_line, found)) and not any(map(_is_foreign, found))
+
+
+def _is_foreign(record: dict[str, Any]) -> bool:
+    """Whether a record is of Qwen Code, which imitates the stream and spells the permission mode in its own way."""
+    is_first = record.get("subtype") == "init"
+    return is_first and ("qwen_code_version" in record or "permission_mode" in record)
 
 
 def _is_stream_line(record: dict[str, Any]) -> bool:
@@ -255,7 +262,14 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     lines = [record for record in records if isinstance(record, dict) and isinstance(record.get("session_id"), str)]
     lines.sort(key=lambda record: record.get("subtype") != "init")
     session_id = str(lines[0]["session_id"]) if lines else ""
-    return Identity(native_id=session_id, session_id=session_id or None)
+    begun = [line for line in lines if line.get("subtype") == "init"]
+    return Identity(
+        native_id=session_id,
+        session_id=session_id or None,
+        cwd=first_told(begun, "cwd"),
+        agent_version=first_told(begun, "claude_code_version"),
+        model=first_told(begun, "model"),
+    )
 
 
 SPEC = FormatSpec(

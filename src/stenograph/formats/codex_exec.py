@@ -18,7 +18,7 @@ from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.content import texts_of
-from stenograph.formats.loose import small, string
+from stenograph.formats.loose import first_told, small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
@@ -359,11 +359,15 @@ def _detect(records: Sequence[Any], path: str) -> bool:
 
 
 def _identify(records: Sequence[Any], path: str) -> Identity:
-    for record in records:
-        if isinstance(record, dict) and record.get("type") == "thread.started":
-            thread = string(record.get("thread_id"))
-            return Identity(native_id=thread or "", session_id=thread)
-    return Identity()
+    begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
+    settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
+    thread = first_told(begun[:1], "thread_id")
+    return Identity(
+        native_id=thread or "",
+        session_id=thread,
+        cwd=first_told(settings, "workdir"),
+        model=first_told(settings, "model"),
+    )
 
 
 SPEC = FormatSpec(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from stenograph.formats.attachment import attachment
 from stenograph.formats.verbatim import verbatim
-from stenograph.model.block import Block, TextBlock, ThinkingBlock
+from stenograph.model.block import Block, TextBlock, ThinkingBlock, UnknownBlock
+from stenograph.model.payload import MessagePayload
 
 _TEXT_PARTS = {"input_text", "output_text", "text", "inputText"}
 _THINKING_PARTS = {"reasoning", "reasoning_text", "summary_text"}
@@ -17,6 +20,14 @@ def blocks_of(content: Any) -> tuple[Block, ...]:
     if isinstance(content, str):
         return (TextBlock(fidelity="agent_emitted", text=content),)
     return tuple(_block_of(part) for part in content) if isinstance(content, list) else ()
+
+
+def seen_by_us(message: MessagePayload) -> MessagePayload:
+    """A message that we sent ourselves, so that it is not the agent's word for it: its blocks are the router's."""
+    blocks = (
+        block if isinstance(block, UnknownBlock) else replace(block, fidelity="router") for block in message.blocks
+    )
+    return replace(message, blocks=tuple(blocks))
 
 
 def _block_of(part: Any) -> Block:

@@ -7,6 +7,8 @@ from typing import Any
 
 from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.loose import a_dict, a_str, first_str, first_told
+from stenograph.formats.registry import formats
 from stenograph.model import mend
 from stenograph.model.codec import Decoder, encode
 from stenograph.model.event import EVENT_TYPES, Event
@@ -56,11 +58,33 @@ def _is_event(record: Any) -> bool:
 
 
 def _identify(records: Sequence[Any], path: str) -> Identity:
-    first: dict[str, Any] = next((record for record in records if _is_event(record)), {})
-    parent = first.get("parent_run_id")
+    events = [record for record in records if _is_event(record)]
+    first: dict[str, Any] = events[0] if events else {}
+    begun = [a_dict(event.get("payload")) for event in events if event.get("type") == "run.started"]
+    agents = _told_by_agent(events)
     return Identity(
-        native_id=str(first.get("run_id") or ""), parent_native_id=parent if isinstance(parent, str) else None
+        native_id=str(first.get("run_id") or ""),
+        parent_native_id=first_str(first, "parent_run_id"),
+        cwd=first_told(begun, "cwd") or agents.cwd,
+        branch=agents.branch,
+        agent_version=agents.agent_version,
+        model=agents.model,
     )
+
+
+def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
+    """What the agent's own lines tell in a journal that was taken down from them."""
+    adapter = next((name for event in events if (name := a_str(a_dict(event.get("origin")).get("adapter")))), "")
+    spec = formats().get(adapter)
+    if spec is None or adapter == SPEC.name:
+        return Identity()
+    lines = []
+    for event in events:
+        try:
+            lines.append(mend.parse_json(a_str(event.get("raw")).encode("utf-8", "surrogatepass"))[0])
+        except (ValueError, RecursionError):
+            continue  # no line of the agent's, or none that it wrote as JSON
+    return spec.identify(lines, "") if lines else Identity()
 
 
 SPEC = FormatSpec(

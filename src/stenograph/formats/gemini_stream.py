@@ -13,7 +13,7 @@ from typing import Any
 from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.call import call_of
-from stenograph.formats.loose import a_count, a_dict, a_str, first_str
+from stenograph.formats.loose import a_count, a_dict, a_str, first_str, first_told
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
@@ -203,9 +203,9 @@ def _is_line(record: dict[str, Any]) -> bool:
 
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session as the first line names it."""
-    found = (record for record in records if isinstance(record, dict) and record.get("type") == "init")
-    session_id = first_str(next(found, {}), "session_id")
-    return Identity(native_id=session_id or "", session_id=session_id)
+    found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
+    session_id = first_told(found[:1], "session_id")
+    return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))
 
 
 SPEC = FormatSpec(

@@ -45,6 +45,11 @@ def first_str(source: dict[str, Any], *names: str) -> str | None:
     return None
 
 
+def first_told(records: Iterable[Any], name: str) -> str | None:
+    """The first non-empty string that one of some records has under a name."""
+    return next((text for record in records if (text := a_str(a_dict(record).get(name)))), None)
+
+
 def a_count(value: Any) -> int | None:
     """The value when it is a number of things."""
     if isinstance(value, float) and value.is_integer():

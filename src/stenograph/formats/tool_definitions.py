@@ -12,7 +12,6 @@ from stenograph.formats.digest import digest_of
 from stenograph.formats.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.model.payload import TOOL_DEFINITIONS, SystemPayload
 
-SUBTYPE = TOOL_DEFINITIONS
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema", "schema")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -85,4 +84,4 @@ class ToolDefinitions:
             return None
         self._last = digest
         names = ", ".join(each["name"] for each in found)
-        return SystemPayload(subtype=SUBTYPE, text=names, data={"tools": found})
+        return SystemPayload(subtype=TOOL_DEFINITIONS, text=names, data={"tools": found})

@@ -152,6 +152,7 @@ class Recorder:
         *,
         path: str = "",
         iteration: int = 0,
+        iterations: tuple[int, ...] | None = None,
         origin: Origin | Mapping[str, Any] | None = None,
         child_run_id: str | None = None,
         timestamp: str | datetime | None = None,
@@ -160,11 +161,13 @@ class Recorder:
         """Append one event and return it as it was stored.
 
         `payload` is a value of `stenograph.model` or a plain dict. `timestamp` is the present moment unless given.
-        `raw` is the source line it came from.
+        `raw` is the source line it came from. `iterations` are those of each step around it, where they differ.
         """
         try:
             if path.__class__ is not str or iteration.__class__ is not int or iteration < 0:
                 raise _misplaced(path, iteration)
+            if iterations is not None:
+                iterations = _iterations(iterations, iteration)
             event = Event(
                 seq=0,
                 run_id=self.run_id,
@@ -173,6 +176,7 @@ class Recorder:
                 type=type,
                 path=path,
                 iteration=iteration,
+                iterations=iterations,
                 timestamp=utc_now() if timestamp is None else _stamp(timestamp),
                 origin=None if origin is None else _origin(origin),
                 payload=fit_payload(type, payload),
@@ -401,6 +405,7 @@ class _Said(Struct):
     child_run_id: str | None
     path: str
     iteration: Annotated[int, Meta(ge=0)]
+    iterations: tuple[Annotated[int, Meta(ge=0)], ...] | None
     timestamp: str
     raw: str | None
     raw_b64: str | None
@@ -415,6 +420,19 @@ def _misplaced(path: object, iteration: object) -> InvalidEvent:
     if not isinstance(path, str):
         return InvalidEvent(f"path is {path!r}; it must be a string of step names joined by dots")
     return InvalidEvent(f"iteration is {iteration!r}; it must be a whole number from 0")
+
+
+def _iterations(given: object, iteration: int) -> tuple[int, ...] | None:
+    """Those of each step, as they are written: not at all where they are all the same."""
+    if (
+        not isinstance(given, tuple | list)
+        or not all(each.__class__ is int and each >= 0 for each in given)
+        or (given and given[-1] != iteration)
+    ):
+        raise InvalidEvent(
+            f"iterations is {given!r}; give one whole number per step, the last is iteration {iteration}"
+        )
+    return tuple(given) if len(set(given)) > 1 else None
 
 
 def _stamp(moment: str | datetime) -> str:

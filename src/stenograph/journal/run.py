@@ -41,6 +41,8 @@ from stenograph.model.value import Value
 
 F = TypeVar("F", bound=Callable[..., Any])
 Blocks = Iterable[Block | Mapping[str, Any]]
+Place = tuple[str, tuple[int, ...]]
+"""The path of a step and the iterations of all steps on it, the outermost first."""
 
 
 def start_run(
@@ -74,7 +76,7 @@ class _Scope:
 
     run: Run
 
-    def _place(self) -> tuple[str, int]:
+    def _place(self) -> Place:
         raise NotImplementedError
 
     def _record(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
@@ -82,13 +84,13 @@ class _Scope:
 
     def _writer(self) -> Write:
         """Writes to the place where we are now, also when the context has moved on."""
-        path, iteration = self._place()
-        return functools.partial(self.run._write, path=path, iteration=iteration)
+        path, iterations = self._place()
+        return functools.partial(self.run._write, path=path, iteration=_last(iterations), iterations=_told(iterations))
 
     def step(self, name: str, kind: str = "operation", *, iteration: int | None = None) -> Step:
         """A step inside this one; its iteration is the enclosing one's unless given. Use it with `with`."""
-        path, inherited = self._place()
-        return Step(self, _join(path, name), name, kind, inherited if iteration is None else iteration)
+        path, outer = self._place()
+        return Step(self, _join(path, name), name, kind, outer, _last(outer) if iteration is None else iteration)
 
     def user(self, prompt: str | Blocks, system_prompt: str | None = None) -> Event | None:
         """What a person or the calling program said, with the system prompt that went along."""
@@ -204,14 +206,15 @@ class _Scope:
 
     def append(self, event: Event) -> Event | None:
         """An event that a format gave for what happened here; it keeps everything but its number, run and place."""
-        path, iteration = self._place()
-        return self.run._append(msgspec.structs.replace(event, path=path, iteration=iteration))
+        path, iterations = self._place()
+        place: dict[str, Any] = {"path": path, "iteration": _last(iterations), "iterations": _told(iterations)}
+        return self.run._append(msgspec.structs.replace(event, **place))
 
     def call_workflow(self, name: str, *, run_id: str | None = None) -> Run:
         """A sub-workflow: a child run with a journal of its own, linked both ways. Use it with `with`."""
         run_id = _run_id(self.run._guard, run_id)
-        path, iteration = self._place()
-        call = Step(self, _join(path, name), name, "call_workflow", iteration, child_run_id=run_id)
+        path, outer = self._place()
+        call = Step(self, _join(path, name), name, "call_workflow", outer, _last(outer), child_run_id=run_id)
         call._begin()
         return Run(name, "workflow", run_id, self.run.run_id, self.run._options, call)
 
@@ -307,14 +310,14 @@ class Run(_Scope):
             raise StoreError(f"run {self.run_id} is not being recorded; the log says why")
         return self._recorder
 
-    def _place(self) -> tuple[str, int]:
+    def _place(self) -> Place:
         """Where the current context stands in this run: its innermost step, if any."""
         for scope in reversed(_scopes.get()):
             if scope is self:
                 break
             if scope.run is self:
                 return scope._place()
-        return "", 0
+        return "", ()
 
     def _write(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
         return self._guard.call(what, lambda: self._open_recorder().record(type, payload(), **more))
@@ -332,22 +335,25 @@ class Step(_Scope):
         path: str,
         name: str,
         kind: str,
+        outer: tuple[int, ...],
         iteration: int,
         child_run_id: str | None = None,
     ) -> None:
+        """`outer` are the iterations of the steps around it, the outermost first."""
         self.run = enclosing.run
         self.name = name
         self.kind = kind
         self.path = path
         """Dot-separated, from the outermost step."""
         self.iteration = iteration
+        self._iterations = (*outer, iteration)
         self.result: Any = None
         """What the step came to; recorded when it ends."""
         self._child_run_id = child_run_id
         self._type = "step" if child_run_id is None else "step.call_workflow"
 
-    def _place(self) -> tuple[str, int]:
-        return self.path, self.iteration
+    def _place(self) -> Place:
+        return self.path, self._iterations
 
     def __enter__(self) -> Self:
         self._begin()
@@ -394,6 +400,15 @@ def _empty_subscription() -> Subscription:
     nothing = FanOut(threading.RLock(), 0)
     nothing.ended = True
     return Subscription(nothing, buffer=1)
+
+
+def _last(iterations: tuple[int, ...]) -> int:
+    return iterations[-1] if iterations else 0
+
+
+def _told(iterations: tuple[int, ...]) -> tuple[int, ...] | None:
+    """What an event says of them: nothing where they are all the same, as they are outside loops within loops."""
+    return iterations if len(iterations) > 1 and len(set(iterations)) > 1 else None
 
 
 def _join(path: str, name: str) -> str:

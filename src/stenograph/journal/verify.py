@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
@@ -65,6 +68,7 @@ class _Check:
         self.lines = self.events = self.last_seq = 0
         self.run_id: str | None = None
         self.findings: list[Finding] = []
+        self.without: Counter[str] = Counter()
 
     def report(self) -> JournalReport:
         try:
@@ -83,6 +87,9 @@ class _Check:
                 f"the last {torn} bytes are an unfinished line; steno repair sets them aside",
                 problem=not live,
             )
+        for name, number in sorted(self.without.items()):
+            what = f"{number} line{'s' if number > 1 else ''} without {name}"
+            self._note("fields", f"{what}, read as {_READ_AS[name]!r}", problem=False)
         for end in self.ends.remaining():
             is_open = end.kind.startswith("open")
             self._note(end.kind, f"{_END_TEXTS[end.kind]}: {end.what}", seq=end.seq, problem=not (live and is_open))
@@ -129,9 +136,7 @@ class _Check:
         if self.decoder.replaced > replaced:
             self._note("encoding", "the line holds characters that UTF-8 cannot", line=self.lines, seq=event.seq)
         elif self.decoder.mended > mended and event.seq > 0 and event.type in EVENT_TYPES:
-            self._note(
-                "fields", f"does not fit the wire format: {_misfits(line, event)}", line=self.lines, seq=event.seq
-            )
+            self._check_fields(line, event)
         for kind, message in self._flaws(event):
             self._note(kind, message, line=self.lines, seq=event.seq)
         if event.seq > 0:
@@ -146,6 +151,16 @@ class _Check:
                 seq=event.seq,
                 problem=False,
             )
+
+    def _check_fields(self, line: bytes, event: Event) -> None:
+        """Note what does not fit the wire format; other writers may leave out the place of an event."""
+        given = mend.parse_json(line)[0]
+        without = {name: value for name, value in _READ_AS.items() if name not in given}
+        self.without.update(without.keys())
+        if without and _fits(without | given):
+            return
+        misfits = _misfits(given, event)
+        self._note("fields", f"does not fit the wire format: {misfits}", line=self.lines, seq=event.seq)
 
     def _check_seq(self, seq: int) -> None:
         expected = self.last_seq + 1
@@ -185,10 +200,19 @@ _END_TEXTS = {
 }
 
 
-def _misfits(line: bytes, event: Event) -> str:
+_READ_AS = {"iteration": 0, "path": ""}
+"""Fields that say where in a workflow an event belongs, and what they are taken for where a line lacks them."""
+
+
+def _fits(value: dict[str, Any]) -> bool:
+    decoder = Decoder()
+    decoder.decode(msgspec.json.encode(value))
+    return not decoder.mended
+
+
+def _misfits(given: dict[str, Any], event: Event) -> str:
     """What a line lacks and what it has too much of, as far as it can be named."""
-    given = mend.parse_json(line)[0]
-    lacks = [field.name for field in fields(Event) if field.required and field.name not in given]
+    lacks = [field.name for field in fields(Event) if field.required and field.name not in {*given, *_READ_AS}]
     odd = sorted([*(event.extra or ()), *(getattr(event.payload, "extra", None) or ())])
     said = [f"lacks {', '.join(lacks)}"] if lacks else []
     said += [f"unexpected {', '.join(odd)}"] if odd else []

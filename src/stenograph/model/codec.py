@@ -32,6 +32,7 @@ class _Envelope(Value, frozen=True, kw_only=True):
     type: str
     path: str
     iteration: int
+    iterations: tuple[int, ...] | None = None
     timestamp: str
     origin: Origin | None = None
     payload: Raw
@@ -89,6 +90,7 @@ class Decoder:
             type=env.type,
             path=env.path,
             iteration=env.iteration,
+            iterations=env.iterations,
             timestamp=env.timestamp,
             origin=env.origin,
             payload=payload,

@@ -71,6 +71,8 @@ class Event(Value, frozen=True, kw_only=True):
     """Dot-separated step path, empty outside steps."""
     iteration: int
     """Zero-based, 0 outside loops."""
+    iterations: tuple[int, ...] | None = None
+    """Of each step around it, the outermost first and `iteration` last; absent where all of them are the same."""
     timestamp: str
     """Ours: UTC, six digits, `Z`. From a source: the agent's own string."""
     origin: Origin | None = None

@@ -27,6 +27,8 @@ class LifecyclePayload(Value, frozen=True, kw_only=True):
     """agent, command, operation, terminal, parallel, for_each, while, call_workflow, workflow or the host's own."""
     error: ErrorText | None = None
     result: Any = None
+    cwd: str | None = None
+    """The folder in which a run began (`run.started`)."""
 
 
 class MessagePayload(Value, frozen=True, kw_only=True):

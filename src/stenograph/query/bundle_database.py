@@ -17,7 +17,7 @@ from pathlib import Path
 from stenograph.bundle.retention import CACHE_SUFFIX
 from stenograph.bundle.seal import fingerprint
 from stenograph.errors import SourceError, StenographError, StoreError
-from stenograph.query.bundle_parts import ALL, parts_of
+from stenograph.query.bundle_parts import ALL, INDEX, parts_of
 from stenograph.query.bundle_tables import SCHEMA_VERSION
 from stenograph.query.sql import open_readonly
 
@@ -43,22 +43,33 @@ def bundle_database(path: str | os.PathLike[str], sql: str | None = None) -> Ite
     place = Path(path)
     mark = fingerprint(place)
     kept = place.with_name(place.name + CACHE_SUFFIX)
-    parts = ALL if sql is None else parts_of(sql)
+    parts = ALL | {INDEX} if sql is None else parts_of(sql)
+    with _database(place, kept, mark, parts - {INDEX}) as database:
+        if INDEX in parts:
+            from stenograph.query.bundle_index import indexed  # an indexer, which most queries do without
+
+            with indexed(place, database) as connection:
+                yield connection
+        else:
+            with closing(open_readonly(database, is_settled=True)) as connection:
+                yield connection
+
+
+@contextmanager
+def _database(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[str]) -> Iterator[Path]:
+    """The database with the bundle's own tables: the one that is kept, or one that is made for now."""
     there = _parts_there(kept, mark)
     if there is not None and parts <= there:
-        with closing(open_readonly(kept, is_settled=True)) as connection:
-            yield connection
+        yield kept
         return
     parts |= there or frozenset()
     if _kept(place, kept, mark, parts):
-        with closing(open_readonly(kept, is_settled=True)) as connection:
-            yield connection
+        yield kept
         return
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         database = Path(folder) / "bundle.sqlite"
         _make(place, database, mark, parts)
-        with closing(open_readonly(database, is_settled=True)) as connection:
-            yield connection
+        yield database
 
 
 def _parts_there(kept: Path, mark: tuple[str, str]) -> frozenset[str] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
+from stenograph.errors import InvalidQuery
 from stenograph.query.bundle_tables import STATEMENTS
 from stenograph.query.sql import Limits, run_sql
 
-LOGS, EVENTS = "logs", "events"
+LOGS, EVENTS, INDEX = "logs", "events", "index"
+"""The last is the archive's index of the events, which is made for one query and not kept."""
 ALL = frozenset({LOGS, EVENTS})
 _PARTS = {
     "logs": {LOGS},
@@ -23,19 +25,39 @@ _PARTS = {
 
 def parts_of(sql: str) -> frozenset[str]:
     """The parts that a query reads; raises `InvalidQuery` for one that cannot be run."""
-    read: set[str] = set()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(STATEMENTS)
+        read = _read_by(connection, sql)
+        if read is not None:
+            return frozenset(part for _, table in read for part in _PARTS.get(table, ()))
+        with suppress(InvalidQuery):
+            run_sql(connection, sql, Limits(seconds=1.0))
+            return ALL  # it runs, although it cannot be explained
+    from stenograph.query.bundle_index import empty  # an indexer, which most queries do without
 
-    def note(action: int, table: str | None, *_: object) -> int:
+    with empty() as connection:
+        read = _read_by(connection, sql)
+        if read is None:
+            run_sql(connection, sql, Limits(seconds=1.0))  # says what is wrong with it
+            return ALL | {INDEX}
+    own = {part for database, table in read if database == "bundle" for part in _PARTS.get(table, ())}
+    return frozenset(own | ({INDEX} if any(database == "main" for database, _ in read) else set()))
+
+
+def _read_by(connection: sqlite3.Connection, sql: str) -> set[tuple[str | None, str]] | None:
+    """The tables that a query reads, each with its database; None when it cannot be prepared."""
+    read: set[tuple[str | None, str]] = set()
+
+    def note(action: int, table: str | None, _: str | None, database: str | None, *__: object) -> int:
         if action == sqlite3.SQLITE_READ and table is not None:
-            read.add(table)
+            read.add((database, table))
         return sqlite3.SQLITE_OK
 
-    with closing(sqlite3.connect(":memory:")) as empty:
-        empty.executescript(STATEMENTS)
-        empty.set_authorizer(note)
-        try:
-            empty.execute(f"EXPLAIN {sql}")  # is prepared, and does nothing
-        except (sqlite3.Error, sqlite3.Warning, ValueError):
-            run_sql(empty, sql, Limits(seconds=1.0))  # says what is wrong with it, when something is
-            return ALL
-    return frozenset(part for table in read for part in _PARTS.get(table, ()))
+    connection.set_authorizer(note)
+    try:
+        connection.execute(f"EXPLAIN {sql}")  # is prepared, and does nothing
+    except (sqlite3.Error, sqlite3.Warning, ValueError):
+        return None
+    finally:
+        connection.set_authorizer(None)
+    return read

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-SCHEMA_VERSION = 1
+from stenograph.query.views import VIEWS
+
+SCHEMA_VERSION = 2
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -35,7 +37,7 @@ _PLACE = {
     "timestamp": "when, as the agent wrote it",
 }
 
-TABLES = (
+TABLES: tuple[Table, ...] = (
     Table(
         name="logs", about="every log record", columns=_RECORD | {"exception": "the traceback that was logged with it"}
     ),
@@ -57,9 +59,10 @@ TABLES = (
             "entry_id": "the same wherever the entry is read",
             "content": "the text",
             "tool_input": "JSON, for calls",
-            "metadata": "JSON; `error` and `duration_ms` among it",
+            "metadata": "JSON; `model`, `error`, `duration_ms`, `usage` among it",
             "detail": "JSON; what the provider said beyond",
             "raw": "the source line, where it was kept",
+            "run_id": "the run; of an evaluation that is not recorded, the evaluation's id",
         },
     ),
     Table(
@@ -96,6 +99,9 @@ TABLES = (
             "error": "why it failed; null when it did not",
             "input": "JSON",
             "output": "JSON",
+            "seq": "the same as `call_seq`, as in an archive",
+            "name": "the same as `tool_name`",
+            "timestamp": "the same as `started_at`",
         },
     ),
     Table(
@@ -136,6 +142,16 @@ TABLES = (
         },
     ),
 )
+
+OWN = tuple(table.name for table in TABLES)
+"""The tables that only a bundle has, or has with columns of its own."""
+_SAME = ("runs", "messages", "commands", "file_changes")
+TABLES += tuple(
+    Table(name=view.name, about=view.about, columns={name: about for name, (_, about) in view.columns.items()})
+    for view in VIEWS
+    if view.name in _SAME
+)
+"""All of them, with the archive's views that a bundle answers, too."""
 
 EXAMPLES = (
     (
@@ -190,11 +206,12 @@ CREATE VIEW entries AS
     SELECT fact.source AS source, sequence_number, entry_type, role, fact.timestamp AS timestamp, tool_name,
         tool_call_id, session_id, prompt_name, adapter, entry_id, context->>'content' AS content,
         context->'tool_input' AS tool_input, context->'metadata' AS metadata, context->'detail' AS detail,
-        context->>'raw' AS raw
+        context->>'raw' AS raw, context->>'run_id' AS run_id
     FROM entry_facts AS fact LEFT JOIN logs ON logs.id = fact.log_id;
 CREATE VIEW tool_calls AS
     SELECT fact.run_id AS run_id, fact.source AS source, tool_name, call_id, call_seq, result_seq, started_at, ended_at,
-        duration_ms, error, call.payload->'input' AS input, result.payload->'output' AS output
+        duration_ms, error, call.payload->'input' AS input, result.payload->'output' AS output, call_seq AS seq,
+        tool_name AS name, started_at AS timestamp
     FROM call_facts AS fact
     LEFT JOIN events AS call ON call.id = fact.call_event
     LEFT JOIN events AS result ON result.id = fact.result_event;

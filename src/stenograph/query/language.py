@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from stenograph.archive.words import spaced
+from stenograph.archive.words import parts_of_name, spaced
 from stenograph.errors import InvalidQuery
 
 DEEPEST = 50
@@ -200,5 +200,11 @@ def _joined(parts: list[str], operator: str) -> str:
 
 
 def _quoted(phrase: Phrase) -> str:
-    text = re.sub(r'["\0]', " ", spaced(phrase.text))  # the index cuts it into words by itself
-    return f'"{text}"*' if phrase.is_prefix else f'"{text}"'
+    """A phrase as the index takes it; some parts of a CamelCase name stand there as words in a row."""
+    texts = [phrase.text, *parts_of_name(phrase.text)]
+    # The index cuts a phrase into words by itself.
+    quoted = [f'"{_NO_PART.sub(" ", spaced(text))}"{"*" if phrase.is_prefix else ""}' for text in texts]
+    return _joined(quoted, " OR ")
+
+
+_NO_PART = re.compile(r'["\0]')

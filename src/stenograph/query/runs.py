@@ -32,6 +32,8 @@ class RunLine(Struct, frozen=True, kw_only=True):
     project: str | None
     cwd: str | None
     agent_version: str | None
+    branch: str | None
+    """The git branch of that folder when it began."""
     name: str | None
     """What it was called, for runs of our own."""
     status: str
@@ -78,8 +80,9 @@ class RunLine(Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS = (
-    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, name, started_at, ended_at,"
-    " started_ms, ended_ms, turns, messages, tools, failed_calls, open_calls, errors, events, model, first_prompt"
+    "run_id, parent_run_id, forked_from, agent, format, project, cwd, agent_version, branch, name, started_at,"
+    " ended_at, started_ms, ended_ms, turns, messages, tools, failed_calls, open_calls, errors, events, model,"
+    " first_prompt"
 )
 _SUBAGENTS = "(SELECT count(*) FROM main.sources WHERE run = runs.id AND source <> 'main')"
 

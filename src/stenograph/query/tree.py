@@ -86,6 +86,8 @@ class _Growing:
                 messages=0,
                 tool_calls=0,
                 child=child,
+                call_id=call_id if is_child else None,
+                call_seq=sources.call_seq(call_id) if is_child else None,
             )
 
 
@@ -95,14 +97,19 @@ class _Sources:
     def __init__(self, archive: IndexReader, run: int, status: str) -> None:
         index = archive.index
         self._status = status
-        query = "SELECT call_id, name, result IS NOT NULL, error FROM calls WHERE run = ?"
+        query = """
+            SELECT calls.call_id, calls.name, calls.result IS NOT NULL, calls.error, events.seq
+            FROM calls LEFT JOIN events ON events.id = calls.call WHERE calls.run = ?
+        """
         self._calls = {call_id: call for call_id, *call in index.execute(query, (run,))}
         messages = """
             SELECT source, count(DISTINCT type || ' ' || coalesce('id ' || nullif(message_id, ''), id)) FROM events
             WHERE run = ? AND type IN ('message.user', 'message.assistant') AND subtype IS NULL GROUP BY source
         """
         said: dict[str, int] = dict(index.execute(messages, (run,)))
-        calls = "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL GROUP BY source"
+        calls = (
+            "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL AND copy_of IS NULL GROUP BY source"
+        )
         called: dict[str, int] = dict(index.execute(calls, (run,)))
         self.counts = {source: (said.get(source, 0), called.get(source, 0)) for source in said.keys() | called.keys()}
         """By source: messages and tool calls."""
@@ -134,6 +141,8 @@ class _Sources:
                     messages=messages,
                     tool_calls=calls,
                     steps=self.below(name, above | {name}),
+                    call_id=call_id,
+                    call_seq=self.call_seq(call_id),
                 )
             )
         return tuple(steps)
@@ -142,8 +151,12 @@ class _Sources:
         """Which call spawned something."""
         return f"by {self._calls[call_id][0]}" if call_id in self._calls else otherwise
 
+    def call_seq(self, call_id: str | None) -> int | None:
+        """The number of the event of that call, in this run."""
+        return self._calls[call_id][3] if call_id in self._calls else None
+
     def _ended(self, call_id: str | None) -> str:
         if call_id not in self._calls:
             return self._status
-        _, has_result, error = self._calls[call_id]
+        _, has_result, error, _ = self._calls[call_id]
         return subagent_status(bool(has_result), error, self._status)

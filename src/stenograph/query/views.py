@@ -91,6 +91,7 @@ VIEWS = (
             agent_version: the agent's version
             project: the last part of `cwd`
             cwd: the folder it worked in
+            branch: the git branch of that folder when it began
             name: its name, for runs of our own
             """,
             "run",
@@ -131,6 +132,13 @@ VIEWS = (
             "tool_calls": ("run.tools", "the same as `tools`"),
             "failed_calls": ("run.failed_calls", "calls whose result is an error"),
             "open_calls": ("run.open_calls", "calls without a result"),
+            "copied_calls": ("run.copied_calls", "calls that were copied from another run, and count there"),
+            "copied_tokens": (
+                "(SELECT coalesce(sum(used.input_tokens + used.output_tokens), 0) FROM main.usage_shared AS copy"
+                " JOIN main.usage AS used ON used.key = copy.key WHERE copy.run = run.id AND used.run <> run.id)",
+                "tokens of model calls that were copied from another run, and count there",
+            ),
+            "revision": ("run.revision", "how often its events were numbered anew"),
             "subagents": (
                 "(SELECT count(*) FROM main.sources WHERE run = run.id AND source <> 'main')",
                 "how many subagents spoke in it",
@@ -182,7 +190,7 @@ VIEWS = (
     ),
     View(
         name="tool_calls",
-        about="one row per tool call, with its result; a result without a call is only an event",
+        about="one row per tool call with its result, in the run that told it first; a stray result is only an event",
         columns=_RUN_ID
         | {
             "seq": ("event.seq", "the number of the call"),
@@ -197,7 +205,7 @@ VIEWS = (
             "output": ("steno_payload(call.result) -> '$.output'", "what came back, as JSON"),
         },
         source="main.calls AS call JOIN main.runs AS run ON run.id = call.run"
-        " JOIN main.events AS event ON event.id = call.call"
+        " JOIN main.events AS event ON event.id = call.call AND call.copy_of IS NULL"
         " LEFT JOIN main.events AS answer ON answer.id = call.result",
     ),
     View(
@@ -260,6 +268,7 @@ VIEWS = (
         },
         source=f"""{_EVENTS} WHERE event.error AND (event.type <> 'tool.result' OR EXISTS (
           SELECT 1 FROM main.calls WHERE run = event.run AND call_id = event.call_id AND result = event.id
+            AND copy_of IS NULL
         ))""",
     ),
     View(

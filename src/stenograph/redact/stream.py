@@ -20,7 +20,7 @@ from stenograph.redact.text import TextMask
 T = TypeVar("T")
 _MOST = 4096
 """Events that are held back."""
-_Speaker = tuple[str, str, str, int]
+_Speaker = tuple[str, str, str, int, tuple[int, ...] | None]
 
 
 def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[tuple[Event, T]]:
@@ -87,7 +87,7 @@ def _is_chunk(event: Event) -> bool:
 
 
 def _speaker(event: Event) -> _Speaker:
-    return event.run_id, event.source, event.path, event.iteration
+    return event.run_id, event.source, event.path, event.iteration, event.iterations
 
 
 def _text(event: Event) -> str:

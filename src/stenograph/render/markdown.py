@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from stenograph.fold.prices import Prices
+from stenograph.fold.status import Life
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
@@ -32,14 +33,19 @@ _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 
 
 def markdown_page(
-    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None
+    read: Callable[[], Iterable[Event]],
+    *,
+    full: bool = False,
+    life: Life | None = None,
+    prices: Prices | None = None,
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called. `full` folds no output.
+    `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, prices)
+    outline = outline_of(events, life, prices)
     yield _head(outline)
     yield from Layout(outline, MarkdownSkin(full=full)).text(events)
 
@@ -51,6 +57,7 @@ def _head(outline: Outline) -> str:
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
+        ("Status", outline.status),
         *outline.counts,
         ("Errors", f"{outline.totals.errors:,}" if outline.totals.errors else ""),
         ("Tokens", tokens(outline.totals.tokens)),

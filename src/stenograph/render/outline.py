@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from stenograph.fold.prices import Cost
 from stenograph.fold.span import Span
+from stenograph.fold.status import Verdict
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
 
@@ -47,6 +48,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     cwd: str | None
     """Where the agent worked, when an event says so."""
     span: Span
+    verdict: Verdict | None
+    """How the run stands; None of a part of one."""
     events: int
     totals: Totals
     cost: Cost
@@ -64,6 +67,12 @@ class Outline(Struct, frozen=True, kw_only=True):
     """Calls whose result is an error."""
     untold: frozenset[tuple[int, str]]
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
+
+    @property
+    def status(self) -> str:
+        """The status for people, with its reason; empty where it is not known or not asked for."""
+        verdict = self.verdict
+        return "" if verdict is None or not self.events else f"{verdict.status}: {verdict.reason}"
 
     @property
     def counts(self) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from stenograph.fold.calls import Joined, PairState
 from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import SpanCounter
+from stenograph.fold.status import Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.units import begins_unit
 from stenograph.fold.usage import UsageCounter
@@ -28,9 +29,12 @@ _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event], prices: Prices | None = None) -> Outline:
-    """Read the events of a run once, and keep what a page needs to begin."""
-    survey = _Survey()
+def outline_of(events: Iterable[Event], life: Life | None = None, prices: Prices | None = None) -> Outline:
+    """Read the events of a run once, and keep what a page needs to begin.
+
+    `life` is what is known of the run's process; None where the events are a part of a run, which has no status.
+    """
+    survey = _Survey(life)
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
     return survey.outline(prices)
@@ -66,7 +70,9 @@ class _Source(Struct):
 class _Survey:
     """The first pass, event by event."""
 
-    def __init__(self) -> None:
+    def __init__(self, life: Life | None) -> None:
+        self._life = life
+        self._status = RunStatus()
         self._count = 0
         self._run_id = self._name = ""
         self._times = SpanCounter()
@@ -92,6 +98,8 @@ class _Survey:
             self._begin_unit(event)
         self._count += 1
         self._run_id = self._run_id or event.run_id
+        if event.run_id == self._run_id:
+            self._status.add(event)
         self._times.add(event)
         unit = self._unit
         unit.times.add(event)
@@ -127,6 +135,7 @@ class _Survey:
             models=tuple(self._models),
             cwd=self._cwd,
             span=self._times.span,
+            verdict=None if self._life is None else self._status.verdict(self._life),
             events=self._count,
             totals=self._totals.totals(),
             cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
@@ -231,5 +240,5 @@ def title_of(payload: object) -> str:
     """The beginning of what a message says, on one line."""
     if not isinstance(payload, MessagePayload):
         return ""
-    said = (block.text for block in payload.blocks if isinstance(block, TextBlock) and block.text.strip())
+    said = (block.text for block in payload.said if isinstance(block, TextBlock) and block.text.strip())
     return on_a_line(next(said, ""), TITLE_LENGTH)

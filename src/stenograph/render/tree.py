@@ -42,9 +42,17 @@ def _run_text(node: RunNode) -> str:
 
 def _step_text(step: StepNode) -> str:
     turn = f" #{step.iteration}" if step.iteration else ""
-    parts = [f"{_STATUS[step.status]} {on_one_line(step.name)}{turn} ({on_one_line(step.kind)})"]
+    parts = [f"{_STATUS[step.status]} {on_one_line(step.name)}{turn} ({on_one_line(step.kind)}{_spawned_by(step)})"]
     parts += _counts(step.messages, step.tool_calls)
     return ", ".join(parts + _ending(step.status, step.error, step.started_at, step.ended_at))
+
+
+def _spawned_by(step: StepNode) -> str:
+    """The call that spawned a subagent, by its id and the number of its event."""
+    if step.call_id is None:
+        return ""
+    seq = "" if step.call_seq is None else f", seq {step.call_seq}"
+    return f", call {on_one_line(step.call_id)}{seq}"
 
 
 def _counts(messages: int, tool_calls: int) -> list[str]:

@@ -18,10 +18,9 @@ from stenograph.runs.kind import Growth, Line, Verified
 from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, source_problems
 from stenograph.sources.conversion import Conversion, convert
-from stenograph.sources.detection import Detection, look_at, read_head
-from stenograph.sources.files import open_file
+from stenograph.sources.detection import Detection, read_head
 from stenograph.sources.layouts import layout_of
-from stenograph.sources.stored import address_of, find_session, runs_of
+from stenograph.sources.stored import address_of, find_session, identity_of, runs_of
 from stenograph.sources.verify import SourceReport, verify_source
 
 
@@ -73,26 +72,24 @@ class AgentFileRun:
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), self._setting())
 
     def _setting(self) -> Setting:
-        """What the first records tell, as the archive takes it."""
-        from stenograph.archive.discovery import PLACES, VERSIONS, first_told
+        """What the beginning of the file tells, as the archive takes it."""
         from stenograph.archive.witness import agent_of
 
-        file = address_of(self._path)[0]
-        is_stored = layout_of(self.spec.name).stored(file) is not None
-        records = [] if is_stored else look_at(file, self.spec, open_file)[1][1]
+        identity = identity_of(self._found, address_of(self._path)[1])
         return Setting(
             run_id=self.run_id,
             agent=agent_of(self.spec.name),
-            agent_version=first_told(records, VERSIONS),
-            cwd=first_told(records, PLACES),
-            life=self._life,
+            agent_version=identity.agent_version,
+            cwd=identity.cwd,
+            branch=identity.branch,
+            life=self.life,
         )
 
     def tree(self) -> RunNode:
         """Its subagents are its steps."""
-        return subagent_tree(self.events(Passage(), keep_raw=False), self._life())
+        return subagent_tree(self.events(Passage(), keep_raw=False), self.life())
 
-    def _life(self) -> Life:
+    def life(self) -> Life:
         """Whether a process still writes its files; a database is written for every session in it."""
         file = address_of(self._path)[0]
         if layout_of(self.spec.name).stored(file) is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stenograph.archive.damage import readable_index
 from stenograph.archive.home import Home
@@ -13,7 +16,9 @@ from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.reader import IndexReader
 from stenograph.errors import InvalidTarget, RunNotFound, SourceError
 from stenograph.fold.open_ends import OpenEnds
+from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
+from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, info_of_line
 from stenograph.runs.kind import Growth, Line, Verified
@@ -77,6 +82,12 @@ class ArchivedRun:
         with readable_index():
             line = run_line(self._index.index, self._run, load_prices())
         return info_of_line(line, self._index.home.identity())
+
+    def life(self) -> Life:
+        """By the files that it was read from."""
+        from stenograph.query.run_status import RunStatuses
+
+        return RunStatuses(self._index.index).life(self._run)
 
     def tree(self) -> RunNode:
         """With the threads that it spawned and the forks that continue it."""
@@ -177,7 +188,12 @@ def _damage(kept: KeptBytes, file: int, version: int, path: str) -> str | None:
 
 
 class ArchivedGrowth:
-    """An archived run while `steno watch` or `steno sync` adds to it. Every look opens the index, which may be new."""
+    """An archived run while `steno watch` or `steno sync` adds to it. Every look opens the index, which may be new.
+
+    A run that another witness changed is numbered anew (`runs.revision`). Then it is read from its beginning up to the
+    first event that was given out, and from there on what was not is new. Events are known by a digest of what they
+    say, because their numbers are others.
+    """
 
     is_over = False
 
@@ -185,6 +201,8 @@ class ArchivedGrowth:
         self._home = home
         self._run_id = run_id
         self._next = from_seq
+        self._revision: int | None = None
+        self._given: Counter[bytes] = Counter()
         self.folders = frozenset([home.path])
 
     def new(self) -> Iterator[Line]:
@@ -195,10 +213,39 @@ class ArchivedGrowth:
             except RunNotFound:  # being made anew
                 return
             with index:
-                row = index.index.execute("SELECT id FROM runs WHERE run_id = ?", (self._run_id,)).fetchone()
-                for event in [] if row is None else index.events(row[0], self._next):
-                    self._next = event.seq + 1
-                    yield event, None
+                yield from ((event, None) for event in self._events(index))
+
+    def _events(self, index: IndexReader) -> Iterator[Event]:
+        row = index.index.execute("SELECT id, revision FROM runs WHERE run_id = ?", (self._run_id,)).fetchone()
+        if row is None:
+            return
+        run, revision = row
+        is_anew = self._revision not in (None, revision) and bool(self._given)
+        self._revision = revision
+        events = index.events(run, 1 if is_anew else self._next)
+        for event in self._unknown(events) if is_anew else events:
+            self._next = event.seq + 1
+            self._given[_digest(event)] += 1
+            yield event
+
+    def _unknown(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events behind the first that was given out, without those that were."""
+        left = self._given.copy()
+        has_begun = False
+        for event in events:
+            digest = _digest(event)
+            self._next = event.seq + 1
+            if left[digest]:
+                left[digest] -= 1
+                has_begun = True
+            elif has_begun:
+                yield event
 
     def close(self) -> None:
         """Nothing stays open."""
+
+
+def _digest(event: Event) -> bytes:
+    """What an event says, whatever its number."""
+    said = encode(replace(event, seq=0, origin=None))
+    return blake2b(said + event.source.encode("utf-8", "replace"), digest_size=8).digest()

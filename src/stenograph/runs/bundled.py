@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from stenograph.bundle.loaded import DebugBundle
 from stenograph.errors import InvalidTarget
+from stenograph.fold.status import NOT_KNOWN, Life
 from stenograph.fold.subagents import subagent_tree
 from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.journal.reader import JournalReader
@@ -55,6 +56,10 @@ class BundledRun:
 
         setting = Setting(run_id=self.run_id)
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+
+    def life(self) -> Life:
+        """Nothing is known: a bundle may be anywhere, at any time."""
+        return NOT_KNOWN
 
     def tree(self) -> RunNode:
         """The runs that it called are in the bundle, too."""

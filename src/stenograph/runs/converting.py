@@ -42,7 +42,12 @@ class Converted:
 
 
 def converted(
-    target: str, spec: FormatSpec | None = None, *, keep_raw: bool = True, root: Target | None = None
+    target: str,
+    spec: FormatSpec | None = None,
+    *,
+    keep_raw: bool = True,
+    root: Target | None = None,
+    archive: Target | None = None,
 ) -> Converted:
     """The events of a file, a folder, standard input (`-`), or any run that `open_run` takes.
 
@@ -52,7 +57,7 @@ def converted(
         return _of(convert_stream(sys.stdin.buffer, spec, keep_raw=keep_raw))
     if spec is not None or _is_for_formats(target):
         return _of(convert(Path(target), spec, keep_raw=keep_raw))
-    run = RunReader(find_run(target, root))
+    run = RunReader(find_run(target, root, archive))
     return Converted(run.events(keep_raw=keep_raw), [], run)
 
 

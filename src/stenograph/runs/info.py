@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from stenograph.fold.span import SpanCounter
 from stenograph.fold.status import NOT_KNOWN, Life, RunStatus
 from stenograph.fold.totals import TotalsCounter
 from stenograph.model.block import TextBlock
 from stenograph.model.event import Event
-from stenograph.model.moment import moment_of
+from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import TOKEN_COUNTS, LifecyclePayload, MessagePayload, UsagePayload
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ class _Facts:
         self._prompt: str | None = None
         self._adapter = ""
         self._model: str | None = None
-        self._first: tuple[datetime, str] | None = None
-        self._last: tuple[datetime, str] | None = None
+        self._span = SpanCounter()
         self._counter = TotalsCounter()
         self._status = RunStatus()
 
@@ -135,7 +134,7 @@ class _Facts:
         self._parent = self._parent or event.parent_run_id
         self._counter.add(event)
         self._status.add(event)
-        self._note_time(event)
+        self._span.add(event)
         if event.origin is not None:
             self._adapter = self._adapter or event.origin.adapter or ""
         payload = event.payload
@@ -145,15 +144,6 @@ class _Facts:
             self._model = self._model or payload.model
         elif isinstance(payload, LifecyclePayload) and event.type == "run.started":
             self._name = payload.name
-
-    def _note_time(self, event: Event) -> None:
-        moment = moment_of(event.timestamp)
-        if moment is None or (event.origin is not None and event.origin.time == "given"):
-            return
-        if self._first is None or moment < self._first[0]:
-            self._first = moment, event.timestamp
-        if self._last is None or moment >= self._last[0]:
-            self._last = moment, event.timestamp
 
     def _message(self, event: Event, payload: MessagePayload) -> None:
         if event.type == "message.assistant":
@@ -166,7 +156,8 @@ class _Facts:
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())
-        duration = None if self._first is None or self._last is None else self._last[0] - self._first[0]
+        span = self._span.span
+        begun, ended = milliseconds_of(span.started_at), milliseconds_of(span.ended_at)
         return RunInfo(
             run_id=self._run_id or setting.run_id,
             parent_run_id=self._parent,
@@ -177,9 +168,9 @@ class _Facts:
             branch=setting.branch,
             title=title_of(self._name, self._prompt),
             model=self._model,
-            started_at=None if self._first is None else self._first[1],
-            ended_at=None if self._last is None else self._last[1],
-            duration_ms=None if duration is None else round(duration.total_seconds() * 1000),
+            started_at=span.started_at or None,
+            ended_at=span.ended_at or None,
+            duration_ms=None if begun is None or ended is None else max(0, ended - begun),
             status=verdict.status,
             status_reason=verdict.reason,
             **{name: getattr(totals, name) for name in _COUNTS},

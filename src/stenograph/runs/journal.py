@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
 from stenograph.journal.follow import Follower
 from stenograph.journal.reader import JournalReader, read_events
@@ -16,6 +17,7 @@ from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
 from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, journal_problems
+from stenograph.sources.detection import detect_file, format_named
 
 
 class JournalRun:
@@ -51,8 +53,19 @@ class JournalRun:
         """By its events."""
         from stenograph.query.prices import load_prices
 
-        setting = Setting(run_id=self._path.stem, life=lambda: Liveness().of([self._path], is_journal=True))
+        identity = detect_file(self._path, format_named("exchange")).identity
+        setting = Setting(
+            run_id=self._path.stem,
+            agent_version=identity.agent_version,
+            cwd=identity.cwd,
+            branch=identity.branch,
+            life=self.life,
+        )
         return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+
+    def life(self) -> Life:
+        """By its lock, and by when it was last written."""
+        return Liveness().of([self._path], is_journal=True)
 
     def tree(self) -> RunNode:
         """The runs that it called are looked for beside it."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo
@@ -80,6 +81,10 @@ class RunKind(Protocol):
 
     def info(self) -> RunInfo:
         """What the run is and what it came to."""
+        ...
+
+    def life(self) -> Life:
+        """What is known of the process that writes the run."""
         ...
 
     def tree(self) -> RunNode:

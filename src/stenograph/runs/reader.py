@@ -83,10 +83,13 @@ class RunReader:
 
     def lines(self, from_seq: int = 1) -> Iterator[tuple[Event, bytes]]:
         """The events that have a number, from one on, each with its JSON line: a journal's own, byte for byte."""
-        pairs = ((event, line) for event, line in self.kind.lines() if event.seq >= from_seq)
-        if self._mask is None:
-            return ((event, encode(event) if line is None else line) for event, line in pairs)
-        return ((event, encode(event)) for event in self._mask.events(event for event, _ in pairs))
+        if self._mask is not None:
+            events = (event for event, _ in self.kind.lines() if event.seq >= from_seq)
+            yield from ((event, encode(event)) for event in self._mask.events(events))
+            return
+        for event, line in self.kind.lines():
+            if event.seq >= from_seq:
+                yield event, encode(event) if line is None else line
 
     def messages(self) -> list[Message]:
         """The messages, each whole, in the order in which they began."""

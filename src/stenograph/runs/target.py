@@ -37,6 +37,8 @@ _ID = re.compile(r"[0-9a-f-]{1,36}")
 """A run id or the beginning of one."""
 _NEWEST = re.compile(r"last|@([1-9]\d{0,5})?")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_FIRST_LINE = 1 << 14
+"""Bytes in which the first line of a journal mostly ends."""
 _LOOKED_AT = 1 << 20
 """Bytes of a file in which an event must stand for it to be a journal."""
 _BEGINNING = b'{"seq":'
@@ -122,7 +124,10 @@ class _ExpectedGrowth:
 
 def in_file(path: Path) -> RunKind:
     """The one run in a file. Raises `AmbiguousRun` for a file that holds several."""
-    if is_bundle(path):
+    head = _head(path, _FIRST_LINE)
+    if head.startswith(_BEGINNING) and _is_event(head.partition(b"\n")[0]):
+        return JournalRun(path)  # without loading what knows other formats
+    if head.startswith(_ZIP):
         from stenograph.runs.bundled import BundledRun
 
         return BundledRun(path)
@@ -144,7 +149,7 @@ def in_file(path: Path) -> RunKind:
 
 def is_bundle(path: Path) -> bool:
     """Whether a file is a zip; a zip of any other kind is refused when it is opened."""
-    return _head(path, len(_ZIP[0])) in _ZIP
+    return _head(path, len(_ZIP[0])).startswith(_ZIP)
 
 
 def is_journal(path: Path) -> bool:

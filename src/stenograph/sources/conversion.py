@@ -131,6 +131,7 @@ class _Reading:
                 found.append(self.detect(path))
             except SourceError as error:
                 self._unread(path, None, str(error))
+        found = _told_apart(found, folder)
         members = {each.path: self.members(each) for each in found}
         taken = {str(member.path) for each in members.values() for member in each}
         for each in found:
@@ -258,6 +259,18 @@ def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield head
     while chunk := stream.read(CHUNK):
         yield chunk
+
+
+def _told_apart(found: list[Detection], folder: Path) -> list[Detection]:
+    """The same files; of those that name no run and begin alike, all but the first are known by their place."""
+    met: set[tuple[str, str]] = set()
+    apart: list[Detection] = []
+    for each in found:
+        key = ("" if each.spec is None else each.spec.name, each.beginning)
+        is_like_another = each.is_nameless and key in met
+        apart.append(replace(each, place=os.path.relpath(each.path, folder)) if is_like_another else each)
+        met |= {key} if each.is_nameless else set()
+    return apart
 
 
 def _transcripts(folder: Path) -> list[Path]:

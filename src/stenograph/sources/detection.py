@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +17,7 @@ from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 from stenograph.sources.database import MAGIC, head_of_database
-from stenograph.sources.document import LARGEST, knows_document, may_be_document, records_of
+from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
 from stenograph.sources.files import Open, open_file
 
 LONGEST_FIRST_LINE = 1 << 26
@@ -34,12 +36,22 @@ class Detection(Struct, frozen=True, kw_only=True):
     """The file's time of change."""
     is_document: bool = False
     """Whether the file is one JSON document over many lines."""
+    beginning: str = ""
+    """A digest of its first record, of a document its first message; empty where there is none yet."""
+    place: str = ""
+    """Tells a file that names no run from others that begin alike; empty for the first of them."""
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether nothing in the file or its path names its run, so that only its beginning does."""
+        return not self.identity.native_id and bool(self.beginning)
 
     @property
     def run_id(self) -> str:
         """The run that the file belongs to."""
         assert self.spec is not None
-        return self.identity.run_id(self.spec.name, Path(self.path).name)
+        beginning = f"{self.beginning}\n{self.place}" if self.place else self.beginning
+        return self.identity.run_id(self.spec.name, beginning or Path(self.path).name)
 
 
 def format_named(name: str) -> FormatSpec:
@@ -62,7 +74,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
         with open(path) as file:
             head = read_head(file)
             status = os.fstat(file.fileno())
-            if may_be_document(head) and status.st_size <= LARGEST:
+            is_document, is_list = may_be_document(head), may_be_list(head)
+            if (is_document or is_list) and status.st_size <= LARGEST:
                 document = records_of(head + file.read())
     except OSError as error:
         raise unreadable(path, error) from error
@@ -70,12 +83,14 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
-    if not document:
-        return _detected(records, str(path), moment, spec), (head, records)
+    found = _detected(records, str(path), moment, spec)
+    if not document or (is_list and found.spec is not None):
+        return found, (head, records)
     found = _detected(document, str(path), moment, spec)
     if spec is None and found.spec is not None and not knows_document(found.spec, document):
         found = replace(found, spec=None, identity=Identity())
-    return replace(found, is_document=True), (head, records)
+    beginning = _digest(_first_message(document[0])) if document else ""
+    return replace(found, is_document=True, beginning=beginning), (head, records)
 
 
 def _moment(seconds: float) -> datetime:
@@ -105,4 +120,22 @@ def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = 
 def _detected(records: list[Any], path: str, at: datetime, spec: FormatSpec | None) -> Detection:
     spec = spec or detect_records(records, path)
     identity = Identity() if spec is None else spec.identify(records, path)
-    return Detection(path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    beginning = _digest(records[0]) if records else ""
+    return Detection(
+        path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), beginning=beginning
+    )
+
+
+def _first_message(document: dict[str, Any]) -> Any:
+    """The first of the messages in a document, which grows by more of them; the document itself where it has none."""
+    lists = (value for value in document.values() if isinstance(value, list) and value and isinstance(value[0], dict))
+    return next((each[0] for each in lists), document)
+
+
+def _digest(record: Any) -> str:
+    """What a record is known by, however it is written."""
+    try:
+        text = json.dumps(record, sort_keys=True)
+    except RecursionError:
+        text = repr(type(record))
+    return blake2b(text.encode(), digest_size=16).hexdigest()

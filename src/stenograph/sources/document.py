@@ -1,4 +1,4 @@
-"""Files that are one JSON document, printed over many lines: a record, or a list of records.
+"""Files that are one JSON document, however it is broken into lines: a record, or a list of records.
 
 A list is what its records are. An object is known only to the formats that are written so: half the world's JSON files
 have `messages` in them.
@@ -9,17 +9,47 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from stenograph.errors import unreadable
 from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
+from stenograph.model.codec import REFUSALS
 
 LARGEST = 1 << 28
 
 
 def may_be_document(head: bytes) -> bool:
-    """Whether a file begins as such a document does: its first line opens an object or a list, and no more."""
-    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
-    return first.strip() in (b"{", b"[") and bool(rest)
+    """Whether a file begins as such a document does: with an object or a list that its first line does not end."""
+    first, _, rest = _lines(head)
+    return first[:1] in _OPENING and bool(rest) and not _is_json(first)
+
+
+def may_be_list(head: bytes) -> bool:
+    """Whether a file is a list in one line."""
+    first, _, rest = _lines(head)
+    return first[:1] == b"[" and not rest.strip() and _is_json(first)
+
+
+_OPENING = (b"{", b"[")
+
+
+def _lines(head: bytes) -> tuple[bytes, bytes, bytes]:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        _check(text)
+    except REFUSALS:
+        try:
+            mend.parse_json(text)
+        except (ValueError, RecursionError):
+            return False
+    return True
+
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:

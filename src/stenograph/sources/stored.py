@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stenograph.errors import AmbiguousRun, RunNotFound
-from stenograph.formats.base import run_id_of
+from stenograph.formats.base import Identity, run_id_of
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import StoredSession
 from stenograph.sources.layouts import layout_of
@@ -54,6 +54,17 @@ def find_session(found: Detection, wanted: str) -> str:
         raise RunNotFound(f"{found.path} holds one session and not several; leave out #{wanted}", found.path)
     with stored as sessions:
         return chosen(sessions, wanted, found)[0].identity.native_id
+
+
+def identity_of(found: Detection, wanted: str | None) -> Identity:
+    """What a file, or the session of it that is meant, tells about its run."""
+    assert found.spec is not None
+    stored = layout_of(found.spec.name).stored(Path(found.path))
+    if stored is None:
+        return found.identity
+    with stored as sessions:
+        mains = [each for each in chosen(sessions, wanted, found) if each.identity.source == "main"]
+        return mains[0].identity if mains else found.identity
 
 
 def check_single(found: Detection) -> None:

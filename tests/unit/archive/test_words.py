@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
-from stenograph.archive.words import camel_parts, event_text, searchable, spaced
+from stenograph.archive.words import camel_parts, event_text, parts_of_name, searchable, spaced
 from stenograph.model import Event, MessagePayload, SystemPayload, ThinkingBlock, ToolPayload
+from stenograph.query.language import parse_query
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,41 @@ def test_what_only_a_provider_reads_is_not_searched() -> None:
         for kind, payload in (("message.assistant", message), ("system.event", defined))
     ]
     assert told == ["Hm.", "Look"]
+
+
+def test_arguments_are_found_by_their_names_and_numbers() -> None:
+    """What a tool was given is its texts, then the names of its arguments and its numbers."""
+    given = {"path": "a.py", "limit": 4711, "options": [{"scale": 0.25, "deep": True}], "none": None}
+    payload = ToolPayload(call_id="1", name="Read", fidelity="router", input=given, output=None)
+    event = Event(seq=1, run_id="r", type="tool.call", path="", iteration=0, timestamp="", payload=payload)
+    assert event_text(event) == "Read\na.py\npath limit 4711 options scale 0.25 deep none"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("class HttpResponseCodeError", "ResponseCode"),
+        ("class HttpResponseCodeError", "HttpResponse*"),
+        ("getUserName()", "UserName"),
+        ("Η Αθήνα είναι εδώ", "Αθηνα"),
+        ("Η ΑΘΗΝΑ", "αθήνα"),
+        ("ＦＵＬＬ　ｗｉｄｔｈ１２", "full width12"),
+        ("full width", "ｆｕｌｌ"),
+        ("héllo", "hello"),
+        ("日本語のテスト", "テスト"),
+    ],
+)
+def test_a_word_is_found_in_another_dress(text: str, asked: str) -> None:
+    """Some parts of a name, Greek with and without accents, full-width letters and their ASCII."""
+    index = sqlite3.connect(":memory:")
+    index.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='unicode61 remove_diacritics 2')")
+    index.execute("INSERT INTO words VALUES (?)", (searchable(text).decode(),))
+    found = index.execute("SELECT 1 FROM words WHERE words MATCH ?", (parse_query(asked).match,)).fetchall()
+    index.close()
+    assert found == [(1,)]
+
+
+def test_parts_that_no_name_has_are_not_found() -> None:
+    """Two parts of a name are found in their order, next to one another."""
+    assert parts_of_name("ResponseCode") == ["Response Code"]
+    assert parts_of_name("plain") == parts_of_name("two words") == parts_of_name("foo.barBaz") == []

@@ -226,6 +226,31 @@ def test_ls_has_the_fields_of_run_info_beside_its_own(steno: Any, kinds: dict[st
     assert set(old.split()) <= set(line)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("show", SESSION), ("tail", "@"), ("tree", "last"), ("verify", SESSION[:5]), ("text", "@"), ("convert", "@"),
+     ("restore", SESSION, "given"), ("bundle", "create", "@", "-o", "b.zip", "--no-page", "--no-environment"),
+     ("ls", "--json"), ("search", "parser"), ("stats", "--json"), ("sql", "SELECT run_id FROM runs", "--json")],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_another_archive_can_be_named(
+    steno: Any, kinds: dict[str, Path], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """`--archive` wins over the environment."""
+    monkeypatch.setenv("STENOGRAPH_HOME", "nowhere")
+    assert steno(*arguments).code == 3
+    done = steno(*arguments, "--archive", kinds["archive"])
+    assert (done.code, bool(done.out)) == (0, True)
+
+
+def test_a_sync_goes_to_the_archive_that_is_named(steno: Any, tmp_path: Path) -> None:
+    """And no other is made."""
+    written(tmp_path / "files" / "a.jsonl", claude_line(1))
+    assert steno("sync", "--path", "files", "--archive", "mine").code == 0
+    assert (tmp_path / "mine" / "index.db").is_file()
+    assert [run["run_id"] for run in steno("ls", "--json", "--archive", "mine").json] == [SESSION]
+
+
 @pytest.mark.parametrize("status", ["running", "failed"])
 def test_ls_can_be_asked_for_a_status(steno: Any, status: str) -> None:
     """The session was just written and has a call without a result."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stenograph.fold import pair_calls
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_code import SPEC, agent_link, agent_meta, detect, identify
 from stenograph.model import (
@@ -586,7 +587,7 @@ def test_a_renamed_subagents_file_is_known_by_its_first_line() -> None:
         user("hi"),
         {"type": "summary", "summary": "x", "leafUuid": "u"},
         {"type": "queue-operation", "operation": "enqueue", "sessionId": RUN},
-        {"type": "tool_result", "tool_use_id": "t1", "content": "x"},
+        {"type": "tool_result", "tool_use_id": "t1", "content": "x", "timestamp": AT},
         {"type": "user", "message": {"role": "user", "content": "lean"}},
     ],
 )
@@ -610,6 +611,37 @@ def test_session_lines_are_detected(record: dict[str, Any]) -> None:
 def test_streams_and_imitators_are_not(record: dict[str, Any]) -> None:
     """The stream of claude -p, Qwen Code, iFlow, Gemini, Cursor, Pi."""
     assert not detect([record], "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "user", "content": "Hi", "session_id": "S1", "timestamp": AT},
+        {"type": "assistant", "content": "Hello"},
+        {"type": "tool_result", "tool_use_id": "t1", "content": "x"},
+        {"type": "thinking", "content": "Hm."},
+    ],
+)
+def test_flat_records_are_known_by_their_place(record: dict[str, Any]) -> None:
+    """The shapes of the documents are common JSON; where Claude keeps its sessions they can be nothing else."""
+    assert detect([record], "/home/user/.claude/projects/p/transcripts/s.jsonl")
+    assert not detect([{**record, "timestamp": None} if "session_id" in record else record], "/home/user/x.jsonl")
+
+
+def test_blocks_are_not_lines_of_a_session() -> None:
+    """A list of a message's blocks, the API's or ours, is no session."""
+    blocks = [call("t1"), result("t1", "x"), {"type": "thinking", "thinking": "Hm."}]
+    assert not detect(blocks, "golden.json")
+    assert not detect([{**block, "fidelity": "agent_emitted", "timestamp": AT} for block in blocks], "golden.json")
+
+
+def test_an_api_error_has_the_providers_reason() -> None:
+    """It stands in the provider's answer, inside the client's error."""
+    answer = {"type": "error", "error": {"type": "server_error", "message": "the plan does not support this model"}}
+    record = {"type": "system", "subtype": "api_error", "error": {"status": 500, "error": answer}, "retryAttempt": 1}
+    (event,) = events(record)
+    assert event.payload.text == "the plan does not support this model"
+    assert event.payload.data["status"] == 500
 
 
 # Subagents in progress lines (2.1.12 to 2.1.81).
@@ -674,3 +706,22 @@ def test_progress_lines_are_left_to_a_subagents_own_file() -> None:
     """The file leads: the main file's lines are signs of life then."""
     found = events(TASK, *map(progress, SPOKEN), separate=frozenset({"subagent:a1b2c3d"}))[2:]
     assert {event.payload.subtype for event in found} == {"progress/agent_progress"}
+
+
+def test_what_a_command_wrote_as_an_error_is_kept_where_the_model_did_not_see_it() -> None:
+    """Mostly it is in the result; else it is an event of its own."""
+    shown = user([result("t1", "out\nno such file")], toolUseResult={"stdout": "out", "stderr": "no such file"})
+    hidden = user([result("t1", "out")], toolUseResult={"stdout": "out", "stderr": "no such file"})
+    assert types(shown) == ["tool.result"]
+    assert [(event.type, getattr(event.payload, "text", None)) for event in events(hidden)] == [
+        ("tool.result", None),
+        ("system.event", "no such file"),
+    ]
+
+
+def test_a_result_before_its_call_is_its_answer() -> None:
+    """Parallel tools may answer before the line with their call is written."""
+    found = events(user([result("t1", "x")]), assistant(call("t1")))
+    assert [event.type for event in found] == ["tool.result", "message.assistant", "tool.call"]
+    (pair,) = pair_calls(found)
+    assert (pair.call is None, pair.result is None) == (False, False)

@@ -239,10 +239,11 @@ def test_the_session_is_the_one_that_init_names() -> None:
         ({"type": "user", "message": {"content": "x"}, "session_id": RUN, "parent_tool_use_id": None}, True),
         ({"type": "user", "message": {"content": "x"}, "sessionId": RUN}, False),
         ({"type": "system", "subtype": "init", "sessionId": "droid"}, False),
+        ({"type": "system", "subtype": "init", "session_id": RUN, "permission_mode": "yolo"}, False),
         ({"type": "init", "session_id": RUN}, False),
         ({"type": "result", "status": "success", "stats": {}}, False),
     ],
 )
 def test_only_the_stream_is_detected(record: dict[str, Any], is_stream: bool) -> None:
-    """Session files, Droid's and Gemini's streams are not it."""
+    """Session files, Droid's, Qwen Code's and Gemini's streams are not it."""
     assert detect([record], "x.jsonl") is is_stream

@@ -11,6 +11,7 @@ from stenograph.fold import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.codex_rollout import SPEC
 from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolPayload, ToolUseBlock, UnknownBlock
+from stenograph.model.block import words_of
 
 THREAD = "01a1e0a1-21f1-7790-9423-e7257b468317"
 PARENT = "01a1e0a1-0000-7790-9423-e7257b468317"
@@ -199,6 +200,47 @@ def test_reasoning_is_its_summary_and_then_its_content() -> None:
     )
     (payload,) = payloads(reasoning)
     assert [block.thinking for block in payload.blocks] == ["**A**", "**B**", "raw"]
+
+
+def test_words_that_only_an_event_tells_are_told_when_the_turn_is_over() -> None:
+    """The stream broke off before the response item was written; until then it might still come."""
+    thought = event("agent_reasoning", text="**About to drop**")
+    answer = event("agent_message", message="So far so")
+    got, _ = read(thought, answer, event("task_complete"))
+    told = [(each.type, each.origin.line) for each in got if each.type.startswith("message")]
+    assert told == [("message.assistant", 1), ("message.assistant", 2)]
+    assert [words_of(each.payload.blocks[0]) for each in got if each.type.startswith("message")] == [
+        "**About to drop**",
+        "So far so",
+    ]
+    parser = SPEC.open(Context(run_id=got[0].run_id))
+    assert [each.type for each in parser.feed(json.dumps(answer).encode() + b"\n")] == ["system.event"]
+    assert [each.type for each in parser.finish()] == ["message.assistant"]
+
+
+def test_words_that_an_item_tells_are_told_once() -> None:
+    """The event comes a few lines before its response item; blanks differ."""
+    thought, answer = event("agent_reasoning", text="Hm. "), event("agent_message", message="Yes.")
+    items = [
+        item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}]),
+        item("message", role="assistant", content=[{"type": "output_text", "text": "Yes."}]),
+    ]
+    got, _ = read(thought, answer, *items, event("task_complete"))
+    assert [each.origin.line for each in got if each.type.startswith("message")] == [3, 4]
+
+
+def test_a_prompt_that_only_an_event_tells_is_told_once() -> None:
+    """A person's words come as an item and then as an event; in some files as an event alone, or before the item."""
+    said = item("message", role="user", content=[{"type": "input_text", "text": "Do it"}])
+    told = event("user_message", message="Do it")
+
+    def prompts(*records: Any) -> list[int | None]:
+        return [each.origin.line for each in read(*records)[0] if each.type == "message.user" and each.origin]
+
+    assert prompts(said, told) == [1]
+    assert prompts(told) == [1]
+    assert prompts(told, said) == [1]
+    assert prompts(said, told, told) == [1, 3]
 
 
 def test_encrypted_reasoning_is_one_empty_thinking_block() -> None:

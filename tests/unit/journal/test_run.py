@@ -496,3 +496,28 @@ def test_strict_raises_what_is_wrong(root: Path) -> None:
         start_run("r", root=root, run_id="x")
     with Recorder(root) as recorder, pytest.raises(OSError, match="is being written"):
         start_run("r", root=root, run_id=recorder.run_id)
+
+
+def test_an_event_says_the_iterations_around_it_where_they_differ(root: Path) -> None:
+    """A loop inside a loop; not where one number says it all, and a sub-workflow begins anew."""
+    with start_run("r", root=root) as run, run.step("each", iteration=1) as each:
+        with each.step("inner", "while", iteration=0) as inner:
+            inner.user("one")
+            with inner.step("deep") as deep, deep.call_workflow("child") as child:
+                child.user("two")
+        with each.step("inner", "while", iteration=1) as inner:
+            inner.user("three")
+    told = {(event.type, event.path, event.iteration, event.iterations) for event in events(run)}
+    assert ("step.started", "each.inner", 0, (1, 0)) in told
+    assert ("message.user", "each.inner", 0, (1, 0)) in told
+    assert ("step.call_workflow.started", "each.inner.deep.child", 0, (1, 0, 0, 0)) in told
+    assert ("message.user", "each.inner", 1, None) in told
+    assert {event.iterations for event in read_events(child.path)} == {None}
+    assert verify_journal(run.path).ok
+
+
+@pytest.mark.parametrize("given", [(1, 0.5), (1, -1), "10", (0, 2), (True, 0)])
+def test_iterations_that_make_no_sense_are_refused(root: Path, given: Any) -> None:
+    """By the recorder, with a word on what to give."""
+    with Recorder(root) as recorder, pytest.raises(InvalidEvent, match="one whole number per step"):
+        recorder.record("error", {"message": "m"}, iteration=0, iterations=given)

@@ -184,3 +184,41 @@ def test_what_cannot_be_read_raises(tmp_path: Path) -> None:
         verify_journal(tmp_path / "x.jsonl")
     with pytest.raises(SourceError):
         verify_journal(tmp_path)
+
+
+def _without(data: bytes, *names: str) -> bytes:
+    given = json.loads(data)
+    return json.dumps({name: value for name, value in given.items() if name not in names}).encode() + b"\n"
+
+
+def test_a_journal_of_others_may_leave_out_the_place_of_an_event(root: Path) -> None:
+    """Worth knowing, told once with the number of lines, and not a problem."""
+    report = verify(root, _without(line(1), "path", "iteration") + _without(line(2), "iteration") + line(3))
+    assert report.ok
+    assert [(finding.kind, finding.message, finding.problem) for finding in report.findings] == [
+        ("fields", "2 lines without iteration, read as 0", False),
+        ("fields", "1 line without path, read as ''", False),
+    ]
+
+
+def test_what_else_such_a_line_lacks_is_still_a_problem(root: Path) -> None:
+    """A line that has no timestamp, or a payload that does not fit, is named."""
+    report = verify(root, _without(line(1), "iteration", "payload") + _without(line(2, payload={}), "iteration"))
+    assert not report.ok
+    told = [finding.message for finding in report.findings if finding.problem]
+    assert told == [
+        "does not fit the wire format: lacks payload",
+        "does not fit the wire format: something inside its payload or origin",
+    ]
+
+
+def test_the_documents_own_journal_is_sound(tmp_path: Path) -> None:
+    """The golden case of AWF's own shape, but for the call in it that was left without a result on purpose."""
+    source = Path(__file__).parents[2] / "golden" / "exchange" / "awf" / "input.jsonl"
+    run_id = json.loads(source.read_bytes().splitlines()[0])["run_id"]
+    path = tmp_path / f"{run_id}.jsonl"
+    path.touch(mode=0o600)
+    path.write_bytes(source.read_bytes())
+    report = verify_journal(path)
+    assert [finding.message for finding in report.findings if finding.kind == "fields"] != []
+    assert [finding.kind for finding in report.findings if finding.problem] == ["open_call"]

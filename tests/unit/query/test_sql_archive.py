@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, make_archive
+from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, each_call_once, make_archive
 from stenograph.archive import IndexReader
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
@@ -75,12 +75,10 @@ def test_entries_are_those_of_the_events(connection: sqlite3.Connection, events:
 def test_tool_calls_are_the_pairs_of_the_events(connection: sqlite3.Connection, events: list[Event]) -> None:
     """Each call once, with its result and why it failed."""
     expected = [
-        (pair.run_id, pair.source, pair.call_id, pair.name, pair.error, pair.result is None)
-        for pair in pair_calls(events)
-        if pair.call is not None
+        (pair.source, pair.call_id, pair.name, pair.error, int(pair.result is None)) for pair in each_call_once(events)
     ]
-    rows = _rows(connection, "SELECT run_id, source, call_id, name, error, result_seq IS NULL FROM tool_calls")
-    assert sorted(map(str, rows)) == sorted(str((*pair[:5], int(pair[5]))) for pair in expected)
+    rows = _rows(connection, "SELECT source, call_id, name, error, result_seq IS NULL FROM tool_calls")
+    assert sorted(map(str, rows)) == sorted(map(str, expected))
     asked = _rows(connection, f"SELECT input ->> 'command' FROM tool_calls WHERE run_id = '{CLAUDE}' AND name = 'Bash'")
     assert any("echo out-text" in str(command) for (command,) in asked)
 

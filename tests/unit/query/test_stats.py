@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive_of_goldens import GOLDEN, converted, copy_case, copy_sessions, make_archive
+from archive_of_goldens import GOLDEN, converted, copy_case, copy_sessions, each_call_once, make_archive
 from stenograph.archive import IndexReader, home_of
 from stenograph.archive.store import Store
 from stenograph.archive.sync import sync
 from stenograph.archive.walk import Root
-from stenograph.fold import Usage, pair_calls, usage_totals
+from stenograph.fold import Usage, usage_totals
 from stenograph.model import Event
 from stenograph.query.period import Period
 from stenograph.query.prices import load_prices
@@ -63,7 +63,7 @@ def test_the_totals_are_those_of_the_events(archive: IndexReader, events: list[E
     expected = usage_totals(events).total
     assert {name: totals[name] for name in TOKENS} == {name: getattr(expected, name) for name in TOKENS}
     assert totals["model_calls"] == expected.records
-    pairs = [pair for pair in pair_calls(events) if pair.call is not None]
+    pairs = each_call_once(events)
     assert totals["tool_calls"] == len(pairs)
     assert totals["failed_tool_calls"] == sum(pair.error is not None for pair in pairs) > 0
 
@@ -130,7 +130,7 @@ def test_a_model_without_a_price_is_unknown_and_never_free(archive: IndexReader)
 def test_tools_have_their_failures_and_durations(archive: IndexReader, events: list[Event]) -> None:
     """By the pairs that the events make."""
     rows = {row["tool"]: row for row in _stats(archive, "tool")["rows"]}
-    pairs = [pair for pair in pair_calls(events) if pair.call is not None and pair.name == "Bash"]
+    pairs = [pair for pair in each_call_once(events) if pair.name == "Bash"]
     failed = sum(pair.error is not None for pair in pairs)
     assert (rows["Bash"]["tool_calls"], rows["Bash"]["failed_tool_calls"]) == (len(pairs), failed)
     answered = sum(pair.result is not None for pair in pairs)

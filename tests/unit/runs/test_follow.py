@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
+from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, written
 from run_kinds import DATABASE_SESSION, KINDS, PATIENCE, Taking, make_database, make_kinds, say, told
-from stenograph import Event, Recorder, RunReader, SourceError, open_run
+from stenograph import Event, Recorder, RunReader, SourceError, open_archive, open_run
 from stenograph.runs.opening import reader_of
 from stenograph.runs.target import find_growing
 from stenograph.sources import convert
+from witness_cases import collected, synced_part
 
 MORE = claude_line(20, text="One more thing.")
 MORE_BELOW = claude_line(21, "assistant", "Here, too.", isSidechain=True, agentId="b2")
@@ -77,6 +78,32 @@ def test_what_is_there_comes_first_and_then_what_is_added(kinds: dict[str, Path]
         assert taking.end() == []
     assert told(taken) == wanted
     assert [event.seq for event in taken] == list(range(1, len(taken) + 1))
+
+
+def test_a_run_that_is_numbered_anew_repeats_nothing(tmp_path: Path) -> None:
+    """Another witness tells of what stood between: it comes once, and what was given out does not come again."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    path = written(session_path(home), *(claude_line(number) for number in (1, 2, 4)))
+    journal = collected(path, archive)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(claude_line(number) for number in (1, 2, 3, 4)))
+    synced_part(home, archive, journals=True, files=False)
+    with open_archive(archive).run(SESSION) as run:
+        before = list(run.events())
+        assert len(before) == len(lines)
+        taking = Taking(run.follow())
+        taken = taking.next(len(before))
+        synced_part(home, archive, journals=True, files=True)
+        taken += taking.next(1)
+        written(path, claude_line(5))
+        synced_part(home, archive, journals=True, files=True)
+        taken += taking.next(1)
+        assert taking.end() == []
+        after = list(run.events())
+    assert rows(archive, "SELECT revision FROM runs") == [(1,)]
+    said = [event.payload.blocks[0].text for event in taken if event.type == "message.user"]
+    assert sorted(said) == sorted(event.payload.blocks[0].text for event in after if event.type == "message.user")
+    assert [text.split()[1] for text in said] == ["1", "2", "4", "3", "5"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -164,7 +164,7 @@ def test_the_commands_take_a_database(tmp_path: Path) -> None:
     (run_id,) = {event.run_id for event in convert(tmp_path)}
     assert (found["format"], found["run_id"]) == ("opencode", run_id)
     assert "Subagent finished." in steno("show", path).stdout
-    assert "(by task)" in steno("tree", path).stdout
+    assert "(by task, call " in steno("tree", path).stdout
     assert verify_source(path).ok
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from stenograph.formats.acp.message import Message, message_of
 from stenograph.formats.base import Identity
+from stenograph.formats.loose import a_dict, first_told
 
 
 def detect(records: Sequence[Any], path: str) -> bool:
@@ -35,8 +36,23 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         message = message_of(record)
         session_id = None if message is None else session_id_of(message)
         if session_id is not None:
-            return Identity(native_id=session_id, session_id=session_id)
+            return Identity(
+                native_id=session_id, session_id=session_id, cwd=_cwd(records), agent_version=_version(records)
+            )
     return Identity()
+
+
+def _cwd(records: Sequence[Any]) -> str | None:
+    """The folder that the client asked the session to work in."""
+    found = [
+        message.params for each in records if (message := message_of(each)) and message.method.startswith("session/")
+    ]
+    return first_told(found, "cwd")
+
+
+def _version(records: Sequence[Any]) -> str | None:
+    found = [a_dict(message.result) for each in records if (message := message_of(each)) is not None]
+    return first_told((result.get("agentInfo") for result in found), "version")
 
 
 def session_id_of(message: Message) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.codex_app_server.message import Message, message_of
+from stenograph.formats.loose import a_dict, first_str
 
 _OURS = ("thread/", "turn/", "item/", "codex/event/", "rawResponse", "remoteControl/")
 """Methods that no other protocol of this shape (MCP, ACP, LSP) has."""
@@ -30,8 +31,16 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         message = message_of(record)
         thread_id = None if message is None else thread_id_of(message)
         if message is not None and thread_id is not None:
-            parent = parent_of(thread_object_of(message))
-            return Identity(native_id=thread_id, session_id=thread_id, parent_native_id=parent)
+            thread, result = thread_object_of(message), a_dict(message.result)
+            return Identity(
+                native_id=thread_id,
+                session_id=thread_id,
+                parent_native_id=parent_of(thread),
+                cwd=first_str(thread, "cwd") or first_str(result, "cwd"),
+                branch=first_str(a_dict(thread.get("gitInfo")), "branch"),
+                agent_version=first_str(thread, "cliVersion"),
+                model=first_str(thread, "model") or first_str(result, "model"),
+            )
     return Identity()
 
 

@@ -27,6 +27,7 @@ from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, 
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
 from stenograph.formats.codex_rollout.usage import answer_id
+from stenograph.formats.content import seen_by_us
 from stenograph.formats.loose import small, time_text
 from stenograph.formats.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
@@ -176,7 +177,7 @@ class CodexAppServerFormat(LineFormat):
             thread.service_tier = text(params.get("serviceTier"))
         if thread is not None and thread.instructions:
             prompt, thread.instructions = items.instructed(prompt, thread.instructions), None
-        self._emit("message.user", prompt)
+        self._emit("message.user", seen_by_us(prompt) if self._owns_tools else prompt)
 
     def _bridged_call(self, record: Any, message: Message) -> None:
         """`item/tool/call`: the client runs a tool; since 0.144 an item has said so just before."""

@@ -18,7 +18,7 @@ from stenograph.formats.codex_rollout.identity import detect, identify, parent_o
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
-from stenograph.formats.codex_rollout.twin import QUIET_EVENTS, TWINS, event_news, item_news
+from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
 from stenograph.formats.codex_rollout.usage import answer_id, usage_of
 from stenograph.formats.content import blocks_of, texts_of
 from stenograph.formats.loose import small, string, tokens
@@ -46,6 +46,12 @@ class CodexRolloutFormat(LineFormat):
         """Whether `token_usage_record`s tell the usage, so that `token_count` only repeats it."""
         self._total: Any = None
         self._tools = ToolDefinitions()
+        self._waiting: list[Twin] = []
+        """What events told of answers and thoughts: their response items follow, unless the stream broke off."""
+        self._prompted = False
+        """Whether a person's words were told in a response item since the last event that repeats them."""
+        self._repeated = ""
+        """The person's words that only an event told so far."""
         self._last: Any = None
         """What the last `token_count` says of the thread, and of its last answer."""
         self._service_tier: str | None = None
@@ -139,6 +145,7 @@ class CodexRolloutFormat(LineFormat):
 
     def _message(self, item: Item, metadata: Raw) -> None:
         if item.role == "assistant":
+            self._heard("agent_message", texts_of(item.content))
             if _is_compaction_output(metadata):
                 self._system("compaction_summary", "\n".join(texts_of(item.content)))
             else:
@@ -148,11 +155,21 @@ class CodexRolloutFormat(LineFormat):
         if item.role == "user":
             subtype = harness_subtype(texts, loads(item.passthrough))
             if subtype is None:
-                self._say("user", item, blocks_of(item.content))
+                self._prompt(item, texts)
                 return
         else:
             subtype = f"{string(item.role) or 'unknown'}_message"
         self._system(subtype, "\n".join(texts))
+
+    def _prompt(self, item: Item, texts: list[str]) -> None:
+        """A person's words, unless an event told the very same just before."""
+        self._give_up_waiting()
+        if self._repeated and squeezed("\n".join(texts)) == self._repeated:
+            self._system("repeated", data=small([("id", item.id)]))
+        else:
+            self._say("user", item, blocks_of(item.content))
+            self._prompted = True
+        self._repeated = ""
 
     def _agent_message(self, item: Item) -> None:
         """Mail between agents: from above it is the task, from elsewhere it is news."""
@@ -164,6 +181,7 @@ class CodexRolloutFormat(LineFormat):
             self._system("inter_agent_message", "\n".join(texts_of(item.content)), data)
 
     def _reasoning(self, item: Item) -> None:
+        self._heard("agent_reasoning", [*texts_of(item.summary), *texts_of(item.content)])
         blocks = thinking_of(item.summary, item.content, id=item.id, encrypted=item.encrypted_content)
         self._say("assistant", item, blocks)
 
@@ -246,11 +264,49 @@ class CodexRolloutFormat(LineFormat):
         if handle is not None:
             handle(self, event)
         elif event.type in TWINS:
-            self._system(event.type)
+            self._twin(event)
         elif event.type in QUIET_EVENTS:
             self._happened(event)
         else:
             self._unknown(record.whole(), f"event_msg/{event.type}")
+
+    def _twin(self, event: Happening) -> None:
+        """Words that a response item tells, too: a person's before it, the model's a few lines after it."""
+        words = string(event.message) or string(event.text) or ""
+        if event.type != "user_message":
+            self._system(event.type, words if words in NOTICES else None)
+            if words and words not in NOTICES:
+                self._waiting.append(Twin(event.type, words, self._origin, self._timestamp))
+            return
+        self._give_up_waiting()
+        if self._prompted or not words:
+            self._system(event.type)
+        else:
+            self._say("user", _NO_ITEM, blocks_of(words))
+            self._repeated = squeezed(words)
+        self._prompted = False
+
+    def _heard(self, kind: str, texts: list[str]) -> None:
+        """A response item tells these words: the events that told them have nothing to add."""
+        if self._waiting:
+            told = squeezed("\n".join(texts))
+            self._waiting = [each for each in self._waiting if each.type != kind or squeezed(each.text) not in told]
+
+    def _give_up_waiting(self) -> None:
+        """The turn is over: what only events told is told from them, under their lines."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        here, raw, timestamp = self._origin, self._raw, self._timestamp
+        self._raw = None
+        for each in waiting:
+            self._origin, self._timestamp = each.origin, each.timestamp
+            blocks = blocks_of(each.text) if each.type == "agent_message" else thinking_of(each.text)
+            self._say("assistant", _NO_ITEM, blocks)
+        self._origin, self._raw, self._timestamp = here, raw, timestamp
+
+    def _finish(self) -> None:
+        self._give_up_waiting()
 
     def _happened(self, event: Happening, child_run_id: str | None = None) -> None:
         """An event that says little, or nothing new."""
@@ -263,10 +319,12 @@ class CodexRolloutFormat(LineFormat):
         self._happened(event)
 
     def _turn_started(self, event: Happening) -> None:
+        self._give_up_waiting()
         self._turn_id = string(event.turn_id) or self._turn_id
         self._happened(event)
 
     def _turn_ended(self, event: Happening) -> None:
+        self._give_up_waiting()
         self._happened(event)
         if event.error is not None:
             self._fail(event.error)
@@ -373,6 +431,9 @@ class CodexRolloutFormat(LineFormat):
         )
 
 
+_NO_ITEM = Item()
+
+
 def _is_compaction_output(metadata: Raw) -> bool:
     value = loads(metadata)
     return isinstance(value, dict) and value.get("compaction_output") is True
@@ -416,6 +477,7 @@ _EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
     "turn_started": CodexRolloutFormat._turn_started,
     "task_complete": CodexRolloutFormat._turn_ended,
     "turn_complete": CodexRolloutFormat._turn_ended,
+    "turn_aborted": CodexRolloutFormat._turn_ended,
     "error": CodexRolloutFormat._error,
     "exec_command_end": CodexRolloutFormat._call_ended,
     "patch_apply_end": CodexRolloutFormat._call_ended,

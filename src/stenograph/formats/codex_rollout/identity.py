@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity, run_id_of
 from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
-from stenograph.formats.loose import string
+from stenograph.formats.loose import a_dict, first_told, string
 
 _FILE_NAME = re.compile(
     r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<thread>[0-9a-f]{8}-[0-9a-f-]{27})(?:_[0-9a-f-]+)?[^/\\]*$"
@@ -36,8 +36,23 @@ def identify(head: Sequence[Any], path: str) -> Identity:
     meta = _meta_of(head)
     name = _FILE_NAME.search(path)
     native_id = (string(meta.id) if meta else None) or (name["thread"] if name else "")
-    parent = parent_of(meta.parent_thread_id, meta.source) if meta else None
-    return Identity(native_id=native_id, session_id=native_id or None, parent_native_id=parent)
+    if meta is None:
+        return Identity(native_id=native_id, session_id=native_id or None, model=_model_in(head))
+    return Identity(
+        native_id=native_id,
+        session_id=native_id or None,
+        parent_native_id=parent_of(meta.parent_thread_id, meta.source),
+        cwd=string(meta.cwd),
+        branch=string(a_dict(meta.git).get("branch")),
+        agent_version=string(meta.cli_version),
+        model=_model_in(head),
+    )
+
+
+def _model_in(head: Sequence[Any]) -> str | None:
+    """The first turn's."""
+    turns = (a_dict(value).get("payload") for value in head if a_dict(value).get("type") == "turn_context")
+    return first_told(turns, "model")
 
 
 def parent_of(parent_thread_id: Any, source: Any) -> str | None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
 from stenograph.formats.loose import string
+from stenograph.model.event import Origin
 
 TWINS = {"user_message", "agent_message", "agent_reasoning"}
 """Events that only repeat what a response item says."""
+NOTICES = {"Compact task completed"}
+"""What Codex says in the model's name; no response item ever says it."""
 QUIET_EVENTS = {
     "agent_reasoning_raw_content",
     "agent_reasoning_section_break",
@@ -39,7 +44,6 @@ QUIET_EVENTS = {
     "thread_goal_updated",
     "thread_name_updated",
     "thread_rolled_back",
-    "turn_aborted",
     "turn_diff",
     "undo_completed",
     "undo_started",
@@ -63,6 +67,20 @@ _FACTS = (
     "path",
     "query",
 )
+
+
+class Twin(Struct, frozen=True):
+    """Words that an event told, and that no response item has told yet."""
+
+    type: str
+    text: str
+    origin: Origin | None
+    timestamp: str
+
+
+def squeezed(text: str) -> str:
+    """Words by which an event and its response item are known to be twins: blanks differ between the two."""
+    return " ".join(text.split())
 
 
 def event_news(event: Happening) -> tuple[str | None, list[tuple[str, Any]]]:

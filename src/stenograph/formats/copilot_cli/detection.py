@@ -8,8 +8,11 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
+from stenograph.formats.loose import a_dict, first_told
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+_SESSIONS = "session-state"
 
 
 def detect(records: Sequence[Any], path: str) -> bool:
@@ -43,14 +46,26 @@ def _has_envelope(record: dict[str, Any]) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by the name of its folder, or of a file that is named after it, else by its first line."""
+    """The session by the name of its folder, or of a file that is named after it, else by its first line.
+
+    Where neither names it, the folder does in which Copilot keeps it, whatever it is called.
+    """
     *folders, name = re.split(r"[/\\]", path)
-    for named in (folders[-1] if folders and name == "events.jsonl" else "", name.removesuffix(".jsonl")):
-        if _UUID.fullmatch(named):
-            return Identity(native_id=named, session_id=named)
-    for record in records:
-        data = record.get("data") if isinstance(record, dict) and record.get("type") == "session.start" else None
-        session_id = data.get("sessionId") if isinstance(data, dict) else None
-        if isinstance(session_id, str) and session_id:
-            return Identity(native_id=session_id, session_id=session_id)
-    return Identity()
+    begun = [a_dict(record["data"]) for record in records if _begins(record)]
+    places = [a_dict(data.get("context")) for data in begun]
+    named = (folders[-1] if folders and name == "events.jsonl" else "", name.removesuffix(".jsonl"))
+    session_id = next((each for each in named if _UUID.fullmatch(each)), None) or first_told(begun, "sessionId")
+    if session_id is None and name == "events.jsonl" and folders[-2:-1] == [_SESSIONS]:
+        session_id = folders[-1]
+    return Identity(
+        native_id=session_id or "",
+        session_id=session_id,
+        cwd=first_told(places, "cwd"),
+        branch=first_told(places, "branch"),
+        agent_version=first_told(begun, "copilotVersion"),
+        model=first_told(begun, "selectedModel"),
+    )
+
+
+def _begins(record: Any) -> bool:
+    return isinstance(record, dict) and record.get("type") in ("session.start", "session.resume") and "data" in record

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stenograph.formats.base import Identity
-from stenograph.formats.gemini_cli.content import calls_of
-from stenograph.formats.loose import first_str
+from stenograph.formats.gemini_cli.content import calls_of, texts_of
+from stenograph.formats.loose import a_dict, dicts, first_str, first_told
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
+_WORKSPACE = re.compile(
+    r"(?:\*\*Workspace Directories:\*\*\s*-|working in the (?:following directories:\s*-|directory:))\s*([^\n]+)"
+)
+"""The first folder of the context that every session begins with."""
 _TYPES = ("user", "gemini", "info", "error", "warning")
 
 
@@ -37,11 +41,26 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     header = next((record for record in records if isinstance(record, dict) and _is_header(record)), {})
     session_id = first_str(header, "sessionId") or ""
     place = _SUBAGENT_FILE.search(path)
+    messages = [message for record in records for message in _messages_in(record)]
+    cwd, model = _workspace(messages), first_told((each for each in messages if each.get("type") == "gemini"), "model")
     if header.get("kind") == "subagent" or (place is not None and not session_id):
         agent_id = session_id or (place["agent"] if place else "")
         owner = place["session"] if place else session_id
-        return Identity(native_id=owner, session_id=owner, source=f"subagent:{agent_id}")
-    return Identity(native_id=session_id, session_id=session_id or None)
+        return Identity(native_id=owner, session_id=owner, source=f"subagent:{agent_id}", cwd=cwd, model=model)
+    return Identity(native_id=session_id, session_id=session_id or None, cwd=cwd, model=model)
+
+
+def _workspace(messages: list[dict[str, Any]]) -> str | None:
+    """The folder, which the CLI tells the model in the first words under the user's name."""
+    texts = (texts_of(message.get("content")) for message in messages if message.get("type") == "user")
+    found = next((found for text in texts if (found := _WORKSPACE.search(text)) is not None), None)
+    return None if found is None else found[1].strip()
+
+
+def _messages_in(record: Any) -> list[dict[str, Any]]:
+    record = a_dict(record)
+    inside = a_dict(record.get("$set")).get("messages") or record.get("messages")
+    return [record] if inside is None else dicts(inside)
 
 
 def agent_links(record: Any) -> Iterator[tuple[str, str]]:

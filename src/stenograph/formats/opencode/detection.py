@@ -7,9 +7,9 @@ from typing import Any
 
 from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.opencode.export import is_export, session_id_of
-from stenograph.formats.opencode.format import OpenCodeFormat
+from stenograph.formats.opencode.format import OpenCodeFormat, model_name
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.opencode.sessions import NAME
 
@@ -45,10 +45,16 @@ def session_identity(session: dict[str, Any]) -> Identity:
     """The run and the source of a session, by its row or its JSON."""
     session_id = a_str(session.get("id"))
     parent = a_str(session.get("parent_id")) or a_str(session.get("parentID"))
-    if not parent or parent == session_id:
-        return Identity(native_id=session_id, session_id=session_id or None)
+    is_subagent = bool(parent) and parent != session_id
     root = a_str(session.get("root_id")) or parent
-    return Identity(native_id=root, session_id=session_id or None, source=f"subagent:{session_id}")
+    return Identity(
+        native_id=root if is_subagent else session_id,
+        session_id=session_id or None,
+        source=f"subagent:{session_id}" if is_subagent else "main",
+        cwd=first_str(session, "directory"),
+        agent_version=first_str(session, "version"),
+        model=model_name(session.get("model")),
+    )
 
 
 SPEC = FormatSpec(

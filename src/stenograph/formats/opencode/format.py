@@ -88,7 +88,7 @@ class OpenCodeFormat(PartFormat):
             )
             self._locate(row.session_id)
         facts = {name: data.get(name) or data.get(_SPELLINGS.get(name, name)) for name in _SESSION_FACTS}
-        facts["model"] = _model_name(facts["model"])
+        facts["model"] = model_name(facts["model"])
         self._at(row.created)
         self._news_of(row, facts, a_str(facts["title"]))
 
@@ -150,7 +150,7 @@ class OpenCodeFormat(PartFormat):
         )
 
 
-def _model_name(model: Any) -> str | None:
+def model_name(model: Any) -> str | None:
     """The model's own name: a column holds it as JSON in a string."""
     if isinstance(model, str):
         try:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
 from stenograph.fold.prices import Prices
+from stenograph.fold.status import Life
 from stenograph.model.event import Event
 from stenograph.render.figures import cost, counted, day, duration, tokens
 from stenograph.render.html.escape import line, text
@@ -24,15 +25,20 @@ from stenograph.render.survey import outline_of
 
 
 def html_page(
-    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None
+    read: Callable[[], Iterable[Event]],
+    *,
+    full: bool = False,
+    life: Life | None = None,
+    prices: Prices | None = None,
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called: once for what must be known
     beforehand and, when they are too many to remember, once more to write. `full` folds no output.
+    `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, prices)
+    outline = outline_of(events, life, prices)
     yield _head(outline)
     yield from Layout(outline, HtmlSkin(full=full)).text(events)
     yield _foot(outline)
@@ -81,6 +87,7 @@ def _facts(outline: Outline) -> str:
         ("When", day(outline.span.started_at)),
         ("Duration", "" if not seconds else duration(seconds)),
         ("Prompts", f"{asked:,}" if asked else ""),
+        ("Status", outline.status),
         *outline.counts,
         ("Tokens", tokens(outline.totals.tokens)),
         ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),

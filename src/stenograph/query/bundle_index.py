@@ -1,0 +1,97 @@
+"""A bundle's events in an index of their own, made by the archive's indexer and asked through the archive's views.
+
+Theory of operation. Runs, messages, commands and changes of files are asked of a bundle as of an archive: the same
+program makes the same rows. The index is temporary and made only for a query that needs it; the bundle's own tables
+stand beside it in an attached database, under the names that they always had.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from stenograph.archive.index_writer import IndexWriter
+from stenograph.archive.indexing import Indexer
+from stenograph.archive.kept_file import KeptFile
+from stenograph.archive.pack import About
+from stenograph.archive.reader import IndexReader
+from stenograph.archive.schema import open_index
+from stenograph.bundle.container import Container
+from stenograph.bundle.manifest import NAME, read_manifest
+from stenograph.bundle.writing import EVENTS
+from stenograph.model import Event, decode
+from stenograph.query.archive_database import views_of
+from stenograph.query.bundle_tables import OWN, STATEMENTS
+from stenograph.query.prices import load_prices
+
+_BATCH = 5000
+
+
+@contextmanager
+def indexed(bundle: Path, database: Path) -> Iterator[sqlite3.Connection]:
+    """A connection with the archive's views over a bundle, and with the bundle's own tables from its database."""
+    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder, Container(bundle) as container:
+        with _writing(Path(folder)) as indexer:
+            _index(indexer, container)
+        with _views(Path(folder), database) as views:
+            yield views
+
+
+@contextmanager
+def empty() -> Iterator[sqlite3.Connection]:
+    """The same without a bundle: enough to see what a query would read."""
+    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
+        own = Path(folder) / "own.sqlite"
+        with closing(sqlite3.connect(own)) as connection:
+            connection.executescript(STATEMENTS)
+        with _writing(Path(folder)):
+            pass
+        with _views(Path(folder), own) as views:
+            yield views
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[Indexer]:
+    writer = IndexWriter(open_index(folder, readonly=False), searchable=False)
+    try:
+        yield Indexer(writer)
+        writer.commit()
+        writer.settle()
+    finally:
+        writer.close()
+
+
+@contextmanager
+def _views(folder: Path, own: Path) -> Iterator[sqlite3.Connection]:
+    with IndexReader(folder) as reader, views_of(reader, load_prices(None)) as connection:
+        connection.execute("ATTACH ? AS bundle", (f"file:{quote(os.fsencode(own.absolute()))}?mode=ro&immutable=1",))
+        for name in OWN:
+            connection.execute(f"DROP VIEW IF EXISTS temp.{name}")
+            connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM bundle.{name}")
+        yield connection
+
+
+def _index(indexer: Indexer, container: Container) -> None:
+    manifest = read_manifest(container.read(NAME), str(container.path))
+    files = [(EVENTS, manifest.run_id), *((f"runs/{run_id}.jsonl", run_id) for run_id in manifest.child_run_ids)]
+    for number, (name, run_id) in enumerate(files, 1):
+        about = About(root="", path=name, format="exchange", run_id=run_id, at="")
+        events = _events(container, name, run_id)
+        while batch := list(islice(events, _BATCH)):
+            indexer.index(batch, [KeptFile(number, about)])
+
+
+def _events(container: Container, name: str, run_id: str) -> Iterator[Event]:
+    """The events of a file; a line that names no run belongs to the one given."""
+    for line in container.lines(name):
+        if line.strip():
+            event = decode(line)
+            yield event if event.run_id else replace(event, run_id=run_id)

@@ -1,0 +1,17 @@
+"""What the Makefile promises."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+REPO = Path(__file__).parents[2]
+
+
+def test_make_corpus_reads_the_folder_it_is_given(tmp_path: Path) -> None:
+    """`make corpus SHARED=DIR` passes the folder on, however it was named; without one it says so."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "corpus"]
+    told = subprocess.run([*command, f"SHARED={folder}"], capture_output=True, text=True, check=True).stdout
+    assert f'SHARED="{folder}" tools/run-tests corpus' in told

@@ -1,0 +1,94 @@
+"""Which files a sync and a watch find, and what they say of the others."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+from archive_cases import claude_line, rows, session_path, synced, written
+from opencode_database import create_tables, insert
+from stenograph.archive.home import home_of
+from stenograph.archive.store import Store
+from stenograph.archive.summary import Summary
+from stenograph.archive.sync import sync
+from stenograph.archive.walk import NOT_NAMED_SO, Root, roots_of
+from stenograph.archive.watching import SAFETY_NET, watch
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def test_a_watch_sees_the_first_session_of_a_fresh_home(tmp_path: Path) -> None:
+    """No agent has a folder yet; the first session that is written is there long before everything is looked at."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    home.mkdir()
+    stop, looked = threading.Event(), threading.Event()
+    found: list[Summary] = []
+
+    def tell(summary: Summary) -> None:
+        found.append(summary)
+        looked.set()
+
+    roots = lambda: roots_of({}, home, archive, are_there=False)  # noqa: E731
+    watching = threading.Thread(target=watch, args=(home_of(archive), roots, stop, tell))
+    watching.start()
+    try:
+        assert looked.wait(SAFETY_NET)
+        began = time.monotonic()
+        written(session_path(home), claude_line(1))
+        while not any(summary.new for summary in found) and time.monotonic() - began < SAFETY_NET / 2:
+            time.sleep(0.01)
+    finally:
+        stop.set()
+        watching.join()
+    assert [summary.new for summary in found if summary.new] == [1]
+    assert rows(archive, "SELECT count(*) FROM runs") == [(1,)]
+
+
+def test_sessions_of_a_database_count_as_unchanged(tmp_path: Path) -> None:
+    """Whether nothing in the database changed, or only another session."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    database = home / ".local" / "share" / "opencode" / "opencode.db"
+    database.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(database)) as connection:
+        create_tables(connection)
+        for case in ("tools", "text"):
+            for line in (GOLDEN / "opencode" / case / "input.jsonl").read_bytes().splitlines():
+                insert(connection, json.loads(line))
+        connection.commit()
+    assert synced(home, archive).new == 2
+    again = synced(home, archive)
+    assert (again.new, again.unchanged, again.bytes_read) == (0, 2, 0)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE other (x)")
+        connection.commit()
+    again = synced(home, archive)
+    assert (again.new, again.grown, again.unchanged) == (0, 0, 2)
+
+
+def test_a_named_folder_is_read_by_what_its_files_hold(tmp_path: Path) -> None:
+    """A `.log` file of a known format is kept; what is left out is counted with the reason, at every sync."""
+    folder, archive = tmp_path / "printed", tmp_path / "archive"
+    folder.mkdir()
+    (folder / "run.log").write_bytes((GOLDEN / "codex_exec" / "tools" / "input.jsonl").read_bytes())
+    (folder / "server.log").write_text("started\nlistening\n", "utf-8")
+    (folder / "half.jsonl").write_text('{"type":', "utf-8")
+    (folder / "notes.txt").write_text("hello\n", "utf-8")
+    for _ in range(2):
+        with Store(home_of(archive)) as store:
+            summary = sync(store, [Root(folder.resolve(), None)])
+        assert sum(summary.left_out.values()) == 3
+        assert summary.left_out[NOT_NAMED_SO] == 1
+    assert rows(archive, "SELECT format FROM runs") == [("codex_exec",)]
+
+
+def test_an_agent_s_folder_is_not_asked_about_its_logs(tmp_path: Path) -> None:
+    """In the folder of an agent a log is no transcript, and nothing is said of it."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    session = written(session_path(home), claude_line(1))
+    session.with_suffix(".log").write_bytes(session.read_bytes())
+    summary = synced(home, archive)
+    assert (summary.new, summary.left_out) == (1, {})
