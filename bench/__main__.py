@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import archive, bundle, collector, formats, hook, html, journal, openai, query
+from bench import archive, bundle, collector, formats, hook, html, journal, openai, query, redact
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -22,6 +22,7 @@ ROOMS = {
     "archive": archive.rows,
     "query": query.rows,
     "bundle": bundle.rows,
+    "redact": redact.rows,
 }
 
 

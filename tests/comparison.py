@@ -40,21 +40,14 @@ def count(events: list[Event], report: Report) -> dict[str, Any]:
             if payload.error is not None:
                 counted["failed_results"].setdefault(payload.call_id)
         elif event.type == "token.usage" and isinstance(payload, UsagePayload) and payload.message_id:
-            answer = _answer(payload.message_id)
-            counted["input_tokens"][answer] = payload.input_tokens
-            counted["output_tokens"][answer] = payload.output_tokens
-            counted["cached_tokens"][answer] = payload.cache_read_input_tokens or 0
-            counted["reasoning_tokens"][answer] = payload.reasoning_output_tokens or 0
+            counted["input_tokens"][payload.message_id] = payload.input_tokens
+            counted["output_tokens"][payload.message_id] = payload.output_tokens
+            counted["cached_tokens"][payload.message_id] = payload.cache_read_input_tokens or 0
+            counted["reasoning_tokens"][payload.message_id] = payload.reasoning_output_tokens or 0
     for name in ("tool_uses", "tool_results", "failed_results"):
         counted[name] = list(counted[name])
     counted["text"], counted["thinking"] = "".join(counted["text"]), "".join(counted["thinking"])
     return counted
-
-
-def _answer(message_id: str) -> str:
-    """An answer as its agent names it: where its server only numbers answers, ours has the turn before it."""
-    turn, _, own = message_id.rpartition(":")
-    return message_id if not turn or own.isdigit() else own
 
 
 def oracle(name: str) -> Any:

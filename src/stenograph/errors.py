@@ -6,6 +6,7 @@
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
+    ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
     ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
@@ -38,6 +39,7 @@ __all__ = [
     "InvalidEvidence",
     "InvalidFormat",
     "InvalidQuery",
+    "InvalidRule",
     "InvalidRunId",
     "InvalidTarget",
     "InvalidTool",
@@ -103,6 +105,12 @@ class InvalidFormat(StenographError, ValueError):
 
 class InvalidQuery(StenographError, ValueError):
     """A query has a mistake, would do more than read, or goes beyond a limit."""
+
+    exit_code = 2
+
+
+class InvalidRule(StenographError, ValueError):
+    """A rule for secrets that is not valid, could be slow, or does not do what its examples say."""
 
     exit_code = 2
 

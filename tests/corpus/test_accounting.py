@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from accounting import COUNTER, TABLE, cost_of, counted, naive, plain
+from shared_folder import SHARED
 from stenograph.sources import detect_file
 
-REPO = Path(__file__).parents[2]
-SHARED = REPO.parent / "shared"
 pytestmark = pytest.mark.corpus
 
 _GPTME = "internal__parser__testdata__gptme__2026-06-13-write-hello-world__conversation.jsonl"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from counters import of_bundle, of_pages, of_totals, of_trees
+from shared_folder import SHARED
 from stenograph.errors import StenographError
 from stenograph.fold import action, pair_calls
 from stenograph.fold.agent_tables import tables_of
@@ -17,7 +17,6 @@ from stenograph.model import Event
 from stenograph.sources.conversion import convert
 
 pytestmark = pytest.mark.corpus
-SHARED = Path(os.environ.get("SHARED") or Path(__file__).parents[3] / "shared")
 LARGEST = 3_000_000
 HOSTS_OWN = ("mcp__", "tiny__")
 """Tools of MCP servers: nobody's table can name them."""

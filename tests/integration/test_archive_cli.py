@@ -219,10 +219,10 @@ def test_sql_prints_tables_json_and_csv(steno: Steno, home: Path) -> None:
 
 
 def test_sql_says_what_there_is_to_ask_for(steno: Steno, home: Path, tmp_path: Path) -> None:
-    """Also without an archive: seven views with their columns, and five queries that run."""
+    """Also without an archive: nine views with their columns, and five queries that run."""
     schema = json.loads(steno(tmp_path, "sql", "--schema", "--json").stdout)
     assert [view["name"] for view in schema["views"]] == (
-        ["runs", "events", "entries", "tool_calls", "messages", "usage", "errors"]
+        ["runs", "events", "entries", "tool_calls", "messages", "usage", "errors", "commands", "file_changes"]
     )
     assert len(schema["queries"]) == 5
     text = steno(tmp_path, "sql", "--schema").stdout

@@ -21,6 +21,7 @@ OUR_STYLES = re.compile("\x1b\\[(?:0|2|31|1|32|33|34|35|36|36;1)m")
 
 names = st.sampled_from([*HOSTILE, *SURROGATES])
 maybe_names = st.sampled_from([None, *HOSTILE, *SURROGATES])
+STATUSES = ["running", "waiting", "finished", "failed", "interrupted", "unknown"]
 children = st.deferred(lambda: run_nodes)
 step_nodes: st.SearchStrategy[StepNode] = st.deferred(
     lambda: st.builds(
@@ -29,7 +30,7 @@ step_nodes: st.SearchStrategy[StepNode] = st.deferred(
         kind=names,
         path=names,
         iteration=st.integers(0, 3),
-        status=st.sampled_from(["running", "completed", "failed"]),
+        status=st.sampled_from(STATUSES),
         error=maybe_names,
         started_at=st.sampled_from(["", "2026-06-08T08:14:42Z"]),
         ended_at=st.sampled_from([None, "2026-06-08T08:14:43Z", "2026-06-08"]),
@@ -37,13 +38,15 @@ step_nodes: st.SearchStrategy[StepNode] = st.deferred(
         tool_calls=st.integers(0, 2),
         steps=st.lists(step_nodes, max_size=1).map(tuple),
         child=st.none() | st.none() | children,
+        call_id=maybe_names,
+        call_seq=st.none() | st.integers(1, 9),
     )
 )
 run_nodes: st.SearchStrategy[RunNode] = st.builds(
     RunNode,
     run_id=names,
     name=names,
-    status=st.sampled_from(["running", "completed", "failed", "missing"]),
+    status=st.sampled_from([*STATUSES, "missing"]),
     error=maybe_names,
     started_at=maybe_names,
     ended_at=maybe_names,

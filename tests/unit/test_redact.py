@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import re
+from time import process_time
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -47,7 +48,10 @@ BEGIN = "-----BEGIN " + "RSA PRIVATE KEY-----"
 END = "-----END " + "RSA PRIVATE KEY-----"
 PEM = f"{BEGIN}\n{BODY}\n{BODY}\nQ0c=\n{END}"
 
-mask = default_masker()
+
+def mask(event: Event) -> Event:
+    """The event as a mask gives it that has seen no other."""
+    return default_masker()(event)
 
 
 def an_event(payload: Any = None, *, type: str = "unknown", **more: Any) -> Event:
@@ -136,7 +140,7 @@ def test_the_path_of_a_slack_webhook_is_masked() -> None:
         "API_KEY=«api-key:Zm9vYmFykey=»",
         "API_KEY=«api-key:Zm9vYmFykey==»\nX=1",
         "PASSWORD=«password:mytoken:12»",
-        'cache_key="«high-entropy:9f86d081884c7d659a2feaa0c55ad015»"',
+        'device_key="«high-entropy:9f86d081884c7d659a2feaa0c55ad015»"',
         "x_auth: «high-entropy:Zm9vYmFyYmF6cXV4MTIz9xK0aB»",
         "Authorization: Bearer «authorization:abc.def-123»",
         "authorization: Basic «authorization:dXNlcjpwYXNz»",
@@ -492,6 +496,27 @@ ADVERSARIAL = [
     *("-----BEGIN ", f"{BEGIN}\n", f'{BEGIN}\\n"', f"{BEGIN}\nA ", f"{BEGIN}\n{BODY}\n"),
     *("://", "://a:", "://a:b@", "Bearer ", "Authorization: ", "authorization=", "Cookie: a=b; ", "Cookie: a"),
     *("password=", "token:", 'token="', 'secret=\\"', 'api_key": "', "token=(", "token=$", "auth", "key"),
+    *("cflt", "htpasswd -b .h", "mysql -p", "echo a|", "login ", "password ", "user,password\n", "a,b\n", "|password"),
+    *(
+        "<password>",
+        "<a",
+        "&lt;",
+        "identified by '",
+        "insert into t (password) values ",
+        "('a','b'),",
+        "kind: Secret\n",
+    ),
+    *(
+        "password is ",
+        "from a to ",
+        "密码是",
+        "machine a login b ",
+        "a:5432:b:c:",
+        "\tTRUE\t",
+        "setPassword(",
+        "?sig=",
+        "\\",
+    ),
     *("--token ", "--password-", "[masked:", "password=[masked:x]", "key=a1B2c3D4e5F6g7H8i9J0k ", '{"password":"'),
 ]
 INSIDE = [
@@ -506,11 +531,21 @@ INSIDE = [
 ]
 
 
+def cost(before: str, piece: str, size: int) -> float:
+    """Processor time for a text of that size, the best of three."""
+    text = before + (piece * (size // len(piece) + 1))[:size]
+    times = []
+    for _ in range(3):
+        start = process_time()
+        mask_text(text)
+        times.append(process_time() - start)
+    return min(times)
+
+
 @pytest.mark.parametrize(("before", "piece"), [*(("", piece) for piece in ADVERSARIAL), *INSIDE])
-def test_a_megabyte_of_beginnings_takes_linear_time(before: str, piece: str) -> None:
-    """No pattern looks at the same text over and over; if one did, this would run into the suite's timeout."""
-    text = before + (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
-    assert len(mask_text(text)) <= 20 * len(text)
+def test_ten_times_the_text_takes_about_ten_times_the_work(before: str, piece: str) -> None:
+    """No pattern looks at the same text over and over: that would take a hundred times the work."""
+    assert cost(before, piece, 60_000) < 40 * max(cost(before, piece, 6_000), 0.002)
 
 
 def test_overlapping_finds_become_one_mark_of_the_longest() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -16,6 +17,9 @@ from stenograph.archive.likeness import Key
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
+
+_NEAR = 200
+"""So many of the next calls are compared with one that goes by another id."""
 
 
 class Untold:
@@ -46,7 +50,7 @@ class UntoldEvents:
         self._leads = leads
         self._is_whole = False
         self._by_key: dict[Key, deque[tuple[Untold, int]]] = {}
-        self._calls: dict[tuple[str, bool], list[Untold]] = {}
+        self._calls: dict[tuple[str, bool], deque[Untold]] = {}
         self.aliases: dict[str, str] = {}
         """Calls of the witness by other ids than those of the run."""
         self._latest: dict[str, int | None] = {}
@@ -122,8 +126,10 @@ class UntoldEvents:
             self._enter(likeness.words_key(event), each)
             each.call_ids = likeness.called_ids(event)
             each.words = likeness.call_words(event)
-            if each.words or event.type == "tool.result":
-                self._calls.setdefault((event.type, each.source == "main"), []).append(each)
+            if len(each.call_ids) == 1:
+                self._enter(("call", event.type, each.source == "main", each.call_ids[0]), each)
+            if each.words:
+                self._calls.setdefault((event.type, each.source == "main"), deque()).append(each)
 
     def _enter(self, key: Key | None, each: Untold, block: int = -1) -> None:
         if key is not None:
@@ -165,9 +171,7 @@ class UntoldEvents:
         ids = likeness.called_ids(event)
         if len(ids) != 1:
             return None
-        wanted = [self.aliases.get(ids[0], ids[0])]
-        others = self._calls.get((event.type, event.source == "main"), ())
-        return next((each for each in others if not each.is_told and each.call_ids == wanted), None)
+        return self._first(("call", event.type, event.source == "main", self.aliases.get(ids[0], ids[0])))
 
     def _by_words(self, event: Event) -> Untold | None:
         """The next with the same words, told by another program."""
@@ -184,9 +188,11 @@ class UntoldEvents:
         if not words:
             return None
         adapter = likeness.adapter_of(event)
-        others = self._calls.get((event.type, event.source == "main"), ())
-        fitting = [each for each in others if not each.is_told and each.adapter != adapter]
-        found = max(fitting, key=lambda each: likeness.overlap(words, each.words), default=None)
+        others = self._calls.get((event.type, event.source == "main"), deque())
+        while others and others[0].is_told:
+            others.popleft()
+        fitting = (each for each in others if not each.is_told and each.adapter != adapter)
+        found = max(islice(fitting, _NEAR), key=lambda each: likeness.overlap(words, each.words), default=None)
         if found is None or not likeness.overlap(words, found.words):
             return None
         self._alias(event, found)

@@ -13,6 +13,7 @@ from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.bundle.writing import BundleOptions, Extras, Writing
 from stenograph.errors import InvalidRunId, StenographError, StoreError
+from stenograph.journal.reader import JournalReader, read_events
 from stenograph.model import Event
 from stenograph.model.ids import check_run_id
 
@@ -38,13 +39,27 @@ def create_bundle(
 
 
 def write_bundle(
-    target: Path, events: Iterable[Event], options: BundleOptions, extras: Extras, *, source: str = ""
+    target: Path,
+    events: Iterable[Event],
+    options: BundleOptions,
+    extras: Extras,
+    *,
+    source: str = "",
+    mask: BundleMask | None = None,
 ) -> Path:
-    """The same with everything that only somebody who was there can add."""
+    """The same with everything that only somebody who was there can add.
+
+    `mask` masks, whatever the options say; the one that the options ask for has seen a journal before it masks it.
+    """
     is_named = target.suffix.lower() == ".zip"
     spool = Spool(target.parent if is_named else target)
     try:
-        mask = BundleMask(options.secrets) if options.redact or options.secrets else None
+        if mask is None and (options.redact or options.secrets):
+            mask = BundleMask(options.secrets)
+            if isinstance(events, JournalReader):
+                mask.learn(read_events(events.path))
+            elif isinstance(events, list | tuple):
+                mask.learn(events)
         writing = Writing(spool, RunSource(events, mask=mask, path=source), options, extras, mask)
         manifest = writing.write()
         path = target if is_named else target / bundle_name(manifest)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from stenograph.bundle.secrets import known_secrets
+from stenograph.bundle.secrets import machine_mask
 from stenograph.model import Event
-from stenograph.redact import sharing_mask
 from stenograph.redact.stream import mask_events
 
 T = TypeVar("T")
@@ -17,7 +17,16 @@ class BundleMask:
     """Masks every secret that is known by its shape, by its name, or as one of this machine or of `secrets`."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._mask = sharing_mask({*known_secrets(), *secrets})
+        self._mask = machine_mask(secrets)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was masked in events, by rule."""
+        return self._mask.counts or Counter()
+
+    def learn(self, events: Iterable[Event]) -> None:
+        """Look at a run before it is masked, so that what is secret somewhere is masked everywhere in it."""
+        self._mask.learn(events)
 
     def events(self, events: Iterable[tuple[Event, T]]) -> Iterator[tuple[Event, T]]:
         """The events masked in every field, each with what was given with it."""

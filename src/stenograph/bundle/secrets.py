@@ -1,12 +1,17 @@
-"""Secrets of this machine, which are masked wherever they stand: variables that are named so, and a list of yours."""
+"""The mask of this machine: its secret variables, a list of yours, and the rules of your configuration."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+from stenograph import config
 from stenograph.errors import unreadable
+from stenograph.redact.event import EventMask, sharing_mask
 from stenograph.redact.known import SHORTEST, secrets_among
+from stenograph.redact.own import OwnRules
+from stenograph.redact.rules import with_rules_of
 
 LIST = "STENOGRAPH_SECRETS"
 
@@ -17,6 +22,29 @@ def known_secrets() -> set[str]:
     Raises `SourceError` when that file cannot be read: it was named so that nothing of it is shared.
     """
     return secrets_among(os.environ) | _listed(os.environ.get(LIST) or "")
+
+
+def machine_mask(secrets: Iterable[str] = ()) -> EventMask:
+    """A mask for who reads, with what this machine and its configuration know to be secret.
+
+    Raises `SourceError` for a list or a file of rules that cannot be read, `InvalidRule` for a rule that cannot be
+    used, and `InvalidConfig`.
+    """
+    return sharing_mask({*known_secrets(), *secrets}, own_rules())
+
+
+def own_rules() -> OwnRules:
+    """The rules, names and exceptions of the configuration (`[redact]`)."""
+    path = config.value("redact.rules")
+    rules = None if path is None else with_rules_of(_read(Path(path)), path)
+    return OwnRules(rules, config.value("redact.names") or (), config.value("redact.keep") or ())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def _listed(path: str) -> set[str]:

@@ -25,6 +25,7 @@ COMMANDS = {
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
+    "secrets": "Say where secrets stand in runs.",
     "convert": "Print agents' files as canonical events.",
     "detect": "Say in which format files are written.",
     "formats": "List the formats that can be read.",

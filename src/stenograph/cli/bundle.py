@@ -7,14 +7,24 @@ from pathlib import Path
 import click
 import msgspec
 
-from stenograph.bundle.create import create_bundle
+from stenograph.bundle.create import write_bundle
 from stenograph.bundle.extract import extract_bundle
 from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.verify import BundleReport, verify_bundle
-from stenograph.bundle.writing import BundleOptions
+from stenograph.bundle.writing import BundleOptions, Extras
 from stenograph.cli.checking import check_all
-from stenograph.cli.options import archive_option, json_option, print_json, root_option, tell_of_problems, write_text
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    print_json,
+    redact_option,
+    root_option,
+    tell_of_masked,
+    tell_of_problems,
+    write_text,
+)
 from stenograph.cli.table import print_rows
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.opening import open_run
@@ -38,7 +48,7 @@ def command() -> None:
     "-o", "--output", metavar="FILE", default=".", help="The zip, or a folder to name it in.  [default: here]"
 )
 @click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
-@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of, in every file.")
+@redact_option
 @click.option("--environment/--no-environment", default=True, help="Add system, Python, packages, variables and git.")
 @click.option(
     "--page/--no-page",
@@ -62,12 +72,19 @@ def create(
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
     options = BundleOptions(redact=redact, environment=environment, page=page)
     with open_run(target, root=root, archive=archive_dir) as run:
-        path = create_bundle(output, run.kind.for_bundle(), logs=logs, options=options, source=run.kind.place)
+        mask = BundleMask() if redact else None
+        if mask is not None:
+            mask.learn(run.kind.for_bundle())
+        made_of = run.kind.for_bundle()
+        extras = Extras(logs=None if logs is None else Path(logs))
+        path = write_bundle(Path(output), made_of, options, extras, source=run.kind.place, mask=mask)
         if as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
         else:
             write_text(f"{visible(str(path))}\n")
         tell_of_problems(run.problems())
+        if mask is not None:
+            tell_of_masked(mask.counts)
 
 
 @command.command("show", epilog="Example: steno bundle show bug.zip")

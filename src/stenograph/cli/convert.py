@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import msgspec
 from stenograph.cli.options import (
     archive_option,
     json_document,
-    redact_option,
+    redact_option_of_convert,
     root_option,
+    run_mask,
     say,
+    tell_of_masked,
     tell_of_problems,
     write_bytes,
 )
@@ -43,7 +46,7 @@ BATCH = 1 << 16
     metavar="FILE",
     help="Write what was read, skipped and malformed, file by file, as JSON.",
 )
-@redact_option
+@redact_option_of_convert
 @root_option
 @archive_option
 @click.pass_context
@@ -64,12 +67,15 @@ def command(
     path that cannot be read gives exit code 3; the others are converted all the same.
     """
     spec = None if format_name is None else format_named(format_name)
+    mask = run_mask() if redact else None
+    masked: Counter[str] = Counter()
     code = 0
     files: list[FileReport] = []
     for target in targets:
         try:
             conversion = converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)
-            _write(_lines(_masked(conversion) if redact else conversion, as_entries))
+            _write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
+            masked.update({} if mask is None else mask.latest)
         except SourceError as error:
             say(str(error))
             code = error.exit_code
@@ -81,13 +87,9 @@ def command(
             say(f"{target}: there are no events in it")
     if report_path is not None:
         _write_report(Path(report_path), files)
+    if redact:
+        tell_of_masked(masked)
     ctx.exit(code)
-
-
-def _masked(events: Iterable[Event]) -> Iterator[Event]:
-    from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
-
-    return RunMask().events(events)
 
 
 def _write_report(path: Path, files: list[FileReport]) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 
+from stenograph.errors import StoreError
 from stenograph.model import mend
 from stenograph.render.visible import on_one_line
 
 if TYPE_CHECKING:
+    from stenograph.runs.mask import RunMask
     from stenograph.runs.problem import Problem
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,9 +36,54 @@ def archive_option(command: F) -> F:
     )(command)
 
 
+REPORT = "stenograph.redaction_report"
+
+
 def redact_option(command: F) -> F:
-    """`--redact`: nothing secret is printed."""
-    return click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")(command)
+    """`--redact`: nothing secret is printed; `--report`: what was masked, which `tell_of_masked` writes."""
+    return _redact_option("--report")(command)
+
+
+def redact_option_of_convert(command: F) -> F:
+    """`--redact` where `--report` is taken by what was read."""
+    return _redact_option("--redact-report")(command)
+
+
+def _redact_option(report: str) -> Callable[[F], F]:
+    def decorated(command: F) -> F:
+        command = click.option(
+            report,
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            expose_value=False,
+            callback=lambda ctx, _, path: ctx.meta.update({REPORT: path}),
+            help="With --redact: write how often each rule masked something, as JSON.",
+        )(command)
+        return click.option("--redact", is_flag=True, help="Mask secrets, and say how many.")(command)
+
+    return decorated
+
+
+def run_mask() -> RunMask:
+    """The mask of `--redact`."""
+    from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
+
+    mask = RunMask()
+    mask.count_anew()
+    return mask
+
+
+def tell_of_masked(counts: Mapping[str, int]) -> None:
+    """Say on standard error what `--redact` masked, and write the report that was asked for."""
+    total = sum(counts.values())
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    say(f"masked {total}" + (f" ({', '.join(f'{count} {rule}' for rule, count in ranked)})" if total else ""))
+    path = click.get_current_context().meta.get(REPORT)
+    if path is not None:
+        try:
+            Path(path).write_bytes(json_document({"masked": total, "rules": dict(ranked)}))
+        except OSError as error:
+            raise StoreError(f"cannot write the report to {path}: {error.strerror}; check the folder", path) from error
 
 
 def json_option(command: F) -> F:

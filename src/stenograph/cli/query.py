@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stenograph.cli.options import redact_option, run_mask, tell_of_masked
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.table import form_options, print_rows
 from stenograph.query.bundle_database import bundle_database
@@ -25,9 +26,10 @@ MEMORY = 1 << 30
 @click.argument("query", metavar="QUERY", required=False)
 @click.option("--schema", is_flag=True, help="List the tables, their columns and some useful queries.")
 @limit_options(1_000_000)
+@redact_option
 @form_options
 def command(
-    bundle: str | None, query: str | None, schema: bool, timeout: float, max_rows: int, form: str | None
+    bundle: str | None, query: str | None, schema: bool, timeout: float, max_rows: int, redact: bool, form: str | None
 ) -> None:
     """Ask a debug bundle one SELECT of SQLite, over the tables that --schema lists.
 
@@ -43,4 +45,7 @@ def command(
     limits = Limits(rows=max_rows, seconds=timeout, bytes=MEMORY, heap_bytes=MEMORY)
     with bundle_database(Path(bundle), statement) as connection:
         result = run_sql(connection, statement, limits)
-        print_rows(result.columns, result, form)
+        mask = run_mask() if redact else None
+        print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
+    if mask is not None:
+        tell_of_masked(mask.counts)

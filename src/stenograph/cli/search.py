@@ -5,7 +5,16 @@ from __future__ import annotations
 import click
 import msgspec
 
-from stenograph.cli.options import archive_option, json_option, wants_color, write_bytes, write_text
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    redact_option,
+    run_mask,
+    tell_of_masked,
+    wants_color,
+    write_bytes,
+    write_text,
+)
 from stenograph.cli.scope import scope_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
@@ -31,6 +40,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
 )
+@redact_option
 @archive_option
 @json_option
 def command(
@@ -41,6 +51,7 @@ def command(
     errors: bool,
     rank: bool,
     limit: int,
+    redact: bool,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -51,9 +62,17 @@ def command(
 
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
+    mask = run_mask() if redact else None
     with open_archive(archive_dir) as archive:
         hits = archive.search(
-            " ".join(words), role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, **filters
+            " ".join(words),
+            role=role,
+            tool=tool,
+            errors=errors,
+            rank=rank,
+            limit=limit or None,
+            mask=None if mask is None else mask.event,
+            **filters,
         )
         with archive.reading() as reader:
             names = {} if as_json else short_ids(reader.index)
@@ -63,6 +82,8 @@ def command(
     else:
         color = wants_color()
         write_text("".join(_lines(hit, names, color) for hit in hits))
+    if mask is not None:
+        tell_of_masked(mask.counts)
     if not hits:
         raise click.exceptions.Exit(1)
 

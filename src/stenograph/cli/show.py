@@ -15,6 +15,7 @@ from stenograph.cli.options import (
     redact_option,
     root_option,
     say,
+    tell_of_masked,
     tell_of_problems,
     wants_color,
     write_bytes,
@@ -80,6 +81,8 @@ def command(
         if shown.is_empty:
             say(f"{run.kind.place}: there are no events in it")
         tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)
 
 
 class _Shown:

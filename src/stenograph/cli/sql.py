@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.options import archive_option
+from stenograph.cli.options import archive_option, redact_option, run_mask, tell_of_masked
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import form_options, print_rows
@@ -22,6 +22,7 @@ from stenograph.runs.archive import open_archive, views
 @click.option("--schema", is_flag=True, help="List the views, their columns and some useful queries.")
 @limit_options(100_000)
 @prices_option
+@redact_option
 @archive_option
 @form_options
 def command(
@@ -29,6 +30,7 @@ def command(
     schema: bool,
     timeout: float,
     max_rows: int,
+    redact: bool,
     prices: str | None,
     archive_dir: str | None,
     form: str | None,
@@ -50,4 +52,7 @@ def command(
     statement = statement_of(query)
     with open_archive(archive_dir) as archive, views(archive, prices) as connection:
         result = run_sql(connection, statement, Limits(rows=max_rows, seconds=timeout))
-        print_rows(result.columns, result, form)
+        mask = run_mask() if redact else None
+        print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
+    if mask is not None:
+        tell_of_masked(mask.counts)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
+from stenograph import config
 from stenograph.archive.summary import Summary
-from stenograph.cli.options import archive_option, json_option, print_json, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
 from stenograph.render.visible import on_one_line, visible
-from stenograph.runs.archive import open_archive
+from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.new_secrets import event_counts, new_secrets
 
 _LINE = 79
 _GARBAGE = 100_000
@@ -46,6 +48,7 @@ def command(
     gc.freeze()
     gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
     archive = open_archive(archive_dir)
+    before = event_counts(archive) if config.value("redact.warn") else None
     summary = archive.sync(
         _progress if shows else None,
         home=home,
@@ -62,8 +65,16 @@ def command(
         write_text(summary_text(summary, archive.path))
     for problem in summary.problems:
         click.echo(f"steno: {on_one_line(problem)}", err=True)
+    if before is not None:
+        _warn(archive, before)
     if summary.failed:
         raise click.exceptions.Exit(1)
+
+
+def _warn(archive: Archive, before: Mapping[str, int]) -> None:
+    """Say in which runs secrets are new (`[redact] warn`)."""
+    for run_id, number in new_secrets(archive, before).items():
+        say(f"{number} secrets are new in run {run_id}; steno secrets {run_id} says where")
 
 
 def summary_text(summary: Summary, archive: Path) -> str:

@@ -13,6 +13,7 @@ from stenograph.cli.options import (
     redact_option,
     root_option,
     say,
+    tell_of_masked,
     tell_of_problems,
     wants_color,
     write_bytes,
@@ -87,3 +88,5 @@ def command(
         if not write(lines if last is None else deque(lines, last)):
             say(f"{run.kind.place}: there are no events from number {from_seq} on")
         tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)

@@ -10,6 +10,7 @@ from stenograph.cli.options import (
     print_json,
     redact_option,
     say,
+    tell_of_masked,
     tell_of_problems,
     write_text,
 )
@@ -57,3 +58,5 @@ def command(
         if not written:
             say(f"{run.kind.place}: nothing was written, because no user message is in it")
         tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)

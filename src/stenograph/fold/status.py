@@ -70,6 +70,8 @@ class RunStatus(Struct, omit_defaults=True):
     """The error, or what the run said at its end."""
     is_announced: bool = False
     """The agent says when a turn ends, so an answer alone is none."""
+    announcers: list[str] = field(default_factory=list)
+    """Which programs announced the turn that they tell of: another witness of the run may not announce any."""
     is_open: bool = False
     """A `run.started` without its `run.completed`."""
     is_agents: bool = False
@@ -130,6 +132,8 @@ class RunStatus(Struct, omit_defaults=True):
             case MessagePayload() if not payload.is_chunk:
                 is_stop = payload.role == "user" and _is_interruption(payload, tables_of(adapter).turns.interruptions)
                 self._say(INTERRUPTED if is_stop else _word(payload))
+                if adapter is not None:
+                    self.is_announced = adapter in self.announcers
             case ToolPayload() if event.type == "tool.call":
                 self._say(_WORKING)
                 if payload.call_id and asks_a_person(event):
@@ -152,6 +156,8 @@ class RunStatus(Struct, omit_defaults=True):
             case "begins":
                 self._say(_WORKING)
                 self.is_announced = payload.subtype in turns.announced
+                others = [name for name in self.announcers if name != (adapter or "")]
+                self.announcers = [*others, *([adapter or ""] if self.is_announced else [])]
             case "ends":
                 if self.last not in (FAILED, INTERRUPTED):
                     self._say(_ENDED)

@@ -232,6 +232,15 @@ class Recorder:
         with self._lock:
             if self._closed:
                 return
+        try:
+            self._store_held(None)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
             self._closed = "is closed; open another one to go on with the run"
         try:
             with self._lock:
@@ -256,7 +265,17 @@ class Recorder:
     def _store(self, event: Event) -> Event:
         """Number, write and (unless a sync must come first) publish, in one critical section."""
         if self._mask is not None:
+            self._store_held(event)
             event = self._masked(event)
+        return self._write(event)
+
+    def _store_held(self, event: Event | None) -> None:
+        """Store what the mask held back of a stream and what must come before an event, or before the end (None)."""
+        held = getattr(self._mask, "held", None)
+        for each in held(event, self.run_id) if held is not None else ():
+            self._write(each)
+
+    def _write(self, event: Event) -> Event:
         commits = self._commits
         with self._lock:
             if self._closed or self._state != _READY:
@@ -295,7 +314,7 @@ class Recorder:
 
     def _masked(self, event: Event) -> Event:
         assert self._mask is not None
-        masked = self._mask(event)
+        masked = getattr(self._mask, "streamed", self._mask)(event)
         if masked is event:
             return event
         if not isinstance(masked, Event):

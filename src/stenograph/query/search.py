@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from stenograph.archive.reader import IndexReader
 from stenograph.archive.tables import MS_PER_ID
 from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
+from stenograph.model import Event
 from stenograph.query.language import Query
 from stenograph.query.scope import Parameters, Scope
 from stenograph.query.snippet import Snippet, Snippets
@@ -53,8 +54,12 @@ def search(
     *,
     limit: int = 20,
     by_rank: bool = False,
+    mask: Callable[[Event], Event] | None = None,
 ) -> Iterator[Hit]:
-    """The events in which the query is found, newest first; `by_rank`, the most relevant first."""
+    """The events in which the query is found, newest first; `by_rank`, the most relevant first.
+
+    With a `mask`, snippets are of what it leaves of an event.
+    """
     condition, parameters = _condition(scope or Scope(), wanted or Wanted())
     order = "words.rank" if by_rank else "words.rowid DESC"
     sql = f"""
@@ -70,6 +75,8 @@ def search(
         raise InvalidQuery(f"full text search refuses the query: {error}; make it simpler") from error
     for number, run_id, source, seq, timestamp, role, tool_name in rows:
         event = archive.event(number)
+        if event is not None and mask is not None:
+            event = mask(event)
         yield Hit(
             run_id=run_id,
             source=source,

@@ -4,7 +4,8 @@ Knows the shapes of common secrets and the names under which people keep them; p
 becomes `[masked:<kind>]`, all else stays as it stood: types, lengths of lists and objects, JSON that parses.
 """
 
-from stenograph.redact.event import EventMask, default_masker, sharing_mask
+from stenograph.redact.event import EventMask, sharing_mask
+from stenograph.redact.recording import default_masker
 from stenograph.redact.text import mask_text
 
 __all__ = ["EventMask", "default_masker", "mask_text", "sharing_mask"]

@@ -15,24 +15,23 @@ from collections.abc import Iterator
 from stenograph.redact import guess
 from stenograph.redact.bare import Place, bare_parts
 from stenograph.redact.header import parts_of, scheme_end
-from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, secret_of
+from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, is_name_of_secret, looks_random, secret_of
 from stenograph.redact.span import Span
 
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SIGN = r"""
     [\w-]{0,40}+
     (?P<quote>(?:\\{0,7}+["'`])?)\]?
-    (?P<sign>[ \t]{0,8}+\??(?:=>|:=|=(?![=~])|:(?![:/=]))[ \t]{0,8}+)
+    (?P<sign>[ \t]{0,8}+\??(?:=>|:=|=(?![=~])|:(?![:/=]))[ \t]{0,24}+)
 """
 _NAMES = {word: re.compile(pattern + _SIGN, re.ASCII | re.VERBOSE) for word, pattern in KEYWORDS.items()}
-_FLAG = re.compile(r"--(?P<name>[A-Za-z][\w-]{0,60}+)[ ]{1,4}(?=[^\s-])", re.ASCII)
 _OPENING = re.compile(
     r"(?:(?P<letters>[bruf]{1,2})(?=[\"']))?(?P<escapes>\\{0,7}+)(?P<quote>[\"'`])", re.ASCII | re.IGNORECASE
 )
 _QUOTE_OR_LINE_END = re.compile(r"(?<!\\)(\\*+)([\"'`\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
 _ESCAPES = (0, 1, 3, 7)
 """How many backslashes stand before a quote, by how often the text around it was escaped as JSON."""
-_FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:\.[a-z]+)+", re.ASCII)
+_FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:[._][a-z]+)+", re.ASCII)
 
 
 def assignments(text: str, small: str) -> Iterator[Span]:
@@ -45,9 +44,6 @@ def assignments(text: str, small: str) -> Iterator[Span]:
             for span in value_parts(text, start, _stop(text, start, following), place):
                 done = span.end
                 yield span
-    if "--" in text:
-        for match in _FLAG.finditer(text):
-            yield from value_parts(text, match.end(), len(text), Place(match["name"], match.start(), " ", "--", False))
 
 
 def _names(small: str) -> list[re.Match[str]]:
@@ -76,8 +72,8 @@ def _place(text: str, match: re.Match[str]) -> Place:
     start = match.start("quote") - len(name)
     if before.endswith("\\") and name[0] in "nrt":
         before, name = before + name[0], name[1:]
-    flag = "--" if name.startswith("--") else ""
-    return Place(name.lstrip("-"), start, match["sign"], before + flag, bool(match["quote"]))
+    dashes = name[: len(name) - len(name.lstrip("-"))]
+    return Place(name.lstrip("-"), start, match["sign"], before + dashes, bool(match["quote"]))
 
 
 def value_parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
@@ -95,13 +91,19 @@ def value_parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
     if end is None:
         return bare_parts(text, start, stop, place, secret)
     # In `input("Password: ") + "x"` the quote behind the sign closes a string that began before the name.
-    if not place.quoted_name and text[start : start + 1] in " \t,;:+%.)]}&|":
+    if not place.quoted_name and _closes_string(text, start, end):
         return []
     is_pattern = "r" in (opening["letters"] or "").lower()
     is_command = opening["quote"] == "`" and " " in text[start:end]
     if is_pattern or is_command or not believes(text[start:end], place.name, secret):
         return []
     return parts_of(secret.kind, text, start, end)
+
+
+def _closes_string(text: str, start: int, end: int) -> bool:
+    """Whether what follows a quote shows that the quote closed a string, so that this is code and not a value."""
+    first = text[start : start + 1]
+    return first in " \t,;:)]}" or (first in "+%.&|" and " " in text[start:end])
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
@@ -124,8 +126,8 @@ def believes(value: str, name: str, secret: Secret) -> bool:
         value = value[scheme_end(value, 0, len(value)) :]
     if len(value) < 2 or guess.is_placeholder(value) or guess.is_no_value(value):
         return False
-    if secret.grade is Grade.WEAK:
-        return guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        return looks_random(value, secret)
     if guess.is_prose(value) or guess.is_path(value) or guess.is_version(value):
         return False
     if secret.grade is Grade.FAIR or secret.kind == "authorization":
@@ -134,4 +136,6 @@ def believes(value: str, name: str, secret: Secret) -> bool:
         return "=" in value
     if value.lower() == name.lower():
         return False
-    return not (_FIELD_NAME.fullmatch(value) and holds_keyword(value))
+    return not (
+        _FIELD_NAME.fullmatch(value) and holds_keyword(value) and (secret_of(value) is None or is_name_of_secret(value))
+    )

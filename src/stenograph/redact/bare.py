@@ -7,19 +7,33 @@ from typing import NamedTuple
 
 from stenograph.redact import guess
 from stenograph.redact.header import cookies_at, credentials_at
-from stenograph.redact.name import Grade, Secret, holds_keyword
+from stenograph.redact.name import Grade, Secret, holds_keyword, is_name_of_secret, looks_random
 from stenograph.redact.span import Span
 
 _DELIMITERS = r"\s\"'`\\;&|<>(){}\[\]"
 _ESCAPED = r"\\[!#$%&*@^~=+:?]"
 _BARE = re.compile(rf"(?:[^{_DELIMITERS},=]|{_ESCAPED})+(?:={{1,2}}(?=[{_DELIMITERS},]|\Z))?")
 _SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})+")
+_ODD_SETTING = re.compile(r"[&|>)}][^\s\"'`\\\[]{5,}+(?=\s|\Z)")
+"""A value that begins with a sign of the shell, in a file that no shell reads."""
 _REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+")
 _IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[!?:.]*+", re.ASCII)
 _DOTTED = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+", re.ASCII)
 _LINE_ENDS = re.compile(r"[ \t]*+(?:[\r\n,;}\]&|\"'`]|\\+[nr\"']|\#|//|\Z)", re.ASCII)
 _LINE_START = re.compile(r"(?:^|\\n|[\n{,])[ \t]{0,40}+(?:- )?[\"'`]?\Z", re.ASCII)
 _COMMAND_START = re.compile(r"(?:^|\\n|\n)(?:export |set |env )?\Z", re.ASCII)
+_PROPERTY = re.compile(r"(?<![\w-])-D[\w.]{0,60}\Z", re.ASCII)
+_LINE_END = re.compile(r"[ \t]*+(?:\r?\n|\#|\Z)")
+_LAST_LINE = re.compile(r"\s*+\Z")
+_GOES_ON = re.compile(r"[ \t]++(?:[a-z]++\b|\w++=|--?[a-z])", re.ASCII)
+_SECTION = re.compile(r"(?:^|\n)\[{1,2}[\w.: \"'-]{1,80}\]{1,2}[ \t]*\r?\n[^\[\](){}]*\Z")
+_DATA_LINE = re.compile(
+    r"\n[ \t]*+(?:- )?[\w.-]{1,60}+:[ \t]++(?!(?:str|int|bool|float|string|number|boolean|any|object|bytes)\b)"
+    r"(?:[a-z0-9][\w./:@-]*+|[\"'][^\"'\n]*+[\"'])[ \t]*+(?=\r?\n|\Z)",
+    re.ASCII,
+)
+"""A line of YAML whose value is data and not a type."""
+_NEIGHBOURS = 800
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*+", re.ASCII)
 _SMALL_WORD = re.compile(r"[a-z]{4,}+", re.ASCII)
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
@@ -51,7 +65,7 @@ def bare_parts(text: str, start: int, stop: int, place: Place, secret: Secret) -
     if secret.kind == "authorization":
         return credentials_at(text, start, stop)
     pattern = _SETTING if _is_setting(place) else _BARE
-    match = pattern.match(text, start, stop)
+    match = pattern.match(text, start, stop) or (_ODD_SETTING.match(text, start, stop) if pattern is _SETTING else None)
     if match is None or not _believes(match[0], text, match.end(), place, secret):
         return []
     return [Span(start, _end(text, start, pattern), secret.kind)]
@@ -59,7 +73,7 @@ def bare_parts(text: str, start: int, stop: int, place: Place, secret: Secret) -
 
 def _end(text: str, start: int, pattern: re.Pattern[str]) -> int:
     """Where a secret without quotes ends; one that goes on with a bracket was no code, so the bracket is part of it."""
-    match = pattern.match(text, start)
+    match = pattern.match(text, start) or _ODD_SETTING.match(text, start)
     end = match.end() if match else start
     rest = _REST.match(text, end) if text[end : end + 1] in ("(", "[", "{") else None
     return rest.end() if rest else end
@@ -75,20 +89,26 @@ def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> 
     is_code = _IDENTIFIER.fullmatch(value) is not None
     if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
         return False
-    if secret.grade is Grade.WEAK:
-        return guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        return word.lower() != place.name.lower() and looks_random(value, secret)
     alone = _LINE_ENDS.match(text, end) is not None
+    if value.isdigit() and alone and secret.grade is Grade.SURE and secret.kind == "password":
+        return len(value) >= 4
     if _is_setting(place) or (alone and _is_setting_line(place)):
         return _believes_setting(value, word, place, secret)
     if is_code:
-        return _believes_identifier(word, alone, place, secret)
+        return _believes_identifier(word, text, end, alone, place, secret)
     return _believes_token(value, word, alone)
 
 
 def _is_setting(place: Place) -> bool:
     """Whether the place leaves no doubt that a plain value follows: `NAME=`, `?name=`, `--name=`."""
     return place.sign == "=" and (
-        _ENVIRONMENT.fullmatch(place.name) is not None or place.before.endswith(("?", "&", "--"))
+        _ENVIRONMENT.fullmatch(place.name) is not None
+        or place.before.endswith(("?", "&", "--", "/:", "-literal="))
+        or (place.before.endswith("-") and place.name[0] == "D")
+        or _PROPERTY.search(place.before) is not None
+        or (place.before.endswith(";") and place.name[0].isupper())
     )
 
 
@@ -106,17 +126,43 @@ def _believes_setting(value: str, word: str, place: Place, secret: Secret) -> bo
     return word.lower() != place.name.lower() and _DOTTED.fullmatch(word) is None
 
 
-def _believes_identifier(word: str, alone: bool, place: Place, secret: Secret) -> bool:
-    """Whether a value that could be a variable is a secret: with digits most often, else only alone on its line."""
-    if not alone or holds_keyword(word):
+def _believes_identifier(word: str, text: str, end: int, alone: bool, place: Place, secret: Secret) -> bool:
+    """Whether a value that could be a variable is a secret: with digits mostly, else where a file's line shows it."""
+    has_digit = _DIGIT.search(word) is not None
+    if not alone:
+        # `password: x1y2z3 and go`, `password=x1y2z3 host=db`
+        is_spaced = place.sign.strip() == "=" and place.sign != "="
+        return has_digit and len(word) >= 6 and not is_spaced and _GOES_ON.match(text, end) is not None
+    if has_digit:
+        return len(word) >= 6 and not holds_keyword(word)
+    if secret.grade is not Grade.SURE:
+        return len(word) >= 16 and word.islower() and "_" not in word and place.sign.startswith(": ")
+    if is_name_of_secret(word):
         return False
-    if _DIGIT.search(word):
-        return len(word) >= 6
-    if secret.grade is not Grade.SURE or not _SMALL_WORD.fullmatch(word):
-        return False
+    return _is_line_of_file(word, text, end, place)
+
+
+def _is_line_of_file(word: str, text: str, end: int, place: Place) -> bool:
+    """Whether a name, a sign and a word without digits are a line of a configuration and not of code."""
+    if not _LINE_END.match(text, end):
+        return _SMALL_WORD.fullmatch(word) is not None and place.sign.startswith(": ") and _is_line_start(place)
     if place.sign == "=":
         return _COMMAND_START.search(place.before) is not None
-    return place.sign.startswith(": ") and _LINE_START.search(place.before) is not None
+    if not _is_line_start(place):
+        return False
+    if place.sign.startswith(": ") and _SMALL_WORD.fullmatch(word):
+        return not holds_keyword(word)
+    start = text.rfind("\n", 0, place.start) + 1
+    if start == 0 and _LAST_LINE.match(text, end):
+        return place.sign.startswith(": ")
+    before = text[max(0, start - _NEIGHBOURS) : start]
+    if place.sign.strip() == "=":
+        return _SECTION.search(before) is not None
+    return _DATA_LINE.search(before[-200:]) is not None or _DATA_LINE.match(text, end, end + 200) is not None
+
+
+def _is_line_start(place: Place) -> bool:
+    return _LINE_START.search(place.before) is not None
 
 
 def _believes_token(value: str, word: str, alone: bool) -> bool:

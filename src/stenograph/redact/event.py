@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,10 +13,14 @@ from msgspec.structs import replace
 
 from stenograph.model import AttachmentBlock, Event, ThinkingBlock, Value
 from stenograph.model.block import OPAQUE
+from stenograph.redact.command import argument_secrets
 from stenograph.redact.known import Known
+from stenograph.redact.memory import Memory
+from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import unpacked
 from stenograph.redact.pair import labels_in
-from stenograph.redact.text import TextMask
+from stenograph.redact.span import Span
+from stenograph.redact.text import TextMask, number_kind
 
 _encode = msgspec.json.Encoder().encode
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
@@ -23,43 +28,63 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.Msg
 _BASE64 = "raw_b64"
 _READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
 """Signatures and ciphertext look like secrets, and are worth nothing when a letter of them is changed."""
+_SMALLEST, _LARGEST = 1000, 10**40 - 1
+"""Numbers that may be secrets."""
+_SOURCE_LINE = ("raw", _BASE64)
 _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
 
 
-def default_masker(secrets: Iterable[str] = ()) -> Callable[[Event], Event]:
-    """A mask for `Recorder`: gives the same event back when it holds no secret that we know, and never raises.
+def journal_mask(known: Known) -> EventMask:
+    """A mask for what goes into a journal: what identifies an event stays."""
+    return EventMask(TextMask(known, memory=Memory()), _CARRY_TEXT)
 
-    `secrets` are texts to be masked wherever they stand, beside what is found by its shape or name.
+
+def sharing_mask(secrets: Iterable[str] = (), own: OwnRules | None = None) -> EventMask:
+    """A mask for who reads, not for a journal: names, places and ids may change, too.
+
+    It remembers what it masked, counts it by rule, and `learn` shows it a run before the run is masked.
     """
-    return EventMask(TextMask(Known(secrets)), _CARRY_TEXT).event
-
-
-def sharing_mask(secrets: Iterable[str] = ()) -> EventMask:
-    """A mask for who reads, not for a journal: names, places and ids may change, too."""
-    return EventMask(TextMask(Known(secrets), keeps_ids=False), Event.__struct_fields__)
+    texts = TextMask(Known(secrets), keeps_ids=False, own=own, memory=Memory())
+    return EventMask(texts, Event.__struct_fields__, counts=Counter())
 
 
 class EventMask:
     """Masks the given fields of events."""
 
-    def __init__(self, texts: TextMask, fields: Iterable[str]) -> None:
+    def __init__(self, texts: TextMask, fields: Iterable[str], *, counts: Counter[str] | None = None) -> None:
         self.texts = texts
         self._fields = tuple(fields)
+        self.counts = counts
+        """What was masked, by rule: what a source line repeats of its payload counts once. None: nobody counts."""
+
+    def learn(self, events: Iterable[Event]) -> None:
+        """Look at events without masking them, so that what is secret in one is masked in those before it, too."""
+        counts, self.counts = self.counts, None
+        for event in events:
+            self.event(event)
+        self.counts = counts
 
     def event(self, event: Event) -> Event:
         """The event with its secrets masked; itself when there are none."""
-        if not self._may_hold_secret(event):
+        if not self.may_hold_secret(event):
             return event
         changes: dict[str, Any] = {}
+        said: Counter[str] = Counter()
+        repeated: Counter[str] = Counter()
         for name in self._fields:
+            if self.counts is not None:
+                self.texts.counts = repeated if name in _SOURCE_LINE else said
             before = getattr(event, name)
             after = self._mask_base64(before) if name == _BASE64 else self._mask_tree(before)
             if after is not before:
                 changes[name] = after
+        if self.counts is not None:
+            self.texts.counts = None
+            self.counts.update(said | repeated)
         return replace(event, **changes) if changes else event
 
-    def _may_hold_secret(self, event: Event) -> bool:
+    def may_hold_secret(self, event: Event) -> bool:
         """Whether anything in the event, looked at as the line that it will be, hints at a secret."""
         if event.raw_b64 is not None:
             return True
@@ -89,21 +114,39 @@ class EventMask:
         if isinstance(node, str):
             masked = self.texts.value(name, node, label)
             return node if masked == node else masked
+        if isinstance(node, int) and name is not None and node >= _SMALLEST and not isinstance(node, bool):
+            return self._mask_number(name, node)
         if isinstance(node, AttachmentBlock):
             return self._mask_attachment(node)
         if isinstance(node, ThinkingBlock):
-            return self._mask_fields(node, _READABLE)
+            return self._mask_fields(self._mask_opaque(node), _READABLE)
         if isinstance(node, Value):
             return self._mask_fields(node, node.__struct_fields__)
         if isinstance(node, dict):
             return self._mask_dict(node)
         if isinstance(node, list):
-            items = [self._mask(name, item) for item in node]
+            items = [self._mask(name, item) for item in self._without_arguments(node)]
             return _with_items(node, items) if _are_new(items, node) else node
         if isinstance(node, tuple):
             masked_items = tuple(self._mask(name, item) for item in node)
             return masked_items if _are_new(masked_items, node) else node
         return node
+
+    def _mask_number(self, name: str, number: int) -> Any:
+        """A number whose name calls it secret, as a mark."""
+        kind = None if number > _LARGEST else number_kind(self.texts.promise(name), str(number))
+        return number if kind is None else self.texts.cut(str(number), [Span(0, len(str(number)), kind)])
+
+    def _without_arguments(self, node: list[Any]) -> list[Any]:
+        """The list, if it is a command and its arguments, without their secrets."""
+        if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
+            return node
+        places = [number for number, item in enumerate(node) if isinstance(item, str)]
+        found = argument_secrets([node[number] for number in places])
+        masked = list(node)
+        for place, spans in found.items():
+            masked[places[place]] = self.texts.cut(node[places[place]], spans)
+        return masked
 
     def _mask_fields(self, value: Value, names: Iterable[str]) -> Value:
         changes: dict[str, Any] = {}
@@ -113,6 +156,15 @@ class EventMask:
             if after is not before:
                 changes[name] = after
         return replace(value, **changes) if changes else value
+
+    def _mask_opaque(self, block: ThinkingBlock) -> ThinkingBlock:
+        """A thinking block without the tokens, known by their shape, that somebody put where ciphertext belongs."""
+        changes = {}
+        for name in OPAQUE:
+            before = getattr(block, name)
+            if isinstance(before, str) and (masked := self.texts.without_tokens(before)) != before:
+                changes[name] = masked
+        return replace(block, **changes) if changes else block
 
     def _mask_attachment(self, block: AttachmentBlock) -> Value:
         """The content is left out when it holds a secret; nothing can stand in its place."""

@@ -28,9 +28,9 @@ def parts_of(kind: str, text: str, start: int, end: int) -> list[Span]:
     if kind == "authorization":
         start = scheme_end(text, start, end)
     if kind == "cookie":
-        pairs = [Span(*pair.span(1), kind) for pair in _PAIR.finditer(text, start, end)]
+        pairs = list(_PAIR.finditer(text, start, end))
         if pairs:
-            return pairs
+            return [Span(*pair.span(1), kind) for pair in pairs if not is_placeholder(pair[1])]
     # Line by line, so that a masked text has as many lines as before.
     return [Span(*line.span(), kind) for line in _LINE.finditer(text, start, end)]
 

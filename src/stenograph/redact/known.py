@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
 from stenograph.redact import guess
-from stenograph.redact.name import Grade, secret_of
+from stenograph.redact.name import Grade, looks_random, secret_of
 from stenograph.redact.span import MARK_START, Span
 
 SHORTEST = 4
@@ -49,8 +49,8 @@ def _is_secret(name: str, value: str) -> bool:
     promised = secret_of(name)
     if promised is None or len(value) < _SHORTEST_OF_A_VARIABLE or guess.is_placeholder(value) or guess.is_path(value):
         return False
-    if promised.grade is Grade.WEAK:
-        return guess.is_random(value)
+    if promised.grade <= Grade.WEAK:
+        return looks_random(value, promised)
     return not value.isdigit() and (not value.isalpha() or len(value) > _LONGEST_WORD)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stenograph.redact.pair import labels_in
 from stenograph.redact.span import Span
 
-_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|[\[\]{},]|(?<![\w."+-])([0-9]{4,40}+)(?![\w.+-])', re.DOTALL)
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _OF_PAIR = re.compile(r"(?:name|key|value)\Z", re.IGNORECASE)
 _SPELLED_LETTER = re.compile(r"\\+u00(?:0[9aAdD]|[2-7][0-9a-fA-F])|.", re.DOTALL)
@@ -27,6 +27,7 @@ class Literal(NamedTuple):
     """The key whose value it is, or whose list it stands in; None for a key."""
     label: str | None = None
     """The name that the object gives this value in another field."""
+    is_number: bool = False
 
 
 def is_json(text: str) -> bool:
@@ -48,7 +49,9 @@ def literals(text: str) -> Iterator[Literal]:
     outer: list[str | None] = [None]
     objects: list[dict[str, tuple[int, int]]] = [{}]
     for match in _TOKEN.finditer(text):
-        if match[1] is None:
+        if match[3] is not None:
+            yield Literal(*match.span(3), name, is_number=True)
+        elif match[1] is None:
             if match[0] in "[{":
                 outer.append(name if match[0] == "[" else None)
                 objects.append({})
@@ -63,6 +66,27 @@ def literals(text: str) -> Iterator[Literal]:
             if name is not None and _OF_PAIR.search(name):
                 objects[-1][name] = match.span(1)
             yield Literal(*match.span(1), name)
+
+
+def string_lists(text: str) -> Iterator[list[tuple[int, int]]]:
+    """The lists of JSON text that hold strings alone, each as where the insides of its strings stand."""
+    lists: list[list[tuple[int, int]] | None] = []
+    for match in _TOKEN.finditer(text):
+        if match[3] is not None:
+            continue
+        if match[1] is None:
+            if match[0] in "[{":
+                if lists:
+                    lists[-1] = None
+                lists.append([] if match[0] == "[" else None)
+            elif match[0] != "," and lists:
+                items = lists.pop()
+                if items and len(items) > 1:
+                    yield items
+        elif lists and not match[2]:
+            innermost = lists[-1]
+            if innermost is not None:
+                innermost.append(match.span(1))
 
 
 def _labelled(text: str, fields: dict[str, tuple[int, int]]) -> Iterator[Literal]:

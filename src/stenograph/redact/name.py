@@ -7,10 +7,14 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from stenograph.redact import guess
+
 
 class Grade(IntEnum):
     """How surely a name says that its value is secret."""
 
+    FAINT = 0
+    """Only a value that looks random and is not a digest is one (`key`)."""
     WEAK = 1
     """Only a value that looks random is one (`cache_key`, `auth_state`)."""
     FAIR = 2
@@ -30,8 +34,15 @@ KEYWORDS = {
     "key": r"key(?!s\b|words?\b|board)",
     "token": r"token(?!s\b)",
     "secret": r"secret(?!s\b)",
-    "pass": r"pass(?:w|phrase|code|(?<=_pass)(?![a-z]))",
+    "pass": r"pass(?:w|phrase|code|(?<=_pass)(?![a-z])|(?<=[a-z]pass)(?=[\W_]|$))",
     "pwd": r"pwd",
+    "psk": r"psk(?![a-z])",
+    "pw": r"(?<![a-z])pw(?![a-z])",
+    "pin": r"(?<![a-z])pin(?![a-z])",
+    "kennwort": r"kennwort",
+    "contrase": r"contrase[nñ]a",
+    "passe": r"mot_?de_?passe",
+    "mnemonic": r"mnemonic",
     "credential": r"credential",
     "auth": r"auth(?!or(?!i[sz]))",
     "cookie": r"cookie(?!s\b)",
@@ -52,7 +63,15 @@ _SURE = (
     ("passwd", "password"),
     ("passphrase", "password"),
     ("passcode", "password"),
+    ("passwort", "password"),
+    ("kennwort", "password"),
+    ("contrasena", "password"),
+    ("motdepasse", "password"),
     ("pwd", "password"),
+    ("presharedkey", "password"),
+    ("mnemonic", "secret"),
+    ("seedphrase", "secret"),
+    ("recoveryphrase", "secret"),
     ("apikey", "api-key"),
     ("authkey", "api-key"),
     ("accesskey", "api-key"),
@@ -60,15 +79,20 @@ _SURE = (
     ("secret", "secret"),
     ("secretkey", "secret"),
     ("privatekey", "private-key"),
+    ("clientkeydata", "private-key"),
+    ("sharedkey", "secret"),
+    ("licensekey", "secret"),
     ("signingkey", "secret"),
     ("encryptionkey", "secret"),
     ("masterkey", "secret"),
+    ("oauthbearer", "token"),
     ("authorization", "authorization"),
     ("cookie", "cookie"),
 )
+_SHORT_NAMES = ("psk", "pw", "pin")
 _FAIR = {"token": "token", "auth": "credential", "credential": "credential", "credentials": "credential"}
 _OF_TOKENS = re.compile(
-    r"next|prev|previous|first|last|current|page|continuation|cursor|sync|resume|cancel|cancellation"
+    r"input|output|next|prev|previous|first|last|current|page|continuation|cursor|sync|resume|cancel|cancellation"
     r"|max|min|num|per|eos|bos|pad|unk|sep|cls|mask|stop|special"
 )
 """What stands before `token` where it means a word, a place in a list or a signal."""
@@ -78,6 +102,20 @@ _ABOUT = re.compile(
     r"|hint|label|title"
 )
 """Last words that turn a name into one about a secret, whose value is none itself."""
+_PUBLIC = re.compile(r"public|publishable|pub|pubkey")
+"""What stands in the names of keys that everybody may know."""
+_OF_KEYS = re.compile(
+    r"cache|primary|foreign|sort|partition|idempotency|dedupe|dedup|index|hash|object|storage|lookup|group|routing"
+    r"|integrity"
+    r"|lock|etag|query|map|dict|row|react|shard|s|cookie|cookies"
+)
+"""What stands in the names of keys under which something is kept or found; `s` is what `s3` leaves."""
+_OF_PASSES = re.compile(
+    r"db|database|ssh|smtp|mail|email|user|admin|root|mysql|postgres|pg|redis|ftp|sftp|ldap|sudo|become|login"
+    r"|basic|http|proxy"
+    r"|wifi|auth|my|app|service|mongo|rabbitmq|mq|kafka|vpn|imap|pop|account|host|bind|key|store|zip|archive"
+)
+"""What stands before `pass` where it means a password."""
 _VARIANTS = re.compile(
     r"confirm|confirmation|again|repeat|old|new|current|previous|prod|production|dev|development|test|staging"
     r"|base|value|default|ro|rw|primary|secondary"
@@ -88,6 +126,7 @@ _KEYWORD = re.compile("|".join(KEYWORDS.values()), re.ASCII)
 _ENDS_NAME = re.compile(rf"(?:{_KEYWORD.pattern})[\w-]{{0,60}}+\Z", re.ASCII)
 """Only letters may follow the keyword, as the hints expect it."""
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", re.ASCII)
+_LONGEST = 100
 _SPELLED = re.compile(r"[ -~]{1,100}", re.ASCII)
 
 
@@ -110,9 +149,23 @@ def secret_of(name: str) -> Secret | None:
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and _VARIANTS.fullmatch(words[-1]):
         words.pop()
-    if not words or _ABOUT.fullmatch(words[-1]) or words in (["pwd"], ["oldpwd"]):
+    if not words or _ABOUT.fullmatch(words[-1]) or words == ["oldpwd"] or any(map(_PUBLIC.fullmatch, words)):
         return None
-    return _by_ending(words, name) or Secret("high-entropy", Grade.WEAK)
+    found = _by_ending(words, name)
+    if found is None and any(map(_OF_KEYS.fullmatch, words)):
+        return None
+    return found or Secret("high-entropy", Grade.FAINT if words == ["key"] else Grade.WEAK)
+
+
+def looks_random(value: str, secret: Secret) -> bool:
+    """Whether a value is disorderly enough for a name that promises little."""
+    return guess.is_random(value) and not (secret.grade is Grade.FAINT and guess.is_digest(value))
+
+
+def is_name_of_secret(value: str) -> bool:
+    """Whether a value is itself the name of a secret, such as `userPassword` or `api_key`."""
+    secret = secret_of(value) if len(value) <= _LONGEST else None
+    return secret is not None and secret.grade > Grade.WEAK
 
 
 def _by_ending(words: list[str], name: str) -> Secret | None:
@@ -121,7 +174,9 @@ def _by_ending(words: list[str], name: str) -> Secret | None:
     for ending, kind in _SURE:
         if compact.endswith(ending):
             return Secret(kind, Grade.SURE)
-    if words[-1] == "pass" and name.isupper():
+    if words[-1] == "pass" and (name.isupper() or (len(words) > 1 and _OF_PASSES.fullmatch(words[-2]))):
+        return Secret("password", Grade.SURE)
+    if words[-1] in _SHORT_NAMES:
         return Secret("password", Grade.SURE)
     if compact in _FAIR:
         return Secret(_FAIR[compact], Grade.FAIR)

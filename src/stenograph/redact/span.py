@@ -15,6 +15,8 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+    is_number: bool = False
+    """Whether it is a number of JSON text, in whose place a string must stand."""
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
@@ -34,7 +36,8 @@ def cut(text: str, spans: Iterable[Span]) -> str:
     """The text with a mark in place of every span; the spans are disjoint and in order."""
     pieces: list[str] = []
     done = 0
-    for start, end, kind in spans:
-        pieces += (text[done:start], MARK_START, kind, "]")
+    for start, end, kind, is_number in spans:
+        quote = '"' if is_number else ""
+        pieces += (text[done:start], quote, MARK_START, kind, "]", quote)
         done = end
     return "".join((*pieces, text[done:]))

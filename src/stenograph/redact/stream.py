@@ -15,29 +15,28 @@ from msgspec.structs import replace
 from stenograph.model import Event, MessagePayload, StreamBlock
 from stenograph.redact.event import EventMask
 from stenograph.redact.span import MARK_START, Span
-from stenograph.redact.text import TextMask
 
 T = TypeVar("T")
 _MOST = 4096
 """Events that are held back."""
-_Speaker = tuple[str, str, str, int, tuple[int, ...] | None]
+Speaker = tuple[str, str, str, int, tuple[int, ...] | None]
 
 
 def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[tuple[Event, T]]:
     """The events masked, each with what was given with it."""
     held: list[tuple[Event, T]] = []
-    speakers: set[_Speaker] = set()
+    speakers: set[Speaker] = set()
     for event, more in events:
-        is_chunk = _is_chunk(event)
-        if held and not is_chunk and _speaker(event) in speakers:
+        in_stream = is_chunk(event)
+        if held and not in_stream and speaker_of(event) in speakers:
             yield from _released(held, len(held), mask)
             speakers.clear()
-        if not held and not is_chunk:
+        if not held and not in_stream:
             yield mask.event(event), more
             continue
         held.append((event, more))
-        if is_chunk:
-            speakers.add(_speaker(event))
+        if in_stream:
+            speakers.add(speaker_of(event))
         if len(held) >= _MOST:
             yield from _released(held, len(held) // 2, mask)
     yield from _released(held, len(held), mask)
@@ -45,29 +44,32 @@ def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[
 
 def _released(held: list[tuple[Event, T]], count: int, mask: EventMask) -> Iterator[tuple[Event, T]]:
     """The first of what is held back, masked; all chunks are looked at."""
-    streams: dict[_Speaker, list[int]] = {}
+    streams: dict[Speaker, list[int]] = {}
     for number, (event, _) in enumerate(held):
-        if _is_chunk(event):
-            streams.setdefault(_speaker(event), []).append(number)
+        if is_chunk(event):
+            streams.setdefault(speaker_of(event), []).append(number)
     for numbers in streams.values():
-        texts = masked_chunks([_text(held[number][0]) for number in numbers], mask.texts)
+        texts = masked_chunks([text_of_chunk(held[number][0]) for number in numbers], mask)
         for number, text in zip(numbers, texts, strict=True):
-            held[number] = (_with_text(held[number][0], text), held[number][1])
+            held[number] = (with_text(held[number][0], text), held[number][1])
     released = held[:count]
     del held[:count]
     yield from ((mask.event(event), more) for event, more in released)
 
 
-def masked_chunks(chunks: list[str], texts: TextMask) -> list[str]:
+def masked_chunks(chunks: list[str], mask: EventMask) -> list[str]:
     """The chunks of one text, as many as before, without the secrets in what they say together."""
     starts = list(accumulate(map(len, chunks), initial=0))
-    spans = texts.find(None, "".join(chunks))
+    spans = mask.texts.find(None, "".join(chunks))
     if not spans:
         return chunks
-    return [_cut(chunk, start, spans) for chunk, start in zip(chunks, starts, strict=False)]
+    if mask.counts is not None:
+        mask.counts.update(span.kind for span in spans)
+    return [cut_chunk(chunk, start, spans) for chunk, start in zip(chunks, starts, strict=False)]
 
 
-def _cut(chunk: str, start: int, spans: list[Span]) -> str:
+def cut_chunk(chunk: str, start: int, spans: list[Span]) -> str:
+    """A chunk that begins at `start` of a text, without the spans of that text; a mark stands where a span begins."""
     pieces: list[str] = []
     done, end = start, start + len(chunk)
     for span in spans:
@@ -79,23 +81,27 @@ def _cut(chunk: str, start: int, spans: list[Span]) -> str:
     return "".join((*pieces, chunk[done - start :]))
 
 
-def _is_chunk(event: Event) -> bool:
+def is_chunk(event: Event) -> bool:
+    """Whether an event is a piece of a stream."""
     payload = event.payload
     return (
         isinstance(payload, MessagePayload) and len(payload.blocks) == 1 and isinstance(payload.blocks[0], StreamBlock)
     )
 
 
-def _speaker(event: Event) -> _Speaker:
+def speaker_of(event: Event) -> Speaker:
+    """Whose stream a chunk belongs to."""
     return event.run_id, event.source, event.path, event.iteration, event.iterations
 
 
-def _text(event: Event) -> str:
+def text_of_chunk(event: Event) -> str:
+    """What a chunk says."""
     text: str = event.payload.blocks[0].text
     return text
 
 
-def _with_text(event: Event, text: str) -> Event:
+def with_text(event: Event, text: str) -> Event:
+    """The chunk with another text."""
     (block,) = event.payload.blocks
     return (
         event

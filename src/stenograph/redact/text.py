@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from stenograph.redact import guess
 from stenograph.redact.assignment import assignments
-from stenograph.redact.curl import curl_passwords
+from stenograph.redact.call import call_secrets
+from stenograph.redact.columns import column_secrets
+from stenograph.redact.command import argument_secrets, command_secrets
+from stenograph.redact.file_line import file_secrets
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
 from stenograph.redact.known import Known
-from stenograph.redact.literal import decoded, in_source, is_json, letter_of, literals, spelled_out, to_source
-from stenograph.redact.name import Grade, Secret, is_identifier, secret_of
+from stenograph.redact.literal import (
+    decoded,
+    in_source,
+    is_json,
+    letter_of,
+    literals,
+    spelled_out,
+    string_lists,
+    to_source,
+)
+from stenograph.redact.markup import markup_secrets
+from stenograph.redact.memory import Memory
+from stenograph.redact.name import Grade, Secret, is_identifier, looks_random, secret_of
+from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import holds_packed, packed_secrets
 from stenograph.redact.pair import labelled, pairs
 from stenograph.redact.pem import private_keys
-from stenograph.redact.provider import provider_tokens
+from stenograph.redact.phrase import said_secrets
+from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.span import Span, cut, merge
-from stenograph.redact.url import url_passwords
+from stenograph.redact.sql import sql_secrets
+from stenograph.redact.url import url_secrets
 
 _PASSES = 8
 """A mark can uncover another secret, at whose edge letters stood before; two passes are common, three are rare."""
@@ -29,8 +48,24 @@ _LONGEST_NAME = 100
 class TextMask:
     """Masks texts: secrets by their shape and name, and those that are `known`."""
 
-    def __init__(self, known: Known | None = None, *, keeps_ids: bool = True) -> None:
-        """`keeps_ids` leaves alone what joins records to one another, whatever stands there."""
+    def __init__(
+        self,
+        known: Known | None = None,
+        *,
+        keeps_ids: bool = True,
+        own: OwnRules | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """`keeps_ids` leaves alone what joins records to one another, whatever stands there.
+
+        `own` are the rules, names and exceptions of a user. `memory` takes what is found, so that it is found wherever
+        it stands bare from then on.
+        """
+        self._own = own or OwnRules()
+        self.rules = self._own.rules
+        self.memory = memory
+        self.counts: Counter[str] | None = None
+        """Counts what is masked, by rule, where somebody put a counter."""
         self._known = known or Known()
         self._keeps_ids = keeps_ids
 
@@ -46,23 +81,52 @@ class TextMask:
                 spans = merge((*spans, *labelled(label, text)))
             if not spans:
                 break
-            text = cut(text, spans)
+            text = self.cut(text, spans)
         return text
+
+    def cut(self, text: str, spans: list[Span]) -> str:
+        """The text with marks in place of spans, which are counted and remembered."""
+        if self.counts is not None:
+            self.counts.update(span.kind for span in spans)
+        if self.memory is not None:
+            self.memory.learn(text, spans)
+        return cut(text, spans)
+
+    def without_tokens(self, text: str) -> str:
+        """A text that is not for people, such as a signature, without issued tokens and known secrets; for readers."""
+        if self._keeps_ids:
+            return text
+        found = ((self.rules or built_in()).finds(text), self._known.spans(text))
+        return cut(text, merge(chain.from_iterable(found)))
 
     def may_hold_secret(self, text: str) -> bool:
         """Whether it is worth looking for secrets in a text."""
-        return may_hold_secret(text) or self._known.are_in(text) or holds_packed(text, self.may_hold_secret)
+        return (
+            may_hold_secret(text, self.rules)
+            or self._known.are_in(text)
+            or (self.memory is not None and self.memory.may_find(text))
+            or self._own.may_find(text)
+            or holds_packed(text, self.may_hold_secret)
+        )
+
+    def promise(self, name: str | None) -> Secret | None:
+        """What the key of a value promises about it."""
+        return self._own.promise(name) or _promise(name)
 
     def find(self, name: str | None, text: str) -> list[Span]:
         """The secrets in a text, in order and disjoint."""
         if self._keeps_ids and name is not None and len(name) <= _LONGEST_NAME and is_identifier(name):
             return []
-        secret = _promise(name)
+        secret = self.promise(name)
         named = _named(secret, text) if secret else []
-        if not self.may_hold_secret(text):
-            return named
-        spans = self._in_json(text) if is_json(text) else self._in_text(text)
-        return merge((*spans, *named))
+        if self.may_hold_secret(text):
+            if is_json(text):
+                return self._own.without_kept(text, merge((*self._in_json(text), *named)))
+            named = merge((*self._in_text(text), *named))
+        found = self._own.without_kept(text, named)
+        if self.memory is not None and found:
+            self.memory.learn(text, found)
+        return found
 
     def _in_text(self, text: str) -> Iterator[Span]:
         yield from self._spans(text)
@@ -73,17 +137,28 @@ class TextMask:
                 yield from to_source(letters, 0, merge(self._spans("".join(map(letter_of, letters)))))
 
     def _spans(self, text: str) -> Iterator[Span]:
-        yield from in_text(text)
+        yield from in_text(text, self.rules)
         yield from self._known.spans(text)
+        yield from self._own.spans(text)
+        if self.memory is not None:
+            yield from self.memory.spans(text)
 
     def _in_json(self, text: str) -> Iterator[Span]:
         """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
-        for start, end, name, label in literals(text):
+        for start, end, name, label, is_number in literals(text):
             inner = text[start:end]
-            if label is not None:
+            if is_number:
+                kind = number_kind(self.promise(name), inner)
+                yield from [Span(start, end, kind, is_number=True)] if kind else []
+            elif label is not None:
                 yield from in_source(inner, start, list(labelled(label, decoded(inner))))
-            elif _promise(name) or self.may_hold_secret(inner):
+            elif self.promise(name) or self.may_hold_secret(decoded(inner) if "\\u" in inner else inner):
                 yield from in_source(inner, start, self.find(name, decoded(inner)))
+        for strings in string_lists(text):
+            items = [decoded(text[start:end]) for start, end in strings]
+            for number, spans in argument_secrets(items).items():
+                start, end = strings[number]
+                yield from in_source(text[start:end], start, spans)
 
 
 _PLAIN = TextMask()
@@ -110,8 +185,8 @@ def _named(secret: Secret, text: str) -> list[Span]:
     value = text[start:]
     if guess.is_placeholder(value):
         return []
-    if secret.grade is Grade.WEAK:
-        believed = guess.is_random(value)
+    if secret.grade <= Grade.WEAK:
+        believed = looks_random(value, secret)
     elif secret.grade is Grade.FAIR or (secret.kind == "cookie" and "=" not in value):
         is_label = guess.is_path(value) or (secret.kind != "token" and guess.is_words(value))
         believed = len(value) >= 6 and " " not in value and not is_label
@@ -121,16 +196,30 @@ def _named(secret: Secret, text: str) -> list[Span]:
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
 
 
-def in_text(text: str) -> Iterator[Span]:
+def number_kind(secret: Secret | None, digits: str) -> str | None:
+    """What a number under a key is, if the key calls it a password or a secret and it is long enough to be one."""
+    if secret is None or secret.grade is not Grade.SURE:
+        return None
+    shortest = {"password": 4, "secret": 6}.get(secret.kind)
+    return secret.kind if shortest is not None and len(digits) >= shortest else None
+
+
+def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
     """What the rules find; the first rules name what they find most exactly."""
     small = _small_letters(text)
-    yield from provider_tokens(text)
+    yield from (rules or built_in()).finds(text)
     yield from private_keys(text)
-    yield from url_passwords(text)
-    yield from curl_passwords(text)
+    yield from url_secrets(text)
+    yield from command_secrets(text)
     yield from assignments(text, small)
     yield from pairs(text, small)
     yield from bearer_tokens(text, small)
+    yield from markup_secrets(text, small)
+    yield from sql_secrets(text, small)
+    yield from call_secrets(text)
+    yield from file_secrets(text)
+    yield from column_secrets(text)
+    yield from said_secrets(text, small)
 
 
 def _small_letters(text: str) -> str:

@@ -1,20 +1,44 @@
-"""Passwords inside addresses, as in `postgres://user:password@host/db`."""
+"""Secrets inside addresses: `postgres://user:password@host/db`, and the signatures and keys of a query."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from stenograph.redact.guess import is_placeholder
+from stenograph.redact import guess
 from stenograph.redact.span import Span
 
-_USERINFO = re.compile(r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:))++)@(?=[\w\[{$<%])")
+_USERINFO = re.compile(
+    r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:)|@(?=[^\s/@\"'`\\]{0,80}@))++)@(?=[\w\[{$<%])"
+)
+_EXAMPLES = frozenset(("password", "passwd", "pass", "pwd", "secret", "token"))
+"""What documents write where a password goes."""
+_LONE_USER = re.compile(r"://((?:[^\s/:@\"'`\\\[]|\[(?!masked:)){20,256}+)@(?=[\w])", re.ASCII)
+_ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:[\w.$]{1,60}+/((?:[^\s@\"'`\\\[]|\[(?!masked:)){1,128}+)@", re.ASCII)
+_SIGNED = re.compile(
+    r"(?:[?&;]|&amp;|\\u0026)(?:x-(?:amz|goog|oss|ms|cos)-(?:signature|security-token)|signature|sig|hmac|hash_sig"
+    r"|auth_sig|sign"
+    r"|q-signature|awsaccesskeyid|sas|st_token)=([A-Za-z0-9%+/=_.~-]{4,}+)",
+    re.ASCII | re.IGNORECASE,
+)
 
 
-def url_passwords(text: str) -> Iterator[Span]:
-    """The passwords of addresses that carry one."""
-    if "@" not in text:
-        return
-    for match in _USERINFO.finditer(text):
-        if not is_placeholder(match[1]):
-            yield Span(*match.span(1), "password")
+def url_secrets(text: str) -> Iterator[Span]:
+    """The passwords and signatures of addresses that carry them."""
+    if "@" in text:
+        for pattern in (_USERINFO, _ORACLE):
+            for match in pattern.finditer(text):
+                if not guess.is_placeholder(match[1]) and match[1].lower() not in _EXAMPLES:
+                    yield Span(*match.span(1), "password")
+        for match in _LONE_USER.finditer(text):
+            if guess.is_random(match[1]):
+                yield Span(*match.span(1), "token")
+    if "=" in text:
+        for match in _SIGNED.finditer(text):
+            if not guess.is_placeholder(match[1]):
+                yield Span(*match.span(1), "signature")
+
+
+def may_hold_url_secret(text: str, small: str) -> bool:
+    """Whether an address with a signature may stand in a text; `small` is the text in small letters."""
+    return ("sig" in small or "hmac" in small) and _SIGNED.search(text) is not None

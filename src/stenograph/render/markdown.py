@@ -33,11 +33,7 @@ _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 
 
 def markdown_page(
-    read: Callable[[], Iterable[Event]],
-    *,
-    full: bool = False,
-    life: Life | None = None,
-    prices: Prices | None = None,
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
@@ -45,7 +41,7 @@ def markdown_page(
     `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, life, prices)
+    outline = outline_of(events, prices, life)
     yield _head(outline)
     yield from Layout(outline, MarkdownSkin(full=full)).text(events)
 

@@ -29,7 +29,7 @@ _NAMES_KEPT = 8
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event], life: Life | None = None, prices: Prices | None = None) -> Outline:
+def outline_of(events: Iterable[Event], prices: Prices | None = None, life: Life | None = None) -> Outline:
     """Read the events of a run once, and keep what a page needs to begin.
 
     `life` is what is known of the run's process; None where the events are a part of a run, which has no status.

@@ -92,12 +92,14 @@ class Archive:
         errors: bool = False,
         rank: bool = False,
         limit: int | None = 20,
+        mask: Masker | None = None,
         **filters: Unpack[Filters],
     ) -> Rows[Hit]:
         """The events in which a query is found, newest first; with `rank`, the most relevant first.
 
         `role` is `user`, `assistant`, `tool` or `system`; `tool` the name of one; `errors`: only errors and failed
-        tools. Raises `InvalidQuery` for a mistake in the query.
+        tools; `mask`, such as `default_masker()`, masks what is shown of them.
+        Raises `InvalidQuery` for a mistake in the query.
         """
         from stenograph.query.language import parse_query
         from stenograph.query.search import Wanted, search
@@ -105,7 +107,8 @@ class Archive:
         parsed, scope = parse_query(query), _scope(filters)
         wanted = Wanted(role=role, tool=tool, is_error=errors)
         with self._asked(scope) as reader:
-            return Rows(search(reader, parsed, scope, wanted, limit=-1 if limit is None else limit, by_rank=rank))
+            most = -1 if limit is None else limit
+            return Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=rank, mask=mask))
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
         """Tokens, cost and tool calls by `day`, `week`, `model`, `agent`, `project` or `tool`."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from stenograph.bundle.secrets import known_secrets
+from stenograph.bundle.secrets import machine_mask
 from stenograph.fold.tree import RunNode
 from stenograph.model.event import Event
 from stenograph.model.payload import SystemPayload
-from stenograph.redact.event import EventMask, sharing_mask
+from stenograph.redact.event import EventMask
 from stenograph.redact.stream import mask_events
 from stenograph.runs.info import RunInfo
 
@@ -28,16 +29,62 @@ class RunMask:
         """Without a masker: every secret that we know the shape or name of, and those of this machine."""
         self._mask: EventMask | None = None
         if masker is None:
-            self._mask = sharing_mask(known_secrets())
+            self._mask = machine_mask()
             masker = self._mask.event
         self.event = masker
         """Masks one event, looked at by itself."""
 
+        self._passes: list[Counter[str]] = []
+        self._has_learned = False
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was masked in events, by rule; of a run that was read several times, the time when most was."""
+        return max(self._passes, key=Counter.total, default=Counter())
+
+    @property
+    def latest(self) -> Counter[str]:
+        """What was masked since a run was read from its beginning the last time."""
+        return self._passes[-1] if self._passes else Counter()
+
+    def learn(self, events: Callable[[], Iterable[Event]]) -> None:
+        """Look at a run, the first time, so that what is secret somewhere is masked everywhere in it."""
+        if self._mask is not None and not self._has_learned:
+            self._has_learned = True
+            self._mask.learn(events())
+
+    def count_anew(self) -> None:
+        """A run is read from its beginning."""
+        if self._mask is not None:
+            self._mask.counts = Counter()
+            self._passes.append(self._mask.counts)
+
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events of a run; chunks of a stream are looked at together where the mask can do that."""
+        return (masked for masked, _ in self.pairs(events))
+
+    def pairs(self, events: Iterable[Event]) -> Iterator[tuple[Event, Event]]:
+        """The same, each with the event as it was."""
         if self._mask is None:
-            return map(self.event, events)
-        return (event for event, _ in mask_events(((event, None) for event in events), self._mask))
+            return ((self.event(event), event) for event in events)
+        self.count_anew()
+        return mask_events(((event, event) for event in events), self._mask)
+
+    def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+        """Rows of a table with their texts masked, by the names of their columns."""
+        if self._mask is None:
+            raise TypeError("a masker of your own masks events, not rows")
+        self.count_anew()
+        texts = self._mask.texts
+        texts.counts = self.latest
+        try:
+            for row in rows:
+                yield [
+                    texts.value(name, cell) if isinstance(cell, str) else cell
+                    for name, cell in zip(columns, row, strict=True)
+                ]
+        finally:
+            texts.counts = None
 
     def text(self, text: str) -> str:
         """One text, as the mask treats that of an event."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import TracebackType
@@ -62,8 +63,18 @@ class RunReader:
         source lines, where they are at hand.
         """
         passage = Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit)
-        events = self.kind.events(passage, keep_raw=keep_raw)
-        return events if self._mask is None else self._mask.events(events)
+        if self._mask is None:
+            return self.kind.events(passage, keep_raw=keep_raw)
+        self._mask.learn(self._whole)
+        return self._mask.events(self.kind.events(passage, keep_raw=keep_raw))
+
+    def _whole(self) -> Iterator[Event]:
+        return self.kind.events(Passage(), keep_raw=False)
+
+    @property
+    def masked(self) -> Counter[str]:
+        """How much was masked in the events that were read, by rule."""
+        return Counter() if self._mask is None else self._mask.counts
 
     def entries(
         self,
@@ -76,14 +87,19 @@ class RunReader:
         """The entries of these events; they have the numbers that they have in the whole run."""
         selection = Selection(Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit))
         projector = Projector()
-        for event in self.kind.events(Passage(), keep_raw=True):
-            told = projector.feed(event if self._mask is None else self._mask.event(event))
+        events = self.kind.events(Passage(), keep_raw=True)
+        if self._mask is not None:
+            self._mask.learn(self._whole)
+        pairs = ((event, event) for event in events) if self._mask is None else self._mask.pairs(events)
+        for shown, event in pairs:
+            told = projector.feed(shown)
             if selection.has(event):
                 yield from told
 
     def lines(self, from_seq: int = 1) -> Iterator[tuple[Event, bytes]]:
         """The events that have a number, from one on, each with its JSON line: a journal's own, byte for byte."""
         if self._mask is not None:
+            self._mask.learn(self._whole)
             events = (event for event, _ in self.kind.lines() if event.seq >= from_seq)
             yield from ((event, encode(event)) for event in self._mask.events(events))
             return

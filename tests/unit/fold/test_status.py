@@ -199,6 +199,12 @@ def test_an_answer_inside_an_announced_turn_is_not_its_end() -> None:
     assert status(begun, asked(), said(), system("task_complete", adapter="codex_rollout")) == "finished"
 
 
+def test_a_turn_that_another_witness_announced_is_not_the_agent_s_own() -> None:
+    """A printed session announces its turns; one that went on in the agent's file alone ends with its answer."""
+    printed = [system("init", adapter="gemini_stream"), system("result", adapter="gemini_stream")]
+    assert status(*printed, asked(), said(adapter="gemini_cli")) == "finished"
+
+
 def test_a_workflow_ends_when_it_says_so() -> None:
     """What an agent inside it says is not the end of the workflow."""
     begun, ended = lifecycle("run.started"), lifecycle("run.completed")

@@ -29,6 +29,8 @@ FIELDS = (
     "title",
     "model",
 )
+COPIED = ("tool_calls", "failed_calls", "open_calls", "errors")
+"""What a fork copied counts in the run that it came from, where that is at hand."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,10 @@ def test_a_session_is_the_same_as_journal_bundle_and_archived_run(
         with open_run(create_bundle(tmp_path / "a.zip", open_run(found.path).events(), options=options)) as bundle:
             assert _facts(bundle) == wanted
         with open_archive(home).run(run.kind.run_id) as archived:
-            assert _facts(archived) == wanted
+            kept = _facts(archived)
+        for name in COPIED if "fork" in case else ():  # an archive that has the other run counts these there
+            del kept[name], wanted[name]
+        assert kept == wanted
         recorder.path.unlink()
 
 

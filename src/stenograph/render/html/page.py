@@ -25,11 +25,7 @@ from stenograph.render.survey import outline_of
 
 
 def html_page(
-    read: Callable[[], Iterable[Event]],
-    *,
-    full: bool = False,
-    life: Life | None = None,
-    prices: Prices | None = None,
+    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
@@ -38,7 +34,7 @@ def html_page(
     `life` is what is known of its process; without it the page says no status.
     """
     events = Rereading(read)
-    outline = outline_of(events, life, prices)
+    outline = outline_of(events, prices, life)
     yield _head(outline)
     yield from Layout(outline, HtmlSkin(full=full)).text(events)
     yield _foot(outline)

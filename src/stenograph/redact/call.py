@@ -1,0 +1,71 @@
+"""Secrets in calls: `setPassword("x")`, `login("ada", "x")`, `setdefault("API_KEY", "x")`, `password == "x"`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stenograph.redact import guess
+from stenograph.redact.name import Grade, is_name_of_secret, secret_of
+from stenograph.redact.span import Span
+from stenograph.redact.written import VALUE, value_span
+
+_LITERAL = rf"(?=\\{{0,7}}+[\"'`]){VALUE}"
+_STRING = r"\\{0,7}+[\"'`][^\"'`\\\n]{0,120}+\\{0,7}+[\"'`]"
+_SETTER = re.compile(
+    rf"(?:(?<![A-Za-z0-9])(?:set|with|use)_?(?P<name>[A-Za-z_]{{2,40}}+)|[.:](?P<method>password|passwd|passphrase"
+    rf"|secret|apiKey|api_key|authToken))\(\s{{0,8}}+{_LITERAL}\\{{0,7}}+[\"'`]\s{{0,8}}+\)",
+    re.ASCII,
+)
+_PAIR = re.compile(
+    rf"(?:HTTPBasicAuth|HttpBasicAuth|BasicAuth|basicAuth|basic_auth|BasicAuthentication|NetworkCredential"
+    rf"|PasswordCredentials"
+    rf"|UsernamePasswordCredentials|UsernamePasswordCredential|PasswordAuthentication|PlainAuth|PSCredential"
+    rf"|SqlCredential"
+    rf"|(?:\.|::|->)(?:login|auth|authenticate|credentials|getConnection|setCredentials|createConnection|logon)"
+    rf"|[ (,]auth=|[ (,]\"?auth\"?:[ ])"
+    rf"[(\[](?:\s{{0,8}}+[\w.]{{1,60}}+\s{{0,4}}+,)?"
+    rf"(?:\s{{0,8}}+\\{{0,7}}+[\"'`]{{2}}\s{{0,4}}+,)?\s{{0,8}}+{_STRING}\s{{0,8}}+,\s{{0,8}}+{_LITERAL}",
+    re.ASCII,
+)
+_NAMED = re.compile(
+    rf"(?:define|setdefault|set|put|add|append|header|setHeader|addHeader|setRequestHeader|setProperty|setenv"
+    rf"|putenv|setEnv|getenv"
+    rf"|get|option|config|env|environ|Add|Set|Header"
+    rf"|Setenv)\(\s{{0,8}}+\\{{0,7}}+[\"'](?P<name>[\w.-]{{2,80}}+)\\{{0,7}}+[\"']\s{{0,8}}+,\s{{0,8}}+{_LITERAL}",
+    re.ASCII,
+)
+_COMPARED = re.compile(
+    rf"(?P<name>[A-Za-z_]{{0,40}}(?i:password|passwd|passphrase))\s{{0,4}}+[!=]==?\s{{0,4}}+{_LITERAL}", re.ASCII
+)
+
+
+def call_secrets(text: str) -> Iterator[Span]:
+    """The secrets among the literal arguments of calls."""
+    if "(" in text or "[" in text:
+        for match in _SETTER.finditer(text):
+            yield from _believed(text, match, match["name"] or match["method"])
+        for match in _PAIR.finditer(text):
+            yield from _believed(text, match, "password")
+        for match in _NAMED.finditer(text):
+            yield from _believed(text, match, match["name"])
+    if "=" in text:
+        for match in _COMPARED.finditer(text):
+            yield from _believed(text, match, "password")
+
+
+def _believed(text: str, match: re.Match[str], name: str) -> Iterator[Span]:
+    secret = secret_of(name)
+    if secret is None or secret.grade is not Grade.SURE:
+        return
+    start, end = value_span(match)
+    value = text[start:end].strip()
+    if (
+        guess.is_placeholder(value)
+        or guess.is_no_value(value)
+        or guess.is_prose(value)
+        or value.lower() == name.lower()
+    ):
+        return
+    if len(value) >= 4 and (secret.kind != "authorization" or " " not in value) and not is_name_of_secret(value):
+        yield Span(start, end, secret.kind)

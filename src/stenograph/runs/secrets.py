@@ -1,0 +1,41 @@
+"""Secrets of runs: where they stand, for who wants to know before sharing or committing a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from stenograph.model.event import Event
+from stenograph.redact.event import EventMask
+from stenograph.redact.scan import Sureness, findings
+
+
+class FoundSecret(Struct, frozen=True, kw_only=True):
+    """Where a secret stands. The secret itself is in `value`, which nobody sees unless asked for."""
+
+    run_id: str
+    seq: int
+    field: str
+    rule: str
+    sureness: Sureness
+    value: str
+
+    def to_dict(self, *, show: bool = False) -> dict[str, object]:
+        """The fields as plain values, without the secret unless it is to be shown."""
+        shown = {"run_id": self.run_id, "seq": self.seq, "field": self.field, "rule": self.rule, "sure": self.sureness}
+        return {**shown, "value": self.value} if show else shown
+
+
+def secrets_in(events: Iterable[Event], mask: EventMask) -> Iterator[FoundSecret]:
+    """The secrets of a run's events, in order."""
+    for event in events:
+        for found in findings(event, mask):
+            yield FoundSecret(
+                run_id=event.run_id,
+                seq=event.seq,
+                field=found.field,
+                rule=found.rule,
+                sureness=found.sureness,
+                value=found.value,
+            )
