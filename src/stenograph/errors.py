@@ -16,7 +16,9 @@
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
     │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
     │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
-    │       └── BadSignature               a signature that does not fit what it signs
+    │       ├── BadSignature               a signature that does not fit what it signs
+    │       └── HistoryChanged             an archive is not what a checkpoint says that it was
+    ├── WitnessRefused (OSError)           a witness did not sign a checkpoint, or could not be asked
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
         │   └── ArchiveLocked              another process writes or watches the archive
@@ -34,6 +36,7 @@ __all__ = [
     "AmbiguousRun",
     "ArchiveLocked",
     "BadSignature",
+    "HistoryChanged",
     "InvalidConfig",
     "InvalidEvent",
     "InvalidEvidence",
@@ -50,6 +53,7 @@ __all__ = [
     "StoreClosed",
     "StoreError",
     "StoreLocked",
+    "WitnessRefused",
 ]
 
 
@@ -187,6 +191,22 @@ class BadSignature(InvalidEvidence):
     """A signature does not fit what it signs: one of the two was changed."""
 
     exit_code = 1
+
+
+class HistoryChanged(InvalidEvidence):
+    """An archive is not what a checkpoint says that it was."""
+
+    exit_code = 1
+
+
+class WitnessRefused(StenographError, OSError):
+    """A witness did not sign a checkpoint, or could not be asked."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, url: str) -> None:
+        self.url = url
+        super().__init__(message)
 
 
 class StoreError(StenographError, OSError):

@@ -21,6 +21,8 @@ COMMANDS = {
     "sql": "Ask the archive in SQL.",
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
+    "forget": "Remove runs from the archive, on purpose and for good.",
+    "evidence": "Sign what the archive keeps, and check that it was not changed.",
     "export": "The old spelling of steno restore.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import About, Frame, Header, payload_of
+from stenograph.archive.pack import About, Frame, Header, is_erased, payload_of
 from stenograph.errors import BadSignature, SourceError
 from stenograph.evidence.anchor import Anchor
 from stenograph.evidence.log import Log
@@ -30,7 +30,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that is not as it should be, and where."""
 
     kind: str
-    """`damaged`, `changed`, `missing`, `rewritten`, `foreign` or `unsigned`."""
+    """`damaged`, `changed`, `unfinished`, `missing`, `rewritten`, `foreign` or `unsigned`."""
     message: str
     leaf: int | None = None
     run_id: str | None = None
@@ -63,6 +63,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """Frames whose content was removed on purpose."""
     is_whole: bool
     integrity: list[Finding] = []
+    removals: list[Finding] = []
+    """What says that frames were removed on purpose: each is a leaf of its own."""
     anchors: list[AnchorVerdict] = []
 
     @property
@@ -81,10 +83,14 @@ def audit(
     anchors: Iterable[Anchor] = (),
     keys: Sequence[VerifierKey] = (),
     *,
+    origin: str | None = None,
     quick: bool = False,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Audit the packs in a folder; `quick` leaves out the content of frames."""
+    """Audit the packs in a folder; `quick` leaves out the content of frames.
+
+    With `origin`, the name of the log, a checkpoint of another log is a finding.
+    """
     log = Log(folder)
     names = _Names(log.frames)
     removed = _removed(log.frames)
@@ -98,7 +104,11 @@ def audit(
     ]
     checked = 0
     for index, frame in enumerate(log.frames):
-        if quick or index in removed or not frame.header.length:
+        if quick or not frame.header.length:
+            continue
+        if index in removed:
+            if not is_erased(folder, frame.place):
+                findings.append(names.finding(index, "unfinished", "its removal was begun; run: steno sync"))
             continue
         checked += frame.header.length
         if progress is not None:
@@ -114,13 +124,24 @@ def audit(
         forgotten=len(removed),
         is_whole=not findings,
         integrity=findings,
-        anchors=[_compared(log, names, anchor, keys) for anchor in anchors],
+        removals=[
+            names.finding(index, "removed", _removal(frame))
+            for index, frame in enumerate(log.frames)
+            if frame.header.kind == "forgotten"
+        ],
+        anchors=[_compared(log, names, anchor, keys, origin) for anchor in anchors],
     )
 
 
 def _removed(frames: list[Frame]) -> set[int]:
     """The leaves whose content later frames say was removed on purpose."""
     return {leaf for frame in frames if frame.header.kind == "forgotten" for leaf in frame.header.leaves}
+
+
+def _removal(frame: Frame) -> str:
+    header = frame.header
+    why = f": {header.why}" if header.why else ""
+    return f"content of {len(header.leaves)} leaves removed on purpose by {header.by} at {header.at}{why}"
 
 
 class _Names:
@@ -141,9 +162,10 @@ class _Names:
         """A finding about a frame by its header."""
         about = header.about or self._abouts.get(header.file)
         where = "" if about is None else f" of {about.path}"
+        extent = f", bytes {header.start} to {header.start + header.length}" if header.length else ""
         return Finding(
             kind=kind,
-            message=f"leaf {leaf}, bytes {header.start} to {header.start + header.length}{where}: {what}",
+            message=f"leaf {leaf}{extent}{where}: {what}",
             leaf=leaf,
             run_id=None if about is None else about.run_id,
             path=None if about is None else about.path,
@@ -152,19 +174,24 @@ class _Names:
         )
 
 
-def _compared(log: Log, names: _Names, anchor: Anchor, keys: Sequence[VerifierKey]) -> AnchorVerdict:
+def _compared(
+    log: Log, names: _Names, anchor: Anchor, keys: Sequence[VerifierKey], origin: str | None
+) -> AnchorVerdict:
     checkpoint = anchor.checkpoint
     findings: list[Finding] = []
     is_signed = _is_signed(anchor, keys, findings)
-    if checkpoint.size > log.tree.size:
+    if origin not in (None, checkpoint.origin):
+        message = f"it is a checkpoint of {checkpoint.origin}, and this archive is {origin}"
+        findings.append(Finding(kind="foreign", message=message))
+    elif checkpoint.size > log.tree.size:
         missing = checkpoint.size - log.tree.size
         message = f"the log has {log.tree.size} leaves and the checkpoint says {checkpoint.size}: {missing} are missing"
         findings.append(Finding(kind="missing", message=message))
     elif log.tree.root(checkpoint.size) != checkpoint.root:
         message = f"the first {checkpoint.size} leaves are not those of the checkpoint: history was rewritten"
         findings.append(Finding(kind="rewritten", message=message))
-    is_consistent = not any(each.kind in ("missing", "rewritten") for each in findings)
-    if not is_consistent:
+    is_consistent = not any(each.kind in ("foreign", "missing", "rewritten") for each in findings)
+    if any(each.kind in ("missing", "rewritten") for each in findings):
         findings += _differences(log, names, anchor)
     return AnchorVerdict(
         path=anchor.path,

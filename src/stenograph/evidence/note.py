@@ -113,6 +113,7 @@ class VerifierKey(Struct, frozen=True):
         return None
 
     def _checked(self, note: Note, signature: Signature) -> int:
+        require_cryptography()
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

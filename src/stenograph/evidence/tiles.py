@@ -17,13 +17,24 @@ _LEVELS_A_TILE = 8
 
 
 def write_tiles(folder: Path, tree: MerkleTree, entries: Sequence[bytes], checkpoint: bytes) -> int:
-    """Write every tile, entry bundle and the checkpoint below `folder`, the checkpoint last; how many files."""
+    """Write tiles, entry bundles and the checkpoint below `folder`, the checkpoint last; how many files were written.
+
+    A tile never changes, so one that is there is not written again.
+    """
     count = 0
     for path, data in tiles_of(tree, entries):
-        _write(folder / path, data)
-        count += 1
-    _write(folder / "checkpoint", checkpoint)
+        if not _is_there(folder / path, len(data)):
+            write_file(folder / path, data)
+            count += 1
+    write_file(folder / "checkpoint", checkpoint)
     return count + 1
+
+
+def _is_there(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
 
 
 def tiles_of(tree: MerkleTree, entries: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -48,11 +59,15 @@ def place_of(number: int, width: int) -> str:
     return "/".join(reversed(parts)) + ("" if width == WIDTH else f".p/{width}")
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file that is on the disk itself, whole, before it takes the place of an older one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.name}.partial")
-        partial.write_bytes(data)
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(partial, path)  # noqa: PTH105  # a reader sees the old file or the new one
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check the folder", str(path)) from error
