@@ -25,6 +25,8 @@ COMMANDS = {
     "restore": "Give back the agent's own files of a run.",
     "serve": "Show the runs in a browser, live.",
     "export": "Write runs in the formats that others read.",
+    "forget": "Remove runs from the archive, on purpose and for good.",
+    "evidence": "Sign what the archive keeps, and check that it was not changed.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
