@@ -182,6 +182,7 @@ class Archive:
         """
         from stenograph.archive.store import Store
         from stenograph.archive.sync import sync
+        from stenograph.evidence.after_sync import checkpoint_after
         from stenograph.runs.syncing import wanted_roots
 
         roots = wanted_roots(self._home, home, agents, paths)
@@ -190,7 +191,9 @@ class Archive:
             readable_index(),
             Store(self._home, rebuild=rebuild, patience=_PATIENCE, progress=indexing) as store,
         ):
-            return sync(store, roots, progress)
+            summary = sync(store, roots, progress)
+        checkpoint_after(self._home, summary)
+        return summary
 
     @contextmanager
     def reading(self) -> Iterator[IndexReader]:
