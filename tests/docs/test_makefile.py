@@ -18,7 +18,7 @@ def test_make_corpus_reads_the_folder_it_is_given(tmp_path: Path) -> None:
 
 
 def test_exports_are_read_by_others_before_anything_lands() -> None:
-    """`make interop` gives every exporter that has a reader to it, in an environment of its own, and `.ci/run` runs it."""
+    """`make interop` gives exports to their readers, in an environment of its own, and `.ci/run` runs it."""
     command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "interop"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "tools/interop .venv/bin/python .venv-interop/bin/python" in told
