@@ -15,7 +15,11 @@
     │   └── AgentTimeout (TimeoutError)    it took longer than it may
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
-    │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
+    │       ├── BadSignature               a signature that does not fit what it signs
+    │       └── HistoryChanged             an archive is not what a checkpoint says that it was
+    ├── WitnessRefused (OSError)           a witness did not sign a checkpoint, or could not be asked
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
         │   └── ArchiveLocked              another process writes or watches the archive
@@ -32,8 +36,11 @@ __all__ = [
     "AgentTimeout",
     "AmbiguousRun",
     "ArchiveLocked",
+    "BadSignature",
+    "HistoryChanged",
     "InvalidConfig",
     "InvalidEvent",
+    "InvalidEvidence",
     "InvalidFormat",
     "InvalidOption",
     "InvalidQuery",
@@ -48,6 +55,7 @@ __all__ = [
     "StoreClosed",
     "StoreError",
     "StoreLocked",
+    "WitnessRefused",
 ]
 
 
@@ -180,6 +188,32 @@ class AmbiguousRun(SourceError, LookupError):
 
     def __init__(self, message: str, run_ids: tuple[str, ...]) -> None:
         self.run_ids = run_ids
+        super().__init__(message)
+
+
+class InvalidEvidence(SourceError, ValueError):
+    """A file that should be a checkpoint, key or proof is not one."""
+
+
+class BadSignature(InvalidEvidence):
+    """A signature does not fit what it signs: one of the two was changed."""
+
+    exit_code = 1
+
+
+class HistoryChanged(InvalidEvidence):
+    """An archive is not what a checkpoint says that it was."""
+
+    exit_code = 1
+
+
+class WitnessRefused(StenographError, OSError):
+    """A witness did not sign a checkpoint, or could not be asked."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, url: str) -> None:
+        self.url = url
         super().__init__(message)
 
 
