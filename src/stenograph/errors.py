@@ -5,6 +5,7 @@
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
+    ├── InvalidOption (ValueError)         an option, or a value of one, that a format does not have
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
     ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
@@ -41,6 +42,7 @@ __all__ = [
     "InvalidEvent",
     "InvalidEvidence",
     "InvalidFormat",
+    "InvalidOption",
     "InvalidQuery",
     "InvalidRule",
     "InvalidRunId",
@@ -105,6 +107,12 @@ class InvalidFormat(StenographError, ValueError):
         self.name = name
         self.known = known
         super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
+
+
+class InvalidOption(StenographError, ValueError):
+    """An option, or a value of one, that a format does not have."""
+
+    exit_code = 2
 
 
 class InvalidQuery(StenographError, ValueError):

@@ -45,6 +45,10 @@ class Filters(TypedDict, total=False):
     """The name of the model that was used last, or its beginning."""
     grep: str | None
     """Only runs in which this is found."""
+    with_errors: bool
+    """Only runs in which something failed."""
+    without_children: bool
+    """Only runs that no other run started."""
 
 
 class Stats(Rows[Row]):
@@ -267,4 +271,6 @@ def _scope(filters: Filters) -> Scope:
         model=filters.get("model"),
         period=period_of(filters.get("since"), filters.get("until")),
         grep=None if grep is None else parse_query(grep),
+        with_errors=filters.get("with_errors", False),
+        without_children=filters.get("without_children", False),
     )

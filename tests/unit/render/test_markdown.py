@@ -210,9 +210,9 @@ def test_a_subagent_stands_between_its_call_and_the_result() -> None:
     markdown = _page(list(page_sample.events()))
     call, fold = (
         markdown.index("🔧 **Task**"),
-        markdown.index("<details><summary>Subagent a61a78, 1 tool call</summary>"),
+        markdown.index("<details><summary>Subagent Map the callers (Explore), 1 tool call · a61a78</summary>"),
     )
-    inside, result = markdown.index("git ls-files"), markdown.index("↳ 9.0 s")
+    inside, result = markdown.index("git ls-files"), markdown.index("60 modules; 12 of them")
     assert call < fold < inside < result
     between = markdown[fold:result]
     assert between.count("<details>") == between.count("</details>")
@@ -243,8 +243,8 @@ def test_system_events_are_asides() -> None:
     """What follows one another stands in one fold, which counts them."""
     note = SystemPayload(subtype="hook", text="ran", data={"code": 0})
     markdown = _page([_event("system.event", note, 1), _event("system.event", note, 2), _said("user", _text("hi"))])
-    assert "<details><summary>2 × hook</summary>" in markdown
-    assert markdown.count("**hook**") == 2
+    assert "<details><summary>2 × Hook</summary>" in markdown
+    assert markdown.count("**Hook**") == 2
 
 
 def test_thinking_is_folded_and_exact() -> None:
