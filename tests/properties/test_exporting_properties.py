@@ -12,11 +12,11 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from export_counts import counted
-from golden_cases import CASES, name_of
+from golden_cases import CASES, name_of, run_of
 from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import Exporter, exporters
 from stenograph.fold.losses import KINDS, LossReport
-from stenograph.model import Event, MessagePayload, decode
+from stenograph.model import Event, MessagePayload
 from strategies import BRIEF, runs
 
 EXPORTERS = exporters()
@@ -49,15 +49,10 @@ def check_account(exporter: Exporter, events: list[Event], **options: str) -> by
     return data
 
 
-def golden_events(case: Path) -> list[Event]:
-    """The events of a golden case."""
-    return [decode(line) for line in (case / "expected.jsonl").read_bytes().splitlines()]
-
-
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_every_real_transcript_is_accounted_for_in_every_format(case: Path) -> None:
     """Each text, thought, call, result, report of usage and event is carried or named as dropped, once."""
-    events = golden_events(case)
+    events = run_of(case)
     for exporter in EXPORTERS.values():
         check_account(exporter, events)
 
@@ -91,7 +86,7 @@ def test_any_request_satisfies_what_the_apis_demand(run: list[Event]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_every_real_transcript_gives_requests_that_the_apis_take(case: Path) -> None:
     """The same, for what agents really wrote."""
-    events = golden_events(case)
+    events = run_of(case)
     check_anthropic(json.loads(exported(EXPORTERS["anthropic"], events)[0]))
     check_chat(json.loads(exported(EXPORTERS["openai-chat"], events)[0])["messages"])
     check_responses(json.loads(exported(EXPORTERS["openai-responses"], events)[0])["input"])

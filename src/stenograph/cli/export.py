@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from stenograph.cli.options import (
     json_document,
     json_option,
     print_json,
-    redact_option,
+    redact_option_of_convert,
     root_option,
     say,
+    tell_of_masked,
     tell_of_problems,
     write_bytes,
     write_text,
@@ -49,7 +51,7 @@ def _format_options(command: Any) -> Any:
 @click.option("--to", "format_name", metavar="FORMAT", help="The format to write; --list names them.")
 @click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
 @click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
-@redact_option
+@redact_option_of_convert
 @click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
 @_format_options
 @root_option
@@ -131,14 +133,17 @@ def _export(
     from stenograph.journal.whole_file import write_whole
     from stenograph.runs.opening import open_run
 
+    exporter = exporter_named(format_name)
     is_stdout = output is None or output == "-"
     is_folder = not is_stdout and (str(output).endswith("/") or Path(str(output)).is_dir())
-    if len(targets) > 1 and not is_folder and not exporter_named(format_name).is_lines:
+    if len(targets) > 1 and not is_folder and not exporter.is_lines:
         raise click.UsageError(f"several runs in {format_name} are several files: name a folder that exists with -o")
     exports: list[Export] = []
+    masked: Counter[str] = Counter()
     for target in targets:
-        with open_run(target, root=root, archive=archive_dir) as run:
-            export = export_run(run, format_name, redact=redact, **options)
+        with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
+            export = export_run(run, format_name, redact=None, **options)
+            masked += run.masked
             tell_of_problems(run.problems())
         if is_stdout and export.side_files:
             raise click.UsageError(
@@ -151,6 +156,8 @@ def _export(
         elif is_stdout:
             write_bytes(export.data)
         exports.append(export)
+    if redact:
+        tell_of_masked(masked)
     if not is_stdout and not is_folder:
         if len(exports) == 1:
             exports[0].write(Path(str(output)))

@@ -7,7 +7,7 @@ import sys
 import click
 
 from stenograph.archive.home import home_of
-from stenograph.cli.options import redact_option, say
+from stenograph.cli.options import archive_option, say
 from stenograph.errors import MissingExtra
 
 _LOCAL = ("127.0.0.1", "::1", "localhost")
@@ -27,7 +27,8 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
-@redact_option
+@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
+@archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
 def command(
     port: int | None,
@@ -36,6 +37,7 @@ def command(
     opens: bool | None,
     no_sync: bool,
     redact: bool,
+    archive_dir: str | None,
     verbose: bool,
 ) -> None:
     """Show the runs of the archive in a browser, and what is added to them as it comes, until Ctrl-C.
@@ -55,7 +57,7 @@ def command(
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
 
-    home = home_of()
+    home = home_of(archive_dir)
     home.make()
     access = Access(key_of(home.path))
     sockets, number = sockets_of(host, port)

@@ -11,7 +11,7 @@ from stenograph.export.exporter import Exporter, SideFile, exporter_named
 from stenograph.fold.losses import LossReport
 from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
-from stenograph.runs.opening import open_run
+from stenograph.runs.opening import open_run, reader_of
 from stenograph.runs.reader import RunReader
 
 if TYPE_CHECKING:
@@ -95,16 +95,9 @@ def export_run(run: RunReader | Target, to: str, *, redact: bool | Masker | None
     `open_run` raises.
     """
     exporter = exporter_named(to)
-    if isinstance(run, RunReader):
-        return _exported(exporter, run, redact, options)
-    with open_run(run) as reader:
-        return _exported(exporter, reader, redact, options)
-
-
-def _exported(exporter: Exporter, reader: RunReader, redact: bool | Masker | None, options: dict[str, str]) -> Export:
-    events = reader.events(keep_raw=False)
+    if not isinstance(run, RunReader):
+        with open_run(run, redact=redact) as reader:
+            return Export(exporter, reader.events(keep_raw=False), reader.kind.run_id, options)
     if redact is not None and redact is not False:
-        from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
-
-        events = RunMask(None if redact is True else redact).events(events)
-    return Export(exporter, events, reader.kind.run_id, options)
+        run = reader_of(run.kind, redact)
+    return Export(exporter, run.events(keep_raw=False), run.kind.run_id, options)

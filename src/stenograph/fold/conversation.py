@@ -53,6 +53,8 @@ class ChatRules(Struct, frozen=True, kw_only=True):
     """Why an attachment cannot be held in that place; None when it can."""
     notices: frozenset[str] = frozenset()
     """The kinds of notices that are held."""
+    texts: bool = True
+    """False where only the outline is wanted: texts, thinking, attachments and system prompts are left out."""
     usage: bool = False
     error_flags: bool = True
     """Whether a result can be marked as failed."""
@@ -198,7 +200,10 @@ def conversation(items: Iterable[Turn | Notice], report: LossReport, rules: Chat
             _drop_turn(item, report, "before any user message")
             continue
         turn = _turn(item, report, rules, ids)
-        if turn.system_prompt is not None:
+        if turn.system_prompt is not None and not rules.texts:
+            report.drop("system prompts: left out", turn.seq)
+            turn = replace(turn, system_prompt=None)
+        elif turn.system_prompt is not None:
             if rules.every_system_prompt or prompt is None or prompt == turn.system_prompt:
                 report.carry("system prompts")
                 if prompt == turn.system_prompt and not rules.every_system_prompt:
@@ -207,7 +212,8 @@ def conversation(items: Iterable[Turn | Notice], report: LossReport, rules: Chat
                 report.drop("system prompts: changed later", turn.seq)
                 turn = replace(turn, system_prompt=None)
             prompt = prompt if prompt is not None else item.system_prompt
-        if turn.blocks or turn.calls or turn.system_prompt is not None or turn.usages:
+        is_outline = not rules.texts and turn.records > 0
+        if turn.blocks or turn.calls or turn.system_prompt is not None or turn.usages or is_outline:
             kept.append(turn)
             if turn.records:
                 report.carry(f"{turn.role} messages")
@@ -270,6 +276,8 @@ def _blocks(turn: Turn, report: LossReport, rules: ChatRules) -> Iterator[Block]
                 reason = rules.attachments(block, "user" if turn.role == "user" else "assistant")
             case _:
                 reason = ""
+        if reason is None and not rules.texts:
+            reason = "left out"
         if reason is None:
             report.carry(kind)
             yield block
@@ -302,6 +310,8 @@ def _answer(call: Call, report: LossReport, rules: ChatRules) -> Call:
     blocks = []
     for block in call.blocks:
         reason = rules.attachments(block, "result") if isinstance(block, AttachmentBlock) else None
+        if reason is None and isinstance(block, AttachmentBlock) and not rules.texts:
+            reason = "left out"
         if isinstance(block, AttachmentBlock):
             if reason is None:
                 report.carry("attachments")

@@ -200,7 +200,8 @@ class _Survey:
     def _begin_unit(self, event: Event) -> None:
         if self._count:
             self._units.append(self._unit.facts(self._prices))
-        self._unit = _Unit(self._unit.number + 1, title_of(event.payload), before=self._unit.times.moments[1])
+        before = self._unit.times.moments[1] if self._unit.number else None
+        self._unit = _Unit(self._unit.number + 1, title_of(event.payload), before=before)
         self._end_calls("main")
 
     def _end_calls(self, source: str | None) -> None:

@@ -49,9 +49,9 @@ def _texts(run: RunReader, kind: str) -> Iterator[str]:
 
     match kind:
         case "html":
-            yield from html_page(read, prices=load_prices())
+            yield from html_page(read, life=run.kind.life(), prices=load_prices())
         case "md":
-            yield from markdown_page(read, prices=load_prices())
+            yield from markdown_page(read, life=run.kind.life(), prices=load_prices())
         case "txt":
             yield from (
                 (f"\n{each}" if number else each) for number, each in enumerate(map(format_entry, entries(read())))

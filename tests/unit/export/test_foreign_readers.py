@@ -14,10 +14,9 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from golden_cases import CASES, name_of
+from golden_cases import CASES, name_of, run_of
 from stenograph.export.exporter import exporter_named
 from stenograph.fold.losses import LossReport
-from stenograph.model import decode
 
 READERS = {
     "anthropic": (("messages", TypeAdapter(list[MessageParam])), ("tools", TypeAdapter(list[ToolUnionParam]))),
@@ -28,8 +27,7 @@ READERS = {
 
 def exported(case: Path, name: str, **options: str) -> bytes:
     """The main file of a golden case."""
-    events = [decode(line) for line in (case / "expected.jsonl").read_bytes().splitlines()]
-    pieces = exporter_named(name)(events, LossReport(name), **options)
+    pieces = exporter_named(name)(run_of(case), LossReport(name), **options)
     return b"".join(piece for piece in pieces if isinstance(piece, bytes))
 
 

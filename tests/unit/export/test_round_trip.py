@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from golden_cases import CASES, name_of
+from golden_cases import CASES, name_of, run_of
 from stenograph.export.exporter import exporter_named
 from stenograph.export.wording import result_text, text_of
 from stenograph.fold.exchange import Turn, exchange
 from stenograph.fold.losses import LossReport
-from stenograph.model import Event, TextBlock, decode
+from stenograph.model import Event, TextBlock
 from stenograph.sources.conversion import convert
 from stenograph.sources.detection import format_named
 
@@ -60,12 +60,7 @@ def is_simple(events: list[Event]) -> bool:
     )
 
 
-def golden_events(case: Path) -> list[Event]:
-    """The events of a golden case."""
-    return [decode(line) for line in (case / "expected.jsonl").read_bytes().splitlines()]
-
-
-SIMPLE = [case for case in CASES if is_simple(golden_events(case))]
+SIMPLE = [case for case in CASES if is_simple(run_of(case))]
 
 
 def test_many_cases_are_simple() -> None:
@@ -76,7 +71,7 @@ def test_many_cases_are_simple() -> None:
 @pytest.mark.parametrize("case", SIMPLE, ids=name_of)
 def test_words_calls_and_results_come_back(case: Path, tmp_path: Path) -> None:
     """Through the readers of the three APIs, for every golden case that a request can hold whole."""
-    events = golden_events(case)
+    events = run_of(case)
     want = told(events)
     for name, reader in FORMATS.items():
         path = tmp_path / f"{name}.json"

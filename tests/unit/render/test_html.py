@@ -115,6 +115,14 @@ def test_the_title_is_the_first_prompt_on_one_line() -> None:
     assert outline_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
 
 
+def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
+    """Who worked where, and when: an id says nothing to people."""
+    init = _event(
+        "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
+    )
+    assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+
+
 def test_further_runs_have_anchors_of_their_own() -> None:
     """And an event without a number of its own has none."""
     events = [
@@ -200,7 +208,7 @@ def test_a_failed_call_is_open_and_says_so() -> None:
 def test_calls_that_people_look_for_are_open() -> None:
     """Failures, changes and cards; a command or a file that was read is one line until it is asked for."""
     assert " open>" in _main(_tool("tool.call", {"file_path": "a", "content": "x"}, name="Write"))
-    assert " open>" in _main(_tool("tool.call", {"todos": []}, name="TodoWrite"))
+    assert " open>" in _main(_tool("tool.call", {"plan": "now"}, name="ExitPlanMode"))
     assert " open>" not in _main(_tool("tool.call", {"command": "ls"}), _tool("tool.result", output="a"))
     assert " open>" not in _main(_tool("tool.call", {"file_path": "a"}, name="Read"))
 
@@ -558,6 +566,17 @@ def test_what_markdown_hides_is_shown(words: str) -> None:
     read = Page(prose(words))
     assert all(each in read.text or any(each in link for link in read.links) for each in re.findall(r"\w+", words))
     assert "img" not in read.tags
+
+
+def test_a_drawing_stays_as_it_was_typed() -> None:
+    """Code without a fence and trees of files mean nothing without their spaces."""
+    tree = "src/\n├── a.py\n│   b.py"
+    code = "if x:\n    y()"
+    html = prose(f"See **this**:\n\n{tree}\n\n{code}\n\nend")
+    assert html.count("<pre") == 2
+    assert tree in html
+    assert code in html
+    assert prose(code) == f'<pre dir="auto">{code}</pre>'
 
 
 def test_a_text_that_is_too_long_to_be_prose_is_shown_as_typed() -> None:

@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import page_sample
+from stenograph.fold.prices import Price, Prices
 from stenograph.model import Event, MessagePayload, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
 from stenograph.render.markdown import markdown_page
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
@@ -237,6 +238,15 @@ def test_headings_of_an_agent_are_strong_lines() -> None:
     """The headings of the page are its units alone."""
     assert safe_markdown("## Plan\n\ntext") == "**Plan**\n\ntext\n\n"
     assert safe_markdown("a\n---\nb") == "a\n\n* * *\n\nb\n\n"
+
+
+def test_markdown_says_costs_names_and_outcomes() -> None:
+    """As the page does: agents by their names, dollars per prompt, exit code and time in the head of a call."""
+    prices = Prices({"claude-sonnet-4-5": Price(input=100, output=100)}, "2026-01-01")
+    markdown = "".join(markdown_page(lambda: list(page_sample.events()), prices=prices))
+    assert "- Agent: Claude Code, claude-sonnet-4-5" in markdown
+    assert re.search(r"^_.* · \\\$4\.\d\d_$", markdown, re.MULTILINE)
+    assert re.search(r"^🔧 \*\*Grep\*\* 08:14:07 · 180 ms$", markdown, re.MULTILINE)
 
 
 def test_system_events_are_asides() -> None:

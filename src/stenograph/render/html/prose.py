@@ -26,9 +26,11 @@ LONGEST_LINE = 20_000
 """A line that is longer is not prose, and its marks could cost more time than they are worth."""
 _URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,2000}")
 _TRAILING = ".,;:!?*~_"
-_MARKS = re.compile(r"[`*~\\\t]")
+_MARKS = re.compile(r"[`*~\\\t│├└]")
 _LEADS = re.compile(r"\n(?: {0,3}(?:[-+=>#|:]|\d+[.)])| {4})")
 _UNDERSCORE = re.compile(r"\b_|_\b|(?<!\w)_")
+_DRAWING = ("│", "├", "└")
+"""What the lines of a tree of files begin with."""
 _PARAGRAPHS = re.compile(r"\n[ ]*(?:\n[ ]*)+")
 _ALIGNMENT = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 _TAGS = {"strong_open": "strong", "em_open": "em", "s_open": "s"}
@@ -53,6 +55,7 @@ def has_markup(words: str) -> bool:
     """Whether a text may be anything else than paragraphs; each test begins with characters that are quick to find."""
     return (
         "](" in words
+        or "\n  " in words
         or "http" in words
         or _MARKS.search(words) is not None
         or _LEADS.search(f"\n{words}") is not None
@@ -139,6 +142,9 @@ class _Prose:
         match token.type:
             case "inline":
                 self._parts.append(_inline(token.children or []))
+            case "paragraph_open" if token.level == 0 and (drawn := self._drawn(token)):
+                self._parts.append(pre(drawn))
+                return at + 3
             case "paragraph_open":
                 self._parts.append("" if token.hidden else '<p dir="auto">')
             case "paragraph_close":
@@ -157,6 +163,13 @@ class _Prose:
             case _:
                 self._container(token)
         return at + 1
+
+    def _drawn(self, token: Token) -> str:
+        """The source of a paragraph that only means something as typed: indented lines, trees of files."""
+        first, last = token.map or (0, 0)
+        lines = self._lines[first:last]
+        is_drawn = any(each.startswith("  ") or each[:1] in _DRAWING for each in lines[1:] if each)
+        return "\n".join(lines) if is_drawn else ""
 
     def _container(self, token: Token) -> None:
         if token.nesting < 0:

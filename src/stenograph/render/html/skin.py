@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from stenograph.fold.actions import EDIT, OTHER, PLAN, QUESTION, READ, TODO, WRITE, Action, action, tool_of
+from stenograph.fold.actions import EDIT, OTHER, READ, WRITE, Action, action, tool_of
 from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -31,8 +31,6 @@ from stenograph.transcript.content import as_text, block_text, indented, payload
 
 WORTH_SECONDS = 60
 """Pauses between prompts that are worth telling."""
-_OPEN = (WRITE, EDIT, TODO, QUESTION, PLAN)
-"""Kinds of calls whose inside people look for: changes, and what reads as a card."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -75,31 +73,33 @@ class HtmlSkin:
             marks += '<span class="no">failed</span>'
         elif not facts.answered:
             marks += '<span class="no">no result</span>'
-        is_open = facts.failed or facts.spawns or done.kind in _OPEN or payload.blocks
+        seen, body = self._call_body(payload, about, done.kind)
+        is_open = facts.failed or facts.spawns or done.kind in (WRITE, EDIT) or seen or payload.blocks
         head = (
             f'<details class="ev tool {done.kind}{" failed" if facts.failed else ""}"{_id(anchor)}'
             f"{' open' if is_open else ''}><summary><b>{line(payload.name) or 'tool'}</b>"
             f'<code dir="auto">{line(about)}</code>{marks}'
         )
-        body = self._call_body(payload, about, done.kind)
-        return head, f'{_at(event, anchor)}</summary><div class="body">{body}', "</div></details>\n"
+        return head, f'{_at(event, anchor)}</summary><div class="body">{seen}{body}', "</div></details>\n"
 
-    def _call_body(self, payload: ToolPayload, about: str = "", kind: str = OTHER) -> str:
+    def _call_body(self, payload: ToolPayload, about: str = "", kind: str = OTHER) -> tuple[str, str]:
+        """What was given: as a card where there is one for it, and what the card does not show."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
         seen, rest = card(kind, payload.input, self._highlighter)
         error = "" if payload.error is None else pre(payload.error)
-        return shown + seen + given_html(rest, full=self._full, shown=about, highlighter=self._highlighter) + error
+        given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
+        return seen, shown + given + error
 
     def outcome(self, call: Event, payload: ToolPayload) -> str:
         says, figures = first_line(call, payload), figures_of(call, payload)
-        mark = "✗" if payload.error is not None else "✓"
+        mark = "✗" if payload.error is not None else "" if figures.startswith("exit") else "✓"
         out = f'<span class="out" dir="auto">{line(says)}</span>' if says else ""
-        return f'{out}<small class="took">{mark}{f" {line(figures)}" if figures else ""}</small>'
+        return f'{out}<small class="took">{line(f"{mark} {figures}".strip())}</small>'
 
     def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
         told = "Seen by the router, too" if payload.fidelity == "router" else "Told by the agent, too"
         head = f'<details class="witness"{_id(anchor)}><summary>{told}{_at(event, anchor)}</summary>'
-        return f"{head}{self._call_body(payload)}</details>"
+        return f"{head}{''.join(self._call_body(payload))}</details>"
 
     def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
         kind = "res failed" if payload.error is not None else "res"

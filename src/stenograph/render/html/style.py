@@ -102,13 +102,14 @@ font-size:.8rem;opacity:.85}.tool>summary .out::before{content:"→ "}
 .plus{color:var(--good)}.minus{color:var(--bad)}.tool[open]>summary .out{display:none}
 .tool>summary code{background:none;color:var(--soft);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
 min-width:0}
+.tool:not([open])>summary:has(.out) code{max-width:60%}
 .tool[open]>summary{flex-wrap:wrap}.tool[open]>summary code{white-space:pre-wrap}
 .tool[open]>summary{border-bottom:1px solid var(--line)}
 .body{padding:.4rem .8rem .6rem}
 .tool.failed{border-color:var(--bad)}.tool .no,.res .no{font-weight:600;flex:none;font-size:.8rem}
 .command{background:none;border:1px dashed var(--line);padding:.45rem .7rem}
 .command::before{content:"$ ";color:var(--good);font-weight:700}
-.res{border-radius:8px;display:flow-root}.res>.at{float:right}
+.res{border-radius:8px;display:flow-root}.res>.at{float:right;margin:.7rem .5rem 0 0}
 .res.failed>pre{background:var(--badbg)}
 .res .empty,.empty{color:var(--soft);font-style:italic;font-size:.82rem}
 .more>summary{font-size:.8rem;color:var(--accent);padding:.1rem .2rem}
@@ -124,6 +125,8 @@ background:var(--bg)}
 .agent>summary{font-weight:600}.agent>summary small{font-weight:400;color:var(--soft)}
 .agent>.body>.user{font-size:.92rem}
 .asides{display:none}body:has(#noise:checked) .asides,.asides:has(:target){display:block}
+body:not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
+.page:not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
 .asides,.witness{font-size:.78rem;color:var(--soft);margin:.3rem 0}
 .asides>summary,.notice>summary,.think>summary{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .aside{display:flow-root;margin:.3rem 0 .3rem 1.1rem;padding-left:.7rem;border-left:2px solid var(--line)}
@@ -165,6 +168,7 @@ max-height:14rem;
 border:1px solid var(--line);
 border-radius:10px;padding:.6rem;margin-bottom:1.2rem}.top{padding-top:1.2rem}.top h1{font-size:1.25rem}
 .facts{gap:.3rem 1rem}.tool>summary .out{display:none}.tools button{min-height:2.75rem}.help{left:1rem}
+#theme,#keys{display:none}
 .tools{margin:-1.5rem 0 1rem}.user{padding:.7rem .8rem}dl{grid-template-columns:minmax(0,1fr);gap:0}
 dd{margin-bottom:.3rem}
 .body{padding:.3rem .6rem .5rem}.body .body{padding:.2rem .4rem}}
