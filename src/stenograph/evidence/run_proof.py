@@ -62,8 +62,8 @@ def proof_of_run(signed: SignedLog, kept: Path, run_id: str) -> Iterator[tuple[s
         yield f"original-{index}", payload_of(kept, frame.place, frame.header.length, frame.header.sha256)
 
 
-def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> ProofReport:
-    """Check the files of a proof against each other, and the checkpoint by the keys."""
+def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey], run_id: str | None = None) -> ProofReport:
+    """Check the files of a proof against each other, and the checkpoint by the keys; with `run_id`, whose run it is."""
     try:
         note = parse_note(files[CHECKPOINT])
     except KeyError:
@@ -75,6 +75,8 @@ def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> 
         findings += _wrong(files, index, note)
     if not leaves:
         findings.append("it has no leaf")
+    elif run_id is not None and run_id not in _runs(files, leaves):
+        findings.append(f"it is the proof of another run than {run_id}")
     is_signed = any(key.check(note) is not None for key in keys) if keys else None
     if is_signed is False:
         findings.append("no key that was given has signed the checkpoint")
@@ -86,6 +88,18 @@ def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> 
         is_signed=is_signed,
         findings=tuple(findings),
     )
+
+
+def _runs(files: Mapping[str, bytes], leaves: Sequence[int]) -> set[str]:
+    found = set()
+    for index in leaves:
+        try:
+            about = msgspec.json.decode(files[f"leaf-{index}.json"], type=Header).about
+        except msgspec.MsgspecError:
+            continue
+        if about is not None:
+            found.add(about.run_id)
+    return found
 
 
 def _wrong(files: Mapping[str, bytes], index: int, note: Note) -> Iterator[str]:
