@@ -7,13 +7,12 @@ checkpoint signs. The key that checks the signature comes from elsewhere, never 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import Header, payload_of
+from stenograph.archive.pack import Header, content_of, is_content
 from stenograph.errors import InvalidEvidence, RunNotFound
 from stenograph.evidence.anchor import CHECKPOINT
 from stenograph.evidence.checkpoint import checkpoint_of
@@ -59,7 +58,10 @@ def proof_of_run(signed: SignedLog, kept: Path, run_id: str) -> Iterator[tuple[s
         proof = InclusionProof(index, tuple(signed.log.tree.inclusion_proof(index)), signed.note)
         yield f"leaf-{index}.json", frame.text
         yield f"leaf-{index}.tlog-proof", proof.encode()
-        yield f"original-{index}", payload_of(kept, frame.place, frame.header.length, frame.header.sha256)
+        salt, data = content_of(kept, frame.place, frame.header)
+        yield f"original-{index}", data
+        if salt:
+            yield f"salt-{index}", salt
 
 
 def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey], run_id: str | None = None) -> ProofReport:
@@ -113,6 +115,5 @@ def _wrong(files: Mapping[str, bytes], index: int, note: Note) -> Iterator[str]:
         return
     if proof.checkpoint.text != note.text or proof.index != index or proof.proves(entry) is None:
         yield f"leaf {index} is not in the log by its proof"
-    digest = sha256(original).hexdigest() if original else ""
-    if original is None or len(original) != header.length or digest != header.sha256:
+    if original is None or not is_content(header, files.get(f"salt-{index}", b""), original):
         yield f"the original bytes of leaf {index} are not what the leaf says"
