@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("ours", deadline=None, derandomize=True)
-settings.register_profile("fuzz", deadline=None, max_examples=1000, print_blob=True)
+settings.register_profile("fuzz", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stenograph.model import Event, decode
+
 FOLDER = Path(__file__).parent / "golden"
 CASES = sorted(path.parent for path in FOLDER.glob("*/*/origin.md"))
 
@@ -23,3 +25,9 @@ def files_of(case: Path) -> list[Path]:
 def name_of(case: Path) -> str:
     """`<format>/<case>`."""
     return f"{case.parent.name}/{case.name}"
+
+
+def run_of(case: Path) -> list[Event]:
+    """The events of the first run of a case."""
+    events = [decode(line) for line in (case / "expected.jsonl").read_bytes().splitlines()]
+    return [event for event in events if event.run_id == events[0].run_id]

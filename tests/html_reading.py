@@ -12,10 +12,11 @@ VOID = {"meta", "input", "img", "hr"}
 PLAIN = {"html", "head", "body", "title", "style", "script", "header", "h1", "nav", "ol", "ul", "li", "main", "section"}
 PLAIN |= {"h2", "h3", "h4", "h5", "h6", "article", "details", "summary", "div", "span", "small", "b", "bdi", "code"}
 PLAIN |= {"pre", "p", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "s", "a", "dl", "dt"}
-PLAIN |= {"dd", "footer", "output", "button"}
+PLAIN |= {"dd", "footer", "output", "button", "time", "label"}
 ATTRIBUTES = {"class": r"[a-z0-9 -]+", "id": r"[a-z0-9-]+", "dir": "auto", "lang": "en", "open": "", "hidden": ""}
 ATTRIBUTES |= {"href": r"#[a-z0-9-]+|https?://[A-Za-z0-9][\x21-\x7e]*", "rel": "noopener noreferrer nofollow"}
-ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+"}
+ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+", "value": r"\d+"}
+ATTRIBUTES |= {"datetime": r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)"}
 FREE = {"title", "alt", "aria-label", "content", "placeholder"}
 FIXED = {"meta": {"charset", "http-equiv", "name", "content"}, "input": {"id", "type", "placeholder", "aria-label"}}
 FIXED["input"] |= {"autocomplete", "spellcheck"}

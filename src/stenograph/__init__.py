@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stenograph.adapters.collector_config import TranscriptCollectorConfig
     from stenograph.bundle import DebugBundle, debug_bundle
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
+    from stenograph.export.exporting import Export, export_run
     from stenograph.journal.follow import follow
     from stenograph.journal.reader import read_events
     from stenograph.journal.recorder import Recorder
@@ -47,6 +48,7 @@ _HOMES = {
     "Archive": "runs.archive",
     "DebugBundle": "bundle",
     "Event": "model",
+    "Export": "export.exporting",
     "InvalidEvent": "errors",
     "Recorder": "journal.recorder",
     "Run": "journal.run",
@@ -66,6 +68,7 @@ _HOMES = {
     "debug_bundle": "bundle",
     "default_masker": "redact",
     "entries": "transcript",
+    "export_run": "export.exporting",
     "follow": "journal.follow",
     "format_transcript": "transcript",
     "open_archive": "runs.archive",
@@ -83,6 +86,7 @@ __all__ = [
     "Archive",
     "DebugBundle",
     "Event",
+    "Export",
     "InvalidEvent",
     "Recorder",
     "Run",
@@ -102,6 +106,7 @@ __all__ = [
     "debug_bundle",
     "default_masker",
     "entries",
+    "export_run",
     "follow",
     "format_transcript",
     "open_archive",

@@ -57,6 +57,9 @@ KEYS = (
     Key("redact.names", "texts", "STENOGRAPH_REDACT_NAMES", "", "further names whose values are secret"),
     Key("redact.keep", "texts", "STENOGRAPH_REDACT_KEEP", "", "texts that are never masked"),
     Key("redact.warn", "flag", "STENOGRAPH_REDACT_WARN", "", "let `steno sync` warn about secrets that are new"),
+    Key("evidence.key", "path", "STENOGRAPH_EVIDENCE_KEY", "--key", "the key that signs checkpoints of an archive"),
+    Key("evidence.to", "texts", "STENOGRAPH_EVIDENCE_TO", "--to", "folders that get a copy of every checkpoint"),
+    Key("evidence.witnesses", "texts", "STENOGRAPH_EVIDENCE_WITNESSES", "--witness", "witnesses that cosign them"),
     Key("prices.file", "path", "STENOGRAPH_PRICES", "--prices", "a table of prices of your own, over the one shipped"),
 )
 """Every key that a file may have."""

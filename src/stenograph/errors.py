@@ -5,6 +5,7 @@
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
+    ├── InvalidOption (ValueError)         an option, or a value of one, that a format does not have
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
     ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
@@ -14,7 +15,11 @@
     │   └── AgentTimeout (TimeoutError)    it took longer than it may
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
-    │   └── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
+    │       ├── BadSignature               a signature that does not fit what it signs
+    │       └── HistoryChanged             an archive is not what a checkpoint says that it was
+    ├── WitnessRefused (OSError)           a witness did not sign a checkpoint, or could not be asked
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
         │   └── ArchiveLocked              another process writes or watches the archive
@@ -31,9 +36,13 @@ __all__ = [
     "AgentTimeout",
     "AmbiguousRun",
     "ArchiveLocked",
+    "BadSignature",
+    "HistoryChanged",
     "InvalidConfig",
     "InvalidEvent",
+    "InvalidEvidence",
     "InvalidFormat",
+    "InvalidOption",
     "InvalidQuery",
     "InvalidRule",
     "InvalidRunId",
@@ -46,6 +55,7 @@ __all__ = [
     "StoreClosed",
     "StoreError",
     "StoreLocked",
+    "WitnessRefused",
 ]
 
 
@@ -97,6 +107,12 @@ class InvalidFormat(StenographError, ValueError):
         self.name = name
         self.known = known
         super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
+
+
+class InvalidOption(StenographError, ValueError):
+    """An option, or a value of one, that a format does not have."""
+
+    exit_code = 2
 
 
 class InvalidQuery(StenographError, ValueError):
@@ -172,6 +188,32 @@ class AmbiguousRun(SourceError, LookupError):
 
     def __init__(self, message: str, run_ids: tuple[str, ...]) -> None:
         self.run_ids = run_ids
+        super().__init__(message)
+
+
+class InvalidEvidence(SourceError, ValueError):
+    """A file that should be a checkpoint, key or proof is not one."""
+
+
+class BadSignature(InvalidEvidence):
+    """A signature does not fit what it signs: one of the two was changed."""
+
+    exit_code = 1
+
+
+class HistoryChanged(InvalidEvidence):
+    """An archive is not what a checkpoint says that it was."""
+
+    exit_code = 1
+
+
+class WitnessRefused(StenographError, OSError):
+    """A witness did not sign a checkpoint, or could not be asked."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, url: str) -> None:
+        self.url = url
         super().__init__(message)
 
 

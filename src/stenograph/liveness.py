@@ -37,8 +37,10 @@ class Liveness:
             except (OSError, ValueError):
                 continue
             is_recent = is_recent or self.is_recent(status.st_mtime)
-            has_process = has_process or (status.st_dev, status.st_ino) in self._opened()
-            has_process = has_process or (is_journal and _is_locked(path))
+            if is_journal:  # its writer holds the lock, so that no other file need be looked at
+                has_process = has_process or _is_locked(path)
+            else:
+                has_process = has_process or (status.st_dev, status.st_ino) in self._opened()
         return Life(is_recent=is_recent, has_process=has_process)
 
     def is_recent(self, moment: float) -> bool:

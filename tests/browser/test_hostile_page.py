@@ -130,7 +130,7 @@ def test_a_hostile_transcript_runs_nothing(open_page: Open, anchor: str) -> None
     attacks = ATTACKS if anchor == "" else ATTACKS[:4]
     seen = open_page((event for words in attacks for event in _events(words)), anchor=anchor)
     page = seen.page
-    page.get_by_role("button", name="Unfold all").click()
+    page.get_by_role("button", name="All", exact=True).click()
     for name in ("script", "style", "title", "main"):
         expect(page.locator(name)).to_have_count(1)
     for name in ("base", "iframe", "object", "embed", "link", "form", "svg", "math", "template", "video"):
@@ -194,4 +194,4 @@ def test_overrides_are_shown_and_not_obeyed(open_page: Open) -> None:
         payload=MessagePayload(role="user", blocks=blocks),
     )
     page = open_page([event]).page
-    expect(page.locator(".user .said")).to_have_text("invoice\\u202egnp.exe")
+    expect(page.locator(".user .md")).to_have_text("invoice\\u202egnp.exe")

@@ -14,13 +14,14 @@ Open = Callable[..., object]
 
 
 def test_it_reads_from_top_to_bottom(open_page: Open) -> None:
-    """Prompts, answers, commands, changes and failures are there without a click, thinking is folded."""
+    """Prompts, answers, commands, changes and failures are there without a click, thinking and noise are folded."""
     seen = open_page(sample.events())
     page = seen.page
     expect(page.get_by_role("heading", level=1)).to_contain_text("Requests get slower")
     for words in ("30 seconds", "pytest -q tests/test_client.py", "self.delay = FIRST", "Overloaded"):
         expect(page.get_by_text(words).first).to_be_visible()
-    expect(page.get_by_text("The delay only ever grows")).to_be_hidden()
+    expect(page.locator(".think .said")).to_be_hidden()
+    expect(page.locator(".asides").first).to_be_hidden()
     expect(page.locator("table td")).to_have_count(6)
     assert page.locator("img").evaluate("each => each.naturalWidth") == 320
     seen.assert_quiet()
@@ -46,29 +47,141 @@ def test_diffs_and_colours_look_like_it(open_page: Open) -> None:
 
 
 def test_folds_open_and_close(open_page: Open) -> None:
-    """By a click on one, and all of them by the button, which also brings back how it was."""
+    """By a click on one, and all of them by three densities."""
     page = open_page(sample.events()).page
-    thinking = page.get_by_text("The delay only ever grows")
+    thinking = page.locator(".think .said")
     page.locator("details.think > summary").first.click()
     expect(thinking).to_be_visible()
     page.locator("details.think > summary").first.click()
     expect(thinking).to_be_hidden()
-    page.get_by_role("button", name="Unfold all").click()
+    page.get_by_role("button", name="All", exact=True).click()
     assert page.locator("main details:not([open])").count() == 0
-    page.get_by_role("button", name="Fold all").click()
+    expect(page.locator(".asides").first).to_be_visible()
+    page.get_by_role("button", name="Brief").click()
     assert page.locator("main details[open]").count() == 0
-    page.get_by_role("button", name="Fold some").click()
-    expect(page.get_by_text("Overloaded")).to_be_visible()
+    page.get_by_role("button", name="Normal").click()
+    expect(page.locator(".tool.failed .res")).to_be_visible()
+    expect(page.locator(".asides").first).to_be_hidden()
     assert page.locator("main details[open]").count() > 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_machine_events_are_behind_one_switch(open_page: Open, script: bool) -> None:
+    """Also without scripts; a link to one shows it."""
+    events = list(sample.events())
+    page = open_page(events, java_script_enabled=script).page
+    expect(page.locator(".asides").first).to_be_hidden()
+    page.get_by_label("Show 4 machine events").check()
+    expect(page.locator(".asides").first).to_be_visible()
+    page = open_page(events, anchor="seq-1", java_script_enabled=script).page
+    expect(page.locator("#seq-1")).to_be_visible()
+
+
+def test_a_call_is_one_line(open_page: Open) -> None:
+    """The command, what it gave first and how long it took stand beside each other, as high as one line."""
+    page = open_page(sample.events()).page
+    head = page.locator(".tool.search > summary").first
+    expect(head).to_contain_text("self\\.delay")
+    expect(head).to_contain_text("src/client/http.py:41")
+    expect(head).to_contain_text("✓ 180 ms")
+    assert head.bounding_box()["height"] < 45
+
+
+def test_times_are_local(open_page: Open) -> None:
+    """As the reader's clock says it; the moment as it was told stays in the hint."""
+    page = open_page(sample.events(), timezone_id="Asia/Tokyo").page
+    at = page.locator("#seq-2 a.at")
+    expect(at).to_have_text("17:14:03")
+    assert "2026-06-08T08:14:03" in at.get_attribute("title")
+
+
+def test_a_copy_button_takes_what_is_under_the_mouse(open_page: Open) -> None:
+    """A prompt as it was typed, an output without its colours."""
+    seen = open_page(sample.events(), permissions=["clipboard-read", "clipboard-write"])
+    page = seen.page
+    page.locator(".tool.failed .res pre").last.hover()
+    page.locator("#copy").click()
+    expect(page.locator("#toast")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "1 failed, 2 passed in 0.31s" in copied
+    seen.assert_quiet()
+
+
+def test_line_numbers_are_not_copied(open_page: Open) -> None:
+    """A selection over a file that was read holds the code alone."""
+    call = ToolPayload(name="Read", call_id="r", input={"file_path": "a.py"}, output=None, fidelity="router")
+    result = ToolPayload(name="", call_id="r", input=None, output="  7→def f():\n  8→    pass", fidelity="router")
+    page = open_page([_event("tool.call", call), _event("tool.result", result)]).page
+    page.locator("details.tool > summary").click()
+    taken = """() => {
+      getSelection().selectAllChildren(document.querySelector('.file'));
+      return getSelection().toString();
+    }"""
+    assert page.evaluate(taken).strip() == "def f():\n    pass"
+
+
+NOW = "document.querySelector('.now')?.id"
+
+
+def test_keys(open_page: Open) -> None:
+    """Each goes where it says, opens what it must, and none of them while somebody types."""
+    seen = open_page(sample.events(), permissions=["clipboard-read", "clipboard-write"])
+    page = seen.page
+    press = page.keyboard.press
+    ids = {}
+    for key in ("e", "E", "J", "J", "K", "c", "j", "k"):
+        press(key)
+        ids.setdefault(key, []).append(page.evaluate(NOW))
+    failed = page.locator(".tool.failed").get_attribute("id")
+    prompts = [each.get_attribute("id") for each in page.locator(".unit > .user").all()]
+    assert ids["e"] == [failed]
+    assert ids["J"] == [prompts[1], prompts[1]]  # after the failed call; there is no third
+    assert ids["K"] == [prompts[0]]
+    assert ids["c"] == [page.locator(".tool.edit").first.get_attribute("id")]
+    assert ids["k"] == ids["c"]
+    press("o")
+    assert page.locator(f"#{ids['c'][0]}").get_attribute("open") is None
+    press("t")
+    assert page.locator(".think:not([open])").count() == 0
+    press("3")
+    expect(page.locator(".asides").first).to_be_visible()
+    press("a")
+    expect(page.locator(".asides").first).to_be_hidden()
+    press("y")
+    expect(page.locator("#toast")).to_have_text("Link copied")
+    assert page.evaluate("navigator.clipboard.readText()").endswith(f"#{ids['c'][0]}")
+    press("Shift+G")
+    assert page.evaluate("scrollY") > 0
+    press("g")
+    press("g")
+    assert page.evaluate("scrollY") == 0
+    press("?")
+    expect(page.locator("#help")).to_be_visible()
+    press("Escape")
+    expect(page.locator("#help")).to_be_hidden()
+    press("/")
+    page.keyboard.type("jitter")
+    assert page.locator("#search").input_value() == "jitter"
+    seen.assert_quiet()
+
+
+def test_the_way_to_the_errors(open_page: Open) -> None:
+    """A link in the head, which also works without scripts, and a button that goes from one to the next."""
+    page = open_page(sample.events()).page
+    page.get_by_role("link", name="Go to the first error").click()
+    expect(page.locator(".tool.failed")).to_be_in_viewport()
+    page.get_by_role("button", name="Next error").click()
+    expect(page.locator(".error")).to_be_in_viewport()
 
 
 def test_a_long_output_says_how_much_it_hides(open_page: Open) -> None:
     """60 lines: the first are shown, the fold names the number of the others and holds them."""
     page = open_page(sample.events()).page
     page.locator("details.agent > summary").click()
-    page.get_by_text("module_01").first.wait_for()
+    page.locator("details.agent details.tool > summary").click()
     fold = page.locator("details.more > summary", has_text="48 more lines")
     expect(page.get_by_text("module_60")).to_be_hidden()
+    expect(page.get_by_text("module_02")).to_be_visible()
     fold.click()
     expect(page.get_by_text("module_60")).to_be_visible()
 
@@ -90,6 +203,48 @@ def test_search_finds_what_is_folded(open_page: Open) -> None:
     expect(page.locator("#count")).to_have_text("not found")
     page.locator("#search").press("Escape")
     expect(page.locator("#count")).to_have_text("")
+
+
+def test_search_lands_on_the_hit(open_page: Open) -> None:
+    """Every one of fifty hits is in sight, in long outputs, in folds and in units that were never drawn before."""
+    outputs = ["\n".join(f"line {n} of {turn}" + " needle" * (n % 97 == 0) for n in range(500)) for turn in range(9)]
+    events = [*sample.events(), *(each for words in outputs for each in [*_asked(f"again {words[-1]}"), *_ran(words)])]
+    page = open_page(events).page
+    page.locator("#search").fill("needle")
+    expect(page.locator("#count")).to_have_text("1 of 54")
+    for number in range(1, 51):
+        expect(page.locator("#count")).to_have_text(f"{number} of 54")
+        place = page.evaluate(_SETTLED)
+        assert 0 <= place["top"] < place["bottom"] <= 900, number
+        page.locator("#search").press("Enter")
+
+
+_SETTLED = """async () => {
+  const [hit] = CSS.highlights.get('current'), frame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let i = 0; i < 12; i++) await frame();
+  const { top, bottom } = hit.getBoundingClientRect();
+  return { top, bottom };
+}"""
+
+
+def _asked(words: str) -> list[Event]:
+    blocks = (TextBlock(fidelity="router", text=words),)
+    return [_event("message.user", MessagePayload(role="user", blocks=blocks))]
+
+
+def _ran(output: str) -> list[Event]:
+    call = ToolPayload(name="Bash", call_id=output, input={"command": "x"}, output=None, fidelity="router")
+    result = ToolPayload(name="", call_id=output, input=None, output=output, fidelity="router")
+    return [_event("tool.call", call), _event("tool.result", result)]
+
+
+def test_units_out_of_sight_are_not_drawn(open_page: Open) -> None:
+    """The browser skips them until they come near; on paper they are all there."""
+    page = open_page(sample.events()).page
+    drawn = "each => getComputedStyle(each).contentVisibility"
+    assert page.locator(".unit").first.evaluate(drawn) == "auto"
+    page.emulate_media(media="print")
+    assert page.locator(".unit").first.evaluate(drawn) == "visible"
 
 
 def test_enter_does_not_wait_for_the_search(open_page: Open) -> None:
@@ -156,7 +311,7 @@ def test_a_phone_never_scrolls_sideways(open_page: Open) -> None:
     events = [*sample.events(), *_said(f"{wide}\n\n{table}\n\n```\n{wide}\n```"), *_called(wide)]
     page = open_page(events, viewport={"width": 390, "height": 800}).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.get_by_role("button", name="Unfold all").click()
+    page.get_by_role("button", name="All", exact=True).click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -204,7 +359,7 @@ def test_it_reads_without_scripts(open_page: Open) -> None:
     expect(page.get_by_text("Overloaded")).to_be_visible()
     expect(page.locator("#tools")).to_be_hidden()
     page.locator("details.think > summary").first.click()
-    expect(page.get_by_text("The delay only ever grows")).to_be_visible()
+    expect(page.locator(".think .said")).to_be_visible()
 
 
 def test_an_empty_run_is_a_page(open_page: Open) -> None:

@@ -242,6 +242,7 @@ RESULTS = [
     Problem,
 ]
 GIVEN = {
+    stenograph.Export,
     stenograph.Archive,
     stenograph.RunReader,
     Following,

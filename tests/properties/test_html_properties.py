@@ -26,8 +26,9 @@ from stenograph.model import (
 from stenograph.render.html import html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.diff import change, patch
+from stenograph.render.html.highlight import LANGUAGES, Highlighter
 from stenograph.render.html.output import folded, given_html
-from stenograph.render.html.prose import prose
+from stenograph.render.html.prose import _Prose, prose
 from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.layout import Layout
 from stenograph.render.survey import outline_of
@@ -93,6 +94,43 @@ def test_prose_stays_inside(words: str) -> None:
     read = Page(prose(words))
     for word in re.findall(r"[a-z]{3,}", visible(words)):
         assert word in read.text or any(word in link for link in read.links)
+
+
+WORDS = [
+    "word",
+    "Zwei",
+    "1",
+    ".",
+    "-",
+    " ",
+    "    ",
+    "\n",
+    "\n\n",
+    "(a)",
+    '"q"',
+    "[[a]]",
+    "<b>",
+    "&amp;",
+    "#",
+    "a_b",
+    "_",
+]
+WORDS += ["|", ":", "=", "!", "[a]:", "x:y", "<!--", "+", ">", "1)"]
+unmarked = st.lists(st.sampled_from(WORDS), max_size=12)
+
+
+@PATIENT
+@given(unmarked.map("".join))
+def test_a_text_without_marks_is_what_the_parser_gives(words: str) -> None:
+    """The short way for plain paragraphs changes nothing but the time it takes."""
+    assert prose(words) == _Prose(words, Highlighter()).html()
+
+
+@PATIENT
+@given(hostile, st.sampled_from(sorted(LANGUAGES)))
+def test_coloured_code_is_the_code(code: str, language: str) -> None:
+    """Whatever a lexer makes of it: every character is there, once, inside elements of ours."""
+    assert Page(Highlighter().html(code, language=language)).text == visible(code)
 
 
 @PATIENT

@@ -22,6 +22,8 @@ class Catalog:
         """Who speaks in the files of a run, by run and format."""
         for file in load_files(connection):
             self._enter(file)
+        # The number of a file that was removed on purpose is in the packs for ever, and never another's.
+        self._last = max(self._last, connection.execute("SELECT coalesce(max(file), 0) FROM frames").fetchone()[0])
 
     def _enter(self, file: KeptFile) -> None:
         self.by_path[file.about.path] = self.by_id[file.id] = file
@@ -43,6 +45,10 @@ class Catalog:
         file.about = about
         self._enter(file)
         file.write(self._index)
+
+    def pass_over(self, number: int) -> None:
+        """Note that a number is taken by a file that is not kept any more."""
+        self._last = max(self._last, number)
 
     def sources_beside(self, file: KeptFile) -> frozenset[str]:
         """Who else speaks in files of the same run."""

@@ -31,6 +31,9 @@ def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
 
 
 def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
+    assert newcomer.found.spec is not None
+    if run_id_of(newcomer.found.spec.name, sessions[0].identity.native_id) in store.forgotten.runs:
+        return
     store.begin_batch()
     plans: list[tuple[OpenedFile, list[bytes]]] = []
     main: KeptFile | None = None

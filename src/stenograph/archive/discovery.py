@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.archive.forgotten import REMOVED
 from stenograph.archive.kept_file import KeptFile, tail_of
 from stenograph.archive.pack import About
 from stenograph.archive.source_bytes import SourceBytes
@@ -91,6 +92,9 @@ class Discovery:
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
         """Sessions that are kept of each database."""
         self._newcomers: dict[Path, Newcomer] = {}
+        for path in [path for path, (_, reason) in self._strangers.items() if reason == REMOVED]:
+            if path not in store.forgotten.paths:  # it may come back
+                del self._strangers[path]
 
     def look(self, roots: Iterable[Root], only: Collection[str] | None = None) -> list[Work]:
         """The sessions with something to do, the longest unchanged first; with `only`, as far as these files tell."""
@@ -131,7 +135,7 @@ class Discovery:
             self._leave_out(seen, reason)
 
     def _leave_out(self, seen: Seen, reason: str) -> None:
-        if seen.root.format is None:
+        if seen.root.format is None or reason == REMOVED:
             self.left_out[reason] += 1
 
     # Moved and gone.
@@ -189,8 +193,17 @@ class Discovery:
                 reason = _NOT_YET if b"\n" not in head else UNKNOWN
                 note_stranger(self._store, seen, reason)
                 self._leave_out(seen, reason)
+            elif self._is_forgotten(newcomer):
+                note_stranger(self._store, seen, REMOVED)
+                self._leave_out(seen, REMOVED)
             else:
                 self._newcomers[seen.path] = newcomer
+
+    def _is_forgotten(self, newcomer: Newcomer) -> bool:
+        """Whether a file was removed on purpose: by its run, or by its place where it does not name its run."""
+        if newcomer.found.is_nameless:
+            return path_text(newcomer.seen.path) in self._store.forgotten.paths
+        return newcomer.found.run_id in self._store.forgotten.runs
 
     # Files that name no run.
 

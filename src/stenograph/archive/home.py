@@ -37,6 +37,21 @@ class Home(Struct, frozen=True):
         """Held by the one `steno watch`."""
         return self.path / "watch.lock"
 
+    @property
+    def evidence(self) -> Path:
+        """What `steno evidence` keeps: its settings, the public key and the last checkpoint, never a private key."""
+        return self.path / "evidence"
+
+    @property
+    def forgotten(self) -> Path:
+        """The list of runs that were removed on purpose, which a sync does not keep again."""
+        return self.path / "forgotten.jsonl"
+
+    @property
+    def unfinished(self) -> Path:
+        """There while runs are being removed: the next process that writes finishes it."""
+        return self.path / "forget.json"
+
     def identity(self) -> ArchiveIdentity | None:
         """Which archive it is; None before the first sync. Raises `SourceError` for a file that cannot be read."""
         return read_identity(self.kept)

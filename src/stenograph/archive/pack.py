@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -63,7 +63,10 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a frame is."""
 
     kind: str
-    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path."""
+    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path.
+
+    `forgotten` says that the content of earlier frames was removed on purpose.
+    """
     file: int
     version: int
     batch: int
@@ -75,6 +78,12 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a side file, as the transcript has it."""
     about: About | None = None
     """In the first frame of a version, and where the file was moved."""
+    leaves: list[int] = []
+    """Of a `forgotten` frame: the numbers of the frames, counted over all packs, whose content was removed."""
+    why: str = ""
+    """Of a `forgotten` frame: what the person said, when (`at`) and who it was (`by`)."""
+    at: str = ""
+    by: str = ""
 
 
 class Place(Struct, frozen=True):
@@ -171,8 +180,23 @@ class PackWriter:
             self._fd = None
 
 
+class Frame(Struct, frozen=True):
+    """A frame as it stands in a pack."""
+
+    text: bytes
+    """The header, byte for byte: evidence is made over these bytes, so they are never encoded again."""
+    header: Header
+    place: Place
+
+
 def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Place] | Damage]:
     """Every frame of a pack from an offset on, and what stands between them; payloads are not read."""
+    for found in scan_frames(folder, pack, start):
+        yield found if isinstance(found, Damage) else (found.header, found.place)
+
+
+def scan_frames(folder: Path, pack: int, start: int = 0) -> Iterator[Frame | Damage]:
+    """Every frame of a pack from an offset on with its header's bytes, and what stands between them."""
     path = pack_path(folder, pack)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -185,10 +209,10 @@ def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Plac
                 at = following
             else:
                 yield found
-                at = found[1].end
+                at = found.place.end
 
 
-def _frame_at(fd: int, pack: int, at: int, size: int) -> tuple[Header, Place] | None:
+def _frame_at(fd: int, pack: int, at: int, size: int) -> Frame | None:
     prefix = os.pread(fd, _PREFIX.size, at)
     if len(prefix) < _PREFIX.size:
         return None
@@ -200,7 +224,7 @@ def _frame_at(fd: int, pack: int, at: int, size: int) -> tuple[Header, Place] | 
     if zlib.crc32(text) != crc:
         return None
     try:
-        return msgspec.json.decode(text, type=Header), Place(pack, payload, payload_size)
+        return Frame(text, msgspec.json.decode(text, type=Header), Place(pack, payload, payload_size))
     except msgspec.MsgspecError:
         return None
 
@@ -245,6 +269,57 @@ def payload_of(folder: Path, place: Place, length: int, digest: str = "") -> byt
     if len(data) != length or (digest and sha256(data).hexdigest() != digest):
         raise SourceError(f"{path} is damaged at byte {place.at}: the checksum differs; restore a backup", str(path))
     return data
+
+
+_ZEROS = bytes(1 << 20)
+
+
+def erase(folder: Path, pack: int, places: Iterable[Place]) -> None:
+    """Overwrite payloads of a pack with zeros: headers, and so the log, stay as they are, and nothing moves.
+
+    The pack is written anew, with holes in place of the zeros where the file system can, and takes the old one's
+    place at the end. For the one process that holds the archive's lock, with no `PackWriter` open.
+    """
+    path = pack_path(folder, pack)
+    partial = path.with_suffix(".erasing")
+    try:
+        with path.open("rb") as old, os.fdopen(_made(partial), "wb") as new:
+            size, at = os.fstat(old.fileno()).st_size, 0
+            for place in (*sorted(places, key=lambda each: each.at), Place(pack, size, 0)):
+                _copy(old.fileno(), new.fileno(), at, place.at)
+                at = max(at, place.end)
+            os.ftruncate(new.fileno(), size)
+            os.fsync(new.fileno())
+        os.replace(partial, path)  # noqa: PTH105  # a reader sees the old file or the new one
+        sync_folder(folder)
+    except OSError as error:
+        raise StoreError(f"cannot rewrite {path}: {error.strerror}; make room on the disk", str(path)) from error
+
+
+def _made(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+
+def _copy(old: int, new: int, start: int, end: int) -> None:
+    while start < end:
+        data = os.pread(old, min(len(_ZEROS), end - start), start)
+        start += os.pwrite(new, data, start)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk itself."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def is_erased(folder: Path, place: Place) -> bool:
+    """Whether nothing is left of a payload."""
+    with pack_path(folder, place.pack).open("rb") as file:
+        pieces = range(place.at, place.end, len(_ZEROS))
+        return all(not any(os.pread(file.fileno(), min(len(_ZEROS), place.end - at), at)) for at in pieces)
 
 
 @cache

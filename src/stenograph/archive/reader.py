@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from stenograph.archive.block import unpacked
+from stenograph.archive.forgotten import check_not_forgotten
 from stenograph.archive.home import home_of
 from stenograph.archive.schema import open_index
 from stenograph.errors import RunNotFound
@@ -44,6 +45,7 @@ class IndexReader:
         """
         found = self.runs_starting_with(prefix.lower()) if prefix else {}
         if not found:
+            check_not_forgotten(self.home.forgotten, prefix)
             raise RunNotFound(f"no run {prefix!r} in the archive {self.home.path}; steno ls lists them", prefix)
         if len(found) > 1 and prefix.lower() not in found:
             raise ambiguous(prefix, found)

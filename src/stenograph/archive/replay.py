@@ -23,11 +23,14 @@ class Replay:
         self._batches = batches
         self._folder = folder
         self._progress = progress
+        self._forgotten: frozenset[int] = frozenset()
+        """Files whose content was removed on purpose: their frames are there, and nothing is indexed of them."""
         self.damaged = 0
         """Bytes of the packs that are no frames, or not what they were."""
 
     def run(self) -> None:
         """Index every frame that the index lacks; a torn tail is set aside."""
+        self._forgotten = _forgotten_files(self._folder, self._batches.pack, self._batches.pack_end)
         for number, frames in groupby(self._unindexed(), key=lambda found: found[0].batch):
             self._batches.begin(number)
             self._batch(list(frames))
@@ -53,7 +56,7 @@ class Replay:
             self._meet(found)
         opened: list[OpenedFile] = []
         series: list[Iterator[Event]] = []
-        for number in sorted(by_file):
+        for number in sorted(by_file.keys() - self._forgotten):
             pieces = [found for found in by_file[number] if found[0].kind == "bytes"]
             if pieces:
                 file = self._batches.catalog.by_id[number]
@@ -65,6 +68,10 @@ class Replay:
     def _meet(self, found: Found) -> None:
         """Note a frame, and the file or version that it begins."""
         header, place = found
+        if header.file in self._forgotten:
+            self._batches.catalog.pass_over(header.file)
+            self._batches.note(header, place)
+            return
         about, catalog = header.about, self._batches.catalog
         file = catalog.by_id.get(header.file)
         if about is not None and file is None:
@@ -86,3 +93,15 @@ class Replay:
             self._progress(len(data))
             yield from opened.feed(data)
         yield from opened.reading.settle()
+
+
+def _forgotten_files(folder: Path, pack: int, end: int) -> frozenset[int]:
+    """The files that frames from a place on say were removed: their content is not there to be indexed."""
+    found: set[int] = set()
+    for number in packs_in(folder):
+        if number < pack:
+            continue
+        for each in scan(folder, number, end if number == pack else 0):
+            if not isinstance(each, Damage) and each[0].kind == "forgotten":
+                found.add(each[0].file)
+    return frozenset(found)

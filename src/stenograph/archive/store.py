@@ -8,11 +8,13 @@ ahead: opening the store indexes the frames that it lacks, by the same code that
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from stenograph.archive.batches import Batches
+from stenograph.archive.forgotten import ForgottenRuns, read_forgotten
 from stenograph.archive.home import Home
 from stenograph.archive.identity import make_identity
 from stenograph.archive.kept_file import KeptBytes, KeptFile
@@ -69,6 +71,11 @@ class Store:
         replay.run()
         self.damaged = replay.damaged
         self.packs = PackWriter(self.home.kept)
+        if self.home.unfinished.exists():
+            from stenograph.archive.forgetting import finish  # which needs a store
+
+            finish(self)
+        self.forgotten: ForgottenRuns = read_forgotten(self.home.forgotten)
 
     def _is_connected(self) -> bool:
         """Whether the index could be opened and read: a broken one is made anew."""
@@ -172,6 +179,27 @@ class Store:
 
     def _append(self, header: Header, data: bytes) -> None:
         self.batches.note(*self.packs.append(header, data))
+
+    def mark_forgotten(self, file: int, leaves: list[int], *, why: str, at: str, by: str) -> None:
+        """Append a frame that says that the content of these leaves was removed on purpose."""
+        number = self.batches.number
+        header = Header(kind="forgotten", file=file, version=0, batch=number, leaves=leaves, why=why, at=at, by=by)
+        self._append(header, b"")
+
+    def reconnect(self, between: Callable[[Path], None]) -> None:
+        """Let go of the index, do something with its file, and open it again."""
+        self._let_go_of_index()
+        between(self.home.index)
+        self._connect()
+
+    def make_index_anew(self) -> None:
+        """Make the index again from the packs."""
+        self.packs.sync()
+        self._let_go_of_index()
+        self._discard()
+        self._connect()
+        Replay(self.batches, self.home.kept, lambda _: None).run()
+        self.batches.index.settle()
 
     def index_batch(self, opened: list[OpenedFile], series: list[Iterator[Event]]) -> None:
         """Index what the series give, which belong to the opened files in the order of their ids."""

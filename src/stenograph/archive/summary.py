@@ -31,5 +31,7 @@ class Summary(Struct, kw_only=True):
     """Files in folders that a person named which are not kept, by the reason."""
     rebuilt: bool = False
     """The index was made anew from the packs."""
+    checkpoint: int | None = None
+    """The leaves of the checkpoint that was signed after the sync; None where no key signs the archive."""
     problems: list[str] = field(default_factory=list)
     """What could not be read, and why."""

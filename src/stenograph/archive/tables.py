@@ -227,6 +227,7 @@ CREATE TABLE events (
   line INTEGER NOT NULL
 );
 CREATE INDEX events_run ON events (run, seq);
+CREATE INDEX events_unit ON events (run, seq) WHERE type = 'message.user' AND source = 'main';
 CREATE INDEX events_error ON events (id) WHERE error;
 
 CREATE TABLE calls (

@@ -24,7 +24,10 @@ from stenograph.watch import Changes, FolderWatch
 SAFETY_NET = 60.0
 """Seconds after which we look everywhere although nobody told of a change: that costs a status of every file."""
 BREATH = 1.0
-"""Seconds between two looks at least; an agent writes many lines in that time."""
+"""Seconds between two looks at most; where the system tells of no change, we look this often."""
+SHORTEST_BREATH = 0.02
+_SHARE = 4
+"""We rest this many times as long as the last look took, so that a sync costs a fifth of one processor at most."""
 _PATIENCE = 60.0
 
 
@@ -51,11 +54,12 @@ def _watch_folders(home: Home, roots: list[Root], stop: threading.Event, told: C
     changed: Changes = None
     try:
         while True:
+            begun = time.monotonic()
             if changed != set():
                 with Store(home, patience=_PATIENCE) as store:
                     summary = sync(store, roots, only=changed)
                 told(summary)
-            if stop.wait(BREATH):
+            if stop.wait(min(BREATH, max(SHORTEST_BREATH, _SHARE * (time.monotonic() - begun)))):
                 return
             changed = _transcripts(folders.wait(), folders.folders)
             if stop.is_set() or changed is None or time.monotonic() > end:

@@ -9,6 +9,7 @@ import click
 from stenograph import config
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.config import Setting
+from stenograph.evidence.settings import default_key
 from stenograph.journal.place import DEFAULT_ROOT, archive_home
 from stenograph.render.visible import on_one_line, visible
 
@@ -47,6 +48,9 @@ def _in_force(each: Setting) -> Any:
         "redact.names": (),
         "redact.keep": (),
         "redact.warn": False,
+        "evidence.key": str(default_key()),
+        "evidence.to": (),
+        "evidence.witnesses": (),
     }.get(each.key.name)
 
 

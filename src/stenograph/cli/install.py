@@ -1,4 +1,4 @@
-"""`steno install`: an agent's settings, so that it calls `steno hook`."""
+"""`steno install`: an agent's settings, so that it calls `steno hook`, or can ask `steno mcp`."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Change(Struct, frozen=True, kw_only=True):
     command: str
     """What the agent calls."""
     added: tuple[str, ...] = ()
-    """Hooks that call us now and did not before, or not by this command."""
+    """Hooks, or the server, that call us now and did not before, or not by this command."""
     removed: tuple[str, ...] = ()
-    """Hooks that called us and do not any more, or not by that command."""
+    """Hooks, or the server, that called us and do not any more, or not by that command."""
     backup: str | None = None
     """The file as it was; None when nothing was changed or nothing was there."""
 
@@ -50,34 +50,49 @@ class Change(Struct, frozen=True, kw_only=True):
     epilog="Example: steno install claude",
     short_help="Make an agent tell us of its sessions, or no longer.",
 )
-@click.argument("agent", type=click.Choice(["claude"]))
+@click.argument("agent", type=click.Choice(["claude", "codex"]))
+@click.option("--mcp", is_flag=True, help="Register steno mcp, so that the agent can ask for its own history.")
 @click.option(
     "--settings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
-    help="The settings to change.  [default: settings.json in ~/.claude or $CLAUDE_CONFIG_DIR]",
+    help="The settings to change.  [default: those of the agent]",
 )
-@click.option("--remove", is_flag=True, help="Take our hooks out again.")
+@click.option("--remove", is_flag=True, help="Take our hooks, or with --mcp our server, out again.")
 @json_option
-def command(agent: str, settings: Path | None, remove: bool, as_json: bool) -> None:
+def command(agent: str, mcp: bool, settings: Path | None, remove: bool, as_json: bool) -> None:
     """Add hooks to Claude Code's settings, so that every session is recorded from its first prompt.
+
+    With --mcp, register steno mcp instead, with Claude Code or Codex: the agent can then ask for its own history.
 
     Everything else in the settings stays as it is, and the file as it was is kept beside it. Doing it twice changes
     nothing; after an update of Claude Code or of us it brings the hooks up to date. Settings that are not JSON are left
     alone.
     """
-    version = None if remove else claude_version()
-    change = _install(_followed(settings or _default_settings()), remove=remove, version=version)
+    if mcp:
+        from stenograph.cli.mcp_settings import default_settings, register
+
+        change = register(agent, _followed(settings or default_settings(agent)), remove=remove)
+    elif agent != "claude":
+        raise click.UsageError(f"there are no hooks of {agent}; give --mcp, or record it with steno run.")
+    else:
+        version = None if remove else claude_version()
+        change = _install(_followed(settings or _default_settings()), remove=remove, version=version)
     if as_json:
         print_json(change)
         return
+    _print(change)
+
+
+def _print(change: Change) -> None:
     if not change.added and not change.removed:
         write_text(f"{change.settings}: nothing to change\n")
         return
     gone = [name for name in change.removed if name not in change.added]
-    for hooks, what in ((change.added, "call"), (gone, "no longer call")):
-        if hooks:
-            write_text(f"{change.settings}: {', '.join(hooks)} {what} {change.command}\n")
+    for names, what in ((change.added, "call"), (gone, "no longer call")):
+        if names:
+            verb = f"{what}s" if len(names) == 1 else what
+            write_text(f"{change.settings}: {', '.join(names)} {verb} {change.command}\n")
     if change.backup is not None:
         write_text(f"as it was: {change.backup}\n")
 
@@ -87,7 +102,7 @@ def hook_state() -> HookState:
     path = _default_settings()
     try:
         path = _followed(path)
-        settings = _parse(path, _read(path))
+        settings = _parse(path, read_settings(path))
     except SourceError as error:
         return HookState(agent="claude", settings=str(path), problem=str(error).partition(";")[0])
     installed = _calling(settings)
@@ -154,7 +169,7 @@ def _wanted(command: str, version: tuple[int, ...] | None) -> dict[str, dict[str
 
 
 def _install(path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Change:
-    text = _read(path)
+    text = read_settings(path)
     settings = _parse(path, text)
     ours = _our_command()
     wanted = {} if remove else _wanted(ours, version)
@@ -169,22 +184,29 @@ def _install(path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Ch
     for name in added:
         hooks = settings.setdefault("hooks", {}).setdefault(name, [])
         hooks.append({"hooks": [wanted[name]]})
-    backup = _replace(path, text, settings)
+    backup = replace_file(path, text, document(settings, text))
     return Change(settings=str(path), command=ours, added=tuple(added), removed=tuple(removed), backup=backup)
 
 
 def _our_command() -> str:
-    """What the agent is to call, by its full name: nobody knows the PATH that it has."""
+    """What the agent is to call at each step."""
+    return shlex.join([*our_program(), *_OURS])
+
+
+def our_program() -> list[str]:
+    """Stenograph by its full name: nobody knows the PATH that the agent has."""
     beside = Path(sys.executable).with_name("steno")
     steno = str(beside) if beside.is_file() else shutil.which("steno")
-    words = [sys.executable, "-P", "-m", "stenograph"] if steno is None else [os.path.abspath(steno)]  # noqa: PTH100  # a link to it stays a link
-    return shlex.join([*words, *_OURS])
+    if steno is None:
+        return [sys.executable, "-P", "-m", "stenograph"]
+    return [os.path.abspath(steno)]  # noqa: PTH100  # a link to it stays a link
 
 
 # The settings.
 
 
-def _read(path: Path) -> str | None:
+def read_settings(path: Path) -> str | None:
+    """The text of a settings file; None where there is none."""
     try:
         return path.read_bytes().decode("utf-8")  # not as text, which would forget how lines end
     except FileNotFoundError:
@@ -265,11 +287,10 @@ def _is_ours(hook: Any) -> bool:
 # The file.
 
 
-def _replace(path: Path, text: str | None, settings: dict[str, Any]) -> str | None:
-    """Write the settings in place of the old ones, whole or not at all; where the old ones are kept."""
-    new = _document(settings, _indentation(text))
+def replace_file(path: Path, text: str | None, new: str) -> str | None:
+    """Write new settings in place of the old ones, whole or not at all; where the old ones are kept."""
     if text is not None and text.count("\r\n") == text.count("\n") > 0:
-        new = new.replace("\n", "\r\n")
+        new = new.replace("\r\n", "\n").replace("\n", "\r\n")
     backup = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -289,7 +310,9 @@ def _replace(path: Path, text: str | None, settings: dict[str, Any]) -> str | No
     return None if backup is None else str(backup)
 
 
-def _document(settings: dict[str, Any], indent: int | str) -> str:
+def document(settings: dict[str, Any], before: str | None) -> str:
+    """The settings as JSON, indented as they were before."""
+    indent = _indentation(before)
     text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
     try:
         text.encode()

@@ -27,7 +27,7 @@ def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_filters(**options: Any) -> Any:
-        filters = Filters(**{name: options.pop(name) for name in Filters.__annotations__})  # type: ignore[typeddict-item]
+        filters = Filters(**{name: options.pop(name) for name in Filters.__annotations__ if name in options})  # type: ignore[typeddict-item]
         return command(filters=filters, **options)
 
     decorated: Callable[..., Any] = with_filters

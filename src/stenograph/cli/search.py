@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 import msgspec
 
+from stenograph.archive.forgotten import read_forgotten
 from stenograph.cli.options import (
     archive_option,
     json_option,
     redact_option,
     run_mask,
+    say,
     tell_of_masked,
     wants_color,
     write_bytes,
@@ -85,6 +87,8 @@ def command(
     if mask is not None:
         tell_of_masked(mask.counts)
     if not hits:
+        if removed := len(read_forgotten(archive.path / "forgotten.jsonl").runs):
+            say(f"nothing is found; {removed} runs were removed on purpose (steno forget), and cannot be searched")
         raise click.exceptions.Exit(1)
 
 

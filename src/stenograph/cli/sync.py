@@ -67,7 +67,7 @@ def command(
         click.echo(f"steno: {on_one_line(problem)}", err=True)
     if before is not None:
         _warn(archive, before)
-    if summary.failed:
+    if summary.problems:
         raise click.exceptions.Exit(1)
 
 
@@ -96,6 +96,8 @@ def summary_text(summary: Summary, archive: Path) -> str:
     if summary.left_out:
         reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
         lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
+    if summary.checkpoint is not None:
+        lines.append(f"signed a checkpoint of {summary.checkpoint} leaves")
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
     return "\n".join(lines) + "\n"

@@ -13,6 +13,7 @@ from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
 from stenograph.cli.options import archive_option, json_option, write_bytes, write_text
 from stenograph.cli.sync import summary_text
+from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.syncing import wanted_roots
 
@@ -41,6 +42,7 @@ def command(
         signal.signal(number, lambda *_: stop.set())
 
     def tell(summary: Summary) -> None:
+        checkpoint_after(archive, summary)
         if as_json:
             import msgspec
 

@@ -28,6 +28,12 @@ class Scope(Struct, frozen=True, kw_only=True):
     period: Period = Period()
     grep: Query | None = None
     """Only runs in which this is found."""
+    with_errors: bool = False
+    """Only runs in which something failed."""
+    without_children: bool = False
+    """Only runs that no other run started."""
+    without: tuple[str, ...] = ()
+    """The ids of runs that are left out."""
 
     def of_runs(self) -> tuple[str, Parameters]:
         """A condition on `runs` and its parameters; of the time, runs that were going on in it."""
@@ -77,6 +83,13 @@ class Scope(Struct, frozen=True, kw_only=True):
                 " WHERE words MATCH ?)"
             )
             parameters.append(self.grep.match)
+        if self.with_errors:
+            conditions.append("runs.errors > 0")
+        if self.without_children:
+            conditions.append("runs.parent_run_id IS NULL")
+        if self.without:
+            conditions.append(f"runs.run_id NOT IN ({', '.join('?' * len(self.without))})")
+            parameters += self.without
         return conditions, parameters
 
 

@@ -17,6 +17,8 @@ _PAIRS = [("old_string", "new_string"), ("old_str", "new_str"), ("oldString", "n
 _CONTENTS = ("content", "contents", "file_text")
 _PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename")
 _TELLING = (*COMMANDS, "pattern", *_PATHS, "query", "url", "description", "prompt", "skill", "name", "subject")
+_TASKS = ("description", "name", "task_name", "title", "objective", "prompt", "message", "task")
+_AGENT_TYPES = ("subagent_type", "agent_type", "agent_name", "agent")
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
 _PATCH_SIGNS = ("@@ -", "+++ ", "diff --git ", "*** Begin Patch")
 """A patch has one of these."""
@@ -35,6 +37,15 @@ def summary_of(given: Any) -> str:
         if isinstance(value, str) and value:
             return on_a_line(value, SUMMARY_LENGTH)
     return ""
+
+
+def task_of(given: Any) -> str:
+    """What a subagent is asked to do: its description and its type."""
+    if not isinstance(given, dict):
+        return ""
+    told = next((given[name] for name in _TASKS if isinstance(given.get(name), str) and given[name].strip()), "")
+    kind = next((given[name] for name in _AGENT_TYPES if isinstance(given.get(name), str) and given[name]), "")
+    return on_a_line(f"{told} ({kind})" if told and kind else told or kind, SUMMARY_LENGTH)
 
 
 def command_of(value: Any) -> str | None:
@@ -62,21 +73,17 @@ def change_of(given: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
     return None
 
 
+def path_of(given: Any) -> str:
+    """The file that a tool was given; empty where it names none."""
+    if not isinstance(given, dict):
+        return ""
+    return next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
+
+
 def is_patch(value: str) -> bool:
     """Whether a text begins as patches do."""
     head = value[:_PATCH_BEGINS]
     return any(map(head.__contains__, _PATCH_SIGNS)) and _PATCH.search(head) is not None
-
-
-def is_worth_seeing(given: Any) -> bool:
-    """Whether a call is one whose inside people want to see at once: a command or a change."""
-    if isinstance(given, str):
-        return is_patch(given)
-    if not isinstance(given, dict):
-        return False
-    if any(command_of(given.get(name)) for name in COMMANDS) or change_of(given) is not None:
-        return True
-    return any(isinstance(value, str) and is_patch(value) for value in given.values())
 
 
 def change_lines(old: str, new: str) -> list[str]:

@@ -17,9 +17,10 @@ from stenograph.fold.calls import CallPairs, Joined
 from stenograph.fold.units import begins_unit
 from stenograph.model.block import ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
-from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
+from stenograph.model.payload import MessagePayload, ToolPayload
+from stenograph.render.names import is_aside
 from stenograph.render.outline import Key, Outline
-from stenograph.render.skin import Skin
+from stenograph.render.skin import CallFacts, Skin
 from stenograph.render.slot import Anchors, Slot
 
 HOLD = 16_000_000
@@ -27,7 +28,6 @@ QUIET_GROUP = 50
 """How many asides stand together at most."""
 DEEPEST = 12
 """Subagents nested deeper than this stand beside their parent."""
-_LOUD = {"error", "run.started", "run.completed"}
 
 
 class _Flow(Struct):
@@ -44,6 +44,9 @@ class _Item(Struct):
     key: Key
     pair: int
     """The identity of its pair."""
+    call: Event
+    head: Slot
+    """Where its head says how it went."""
     slot: Slot
     depth: int
     source: str
@@ -97,16 +100,16 @@ class Layout:
         if self._ordinal == 0 or begins_unit(event):
             self._begin_unit()
         anchor = self._anchors.of(event)
-        kind, payload = event.type, event.payload
+        payload = event.payload
         if (joined := self._pairs.add(event, None)) is not None:
             (self._call if joined.is_call else self._result)(event, payload, anchor, joined)
         elif isinstance(payload, MessagePayload) and not payload.is_chunk:
             text = self._skin.message(event, payload, anchor, self._untold_of(payload))
             self._say(self._flow_of(event), text)
-        elif kind in _LOUD or kind.startswith("step.") or _is_compaction(payload):
-            self._say(self._flow_of(event), self._skin.loud(event, anchor))
-        else:
+        elif is_aside(event):
             self._whisper(self._flow_of(event), event, anchor)
+        else:
+            self._say(self._flow_of(event), self._skin.loud(event, anchor))
         if self._ordinal in self._ends:
             for ended in self._ends.pop(self._ordinal):
                 self._end(ended)
@@ -168,13 +171,18 @@ class Layout:
         key = (event.run_id, payload.call_id)
         answered = bool(payload.call_id) and self._ordinal not in self._outline.unanswered
         waits = answered and self._ordinal not in self._outline.late
-        failed = self._ordinal in self._outline.failed
         last = self._outline.spawned.get(key, -1)
         spawns = last > self._ordinal
-        head, tail = self._skin.call(event, payload, anchor, failed=failed, answered=answered, spawns=spawns)
+        facts = CallFacts(
+            failed=self._ordinal in self._outline.failed,
+            answered=answered,
+            spawns=spawns,
+            parallel=self._outline.parallel.get(self._ordinal),
+        )
+        head, rest, tail = self._skin.call(event, payload, anchor, facts)
         flow = self._flow_of(event)
-        item = _Item(key, pair, Slot(), flow.depth, event.source, waits, last)
-        self._say(flow, head, item.slot, tail)
+        item = _Item(key, pair, event, Slot(), Slot(), flow.depth, event.source, waits, last)
+        self._say(flow, head, item.head, rest, item.slot, tail)
         if payload.call_id:
             self._told[pair] = anchor
         if spawns:
@@ -183,6 +191,7 @@ class Layout:
         if waits:
             self._open[pair] = item
         else:
+            item.head.close()
             self._settle(item)
 
     def _witness(self, event: Event, payload: ToolPayload, anchor: str, item: _Item | None) -> None:
@@ -199,13 +208,17 @@ class Layout:
             call_anchor = self._told.get(pair, "") if payload.call_id else ""
             self._say(self._flow_of(event), self._skin.stray(event, payload, anchor, name, call_anchor))
             return
-        self._append(item.slot, self._skin.result(event, payload, anchor, name))
+        if not item.head.is_closed:
+            self._append(item.head, self._skin.outcome(item.call, payload))
+            item.head.close()
+        self._append(item.slot, self._skin.result(event, payload, anchor, name, item.call))
         item.waits = False
         self._settle(item)
 
     def _leave(self, item: _Item) -> None:
         """Do not wait for the result of a call any longer."""
         self._open.pop(item.pair, None)
+        item.head.close()
         item.waits = False
         self._settle(item)
 
@@ -255,7 +268,3 @@ class Layout:
         first = self._root.slot.parts[0]
         assert isinstance(first, Slot)
         self._close(first)
-
-
-def _is_compaction(payload: object) -> bool:
-    return isinstance(payload, SystemPayload) and payload.subtype == "compaction"

@@ -15,13 +15,23 @@ from stenograph.fold.prices import Prices
 from stenograph.fold.status import Life
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
-from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
+from stenograph.model.payload import (
+    ErrorPayload,
+    LifecyclePayload,
+    MessagePayload,
+    SystemPayload,
+    ToolPayload,
+    UsagePayload,
+)
+from stenograph.render.brief import figures_of
 from stenograph.render.figures import clock, cost, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
 from stenograph.render.layout import Layout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
+from stenograph.render.names import event_label
 from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
 from stenograph.render.rereading import Rereading
+from stenograph.render.skin import CallFacts
 from stenograph.render.survey import outline_of
 from stenograph.render.visible import on_one_line
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
@@ -49,7 +59,7 @@ def markdown_page(
 def _head(outline: Outline) -> str:
     seconds = outline.span.seconds
     facts = [
-        ("Agent", ", ".join((*outline.agents, *outline.models))),
+        ("Agent", ", ".join((*outline.agent_names, *outline.model_names))),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
@@ -78,6 +88,7 @@ class MarkdownSkin:
         told += [counted(facts.calls, "tool call")] if facts.calls else []
         told += [counted(facts.errors, "error")] if facts.errors else []
         told += [tokens(facts.usage)] if facts.usage.records else []
+        told += [paid] if (paid := cost(facts.cost.dollars, facts.cost.is_partial)) else []
         small = f"_{escaped(on_one_line(' · '.join(told)))}_\n\n" if told else ""
         return f"## {number}{escaped(on_one_line(title))}\n\n{small}", ""
 
@@ -104,12 +115,15 @@ class MarkdownSkin:
                 return f"{escaped(on_one_line(block_text(block)))}\n\n"
         return self._output(block_text(block))
 
-    def call(
-        self, event: Event, payload: ToolPayload, anchor: str, *, failed: bool, answered: bool, spawns: bool
-    ) -> tuple[str, str]:
-        mark = " **failed**" if failed else "" if answered else " **no result**"
+    def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
+        mark = " **failed**" if facts.failed else "" if facts.answered else " **no result**"
+        mark += "" if facts.parallel is None else " ∥ {} of {}".format(*facts.parallel)
         told = f"🔧 {_name(payload.name or 'tool')}{mark} {escaped(on_one_line(clock(event.told_at)))}".rstrip()
-        return f"{told}\n\n{self._given(payload)}", ""
+        return told, f"\n\n{self._given(payload)}", ""
+
+    def outcome(self, call: Event, payload: ToolPayload) -> str:
+        figures = figures_of(call, payload)
+        return f" · {escaped(on_one_line(figures))}" if figures else ""
 
     def _given(self, payload: ToolPayload) -> str:
         given = payload.input
@@ -143,10 +157,12 @@ class MarkdownSkin:
     def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
         return _folded(f"Also told by {payload.fidelity.replace('_', ' ')}", self._given(payload))
 
-    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str) -> str:
+    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
+        return self._result(payload)
+
+    def _result(self, payload: ToolPayload) -> str:
         output = as_text(payload.output)
-        took = "" if payload.duration_ms is None else f" {duration(payload.duration_ms / 1000)}"
-        parts = [f"↳{took}{' **failed**' if payload.error is not None else ''}\n\n"]
+        parts = [f"↳{' **failed**' if payload.error is not None else ''}\n\n"]
         if payload.error is not None and payload.error.strip() != output.strip():
             parts.append(self._output(payload.error))
         parts += [self._output(output)] if output else []
@@ -156,20 +172,23 @@ class MarkdownSkin:
         return "".join(parts)
 
     def stray(self, event: Event, payload: ToolPayload, anchor: str, name: str, call_anchor: str) -> str:
-        return f"Result of {_name(name or payload.call_id or 'a tool')}\n\n{self.result(event, payload, anchor, name)}"
+        return f"Result of {_name(name or payload.call_id or 'a tool')}\n\n{self._result(payload)}"
 
     def subagent(self, event: Event, facts: SourceFacts | None, *, continued: bool) -> tuple[str, str]:
-        told = f"Subagent {on_one_line(event.source.removeprefix('subagent:'))}{' goes on' if continued else ''}"
+        name = on_one_line(event.source.removeprefix("subagent:"))
+        task = "" if facts is None else on_one_line(facts.task)
+        told = f"Subagent {task or name}{' goes on' if continued else ''}"
         if facts is not None:
             told += f", {counted(facts.calls, 'tool call')}"
+        told += f" · {name}" if task else ""
         return f"<details><summary>{html_text(told)}</summary>\n\n", "</details>\n\n"
 
     def loud(self, event: Event, anchor: str) -> str:
         payload = event.payload
         if isinstance(payload, LifecyclePayload):
             return self._lifecycle(event, payload)
-        if isinstance(payload, SystemPayload):
-            return _folded(payload.subtype, fenced(payload_text(payload)))
+        if not isinstance(payload, ErrorPayload):
+            return _folded(event_label(event), fenced(payload_text(payload)))
         told = f"✗ **{escaped(on_one_line(event.type))}**\n\n"
         return told + fenced(payload_text(payload))
 
@@ -187,12 +206,13 @@ class MarkdownSkin:
         if isinstance(payload, SystemPayload):
             words = [payload.text] if payload.text is not None else []
             words += [indented(payload.data)] if payload.data is not None else []
-            return payload.subtype, f"{_name(payload.subtype)}\n\n{''.join(map(fenced, words))}"
+            label = event_label(event)
+            return label, f"{_name(label)} {escaped(on_one_line(payload.subtype))}\n\n{''.join(map(fenced, words))}"
         if isinstance(payload, UsagePayload):
-            return f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out", ""
+            return event_label(event), ""
         words = [block_text(block) for block in payload.blocks] if isinstance(payload, MessagePayload) else []
         body = "\n".join(words) or payload_text(payload)
-        return event.type, f"{_name(event.type)}\n\n{fenced(body)}"
+        return event_label(event), f"{_name(event.type)}\n\n{fenced(body)}"
 
     def asides(self, group: list[tuple[str, str]]) -> str:
         names = Counter(on_a_line(label, 60) or "event" for label, _ in group)

@@ -9,6 +9,8 @@ from stenograph.fold.span import Span
 from stenograph.fold.status import Verdict
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
+from stenograph.render.figures import day
+from stenograph.render.names import agent_name
 
 Key = tuple[str, str]
 """A run id with a call id or a source."""
@@ -26,6 +28,10 @@ class UnitFacts(Struct, frozen=True, kw_only=True):
     errors: int
     """Failed calls and error events."""
     usage: Usage
+    cost: Cost = Cost(None)
+    """What it cost, where prices are at hand."""
+    idle: float | None = None
+    """Seconds that passed between the unit before and this one."""
 
 
 class SourceFacts(Struct, frozen=True, kw_only=True):
@@ -35,6 +41,8 @@ class SourceFacts(Struct, frozen=True, kw_only=True):
     calls: int
     last: int
     """The ordinal of its last event."""
+    task: str = ""
+    """What it was asked to do, on one line."""
 
 
 class Outline(Struct, frozen=True, kw_only=True):
@@ -67,6 +75,20 @@ class Outline(Struct, frozen=True, kw_only=True):
     """Calls whose result is an error."""
     untold: frozenset[tuple[int, str]]
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
+    parallel: dict[int, tuple[int, int]] = {}
+    """Calls that were made together, before any of them was answered: which one it is, of how many."""
+    asides: int = 0
+    """Events that machines write for each other (`names.is_aside`)."""
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        """The agents as people call them."""
+        return tuple(dict.fromkeys(map(agent_name, self.agents)))
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The models; `<synthetic>` is what agents write where no model answered."""
+        return tuple(name for name in self.models if name != "<synthetic>")
 
     @property
     def status(self) -> str:
@@ -89,9 +111,18 @@ class Outline(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What the run is about: its first prompt, else its name, else its id."""
+        """What the run is about: its first prompt, else its name, else who worked where, else its id."""
         asked = next((unit.title for unit in self.units if unit.number and unit.title), "")
-        return asked or self.name or self.run_id or "An empty run"
+        name = "" if self.name == self.run_id else self.name
+        return asked or name or self._place or self.run_id or "An empty run"
+
+    @property
+    def _place(self) -> str:
+        if not self.agent_names:
+            return ""
+        where = f" in {self.cwd}" if self.cwd else ""
+        when = f", {day(self.span.started_at)}" if self.span.started_at else ""
+        return f"{self.agent_names[0]}{where}{when}"
 
 
 def on_a_line(text: str, length: int) -> str:

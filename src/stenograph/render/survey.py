@@ -9,9 +9,11 @@ a `seq` may be missing or come twice.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from msgspec import Struct, field
 
+from stenograph.fold.actions import SUBAGENT, tool_of
 from stenograph.fold.calls import Joined, PairState
 from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import SpanCounter
@@ -22,6 +24,8 @@ from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
+from stenograph.render.given import task_of
+from stenograph.render.names import is_aside
 from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a_line
 
 TITLE_LENGTH = 90
@@ -34,10 +38,10 @@ def outline_of(events: Iterable[Event], prices: Prices | None = None, life: Life
 
     `life` is what is known of the run's process; None where the events are a part of a run, which has no status.
     """
-    survey = _Survey(life)
+    survey = _Survey(life, prices)
     for ordinal, event in enumerate(events):
         survey.add(ordinal, event)
-    return survey.outline(prices)
+    return survey.outline()
 
 
 class _Unit(Struct):
@@ -47,8 +51,10 @@ class _Unit(Struct):
     calls: int = 0
     errors: int = 0
     usage: UsageCounter = field(default_factory=UsageCounter)
+    before: datetime | None = None
+    """When the unit before ended."""
 
-    def facts(self) -> UnitFacts:
+    def facts(self, prices: Prices | None) -> UnitFacts:
         return UnitFacts(
             number=self.number,
             title=self.title,
@@ -56,7 +62,14 @@ class _Unit(Struct):
             calls=self.calls,
             errors=self.errors,
             usage=self.usage.totals().total,
+            cost=Cost(None) if prices is None else prices.total(self.usage.counting()),
+            idle=self._idle,
         )
+
+    @property
+    def _idle(self) -> float | None:
+        began = self.times.moments[0]
+        return None if began is None or self.before is None else (began - self.before).total_seconds()
 
 
 class _Source(Struct):
@@ -65,13 +78,16 @@ class _Source(Struct):
     end: int = 0
     parent: str = ""
     parent_call: Key | None = None
+    asked: str = ""
+    """The beginning of its first prompt."""
 
 
 class _Survey:
     """The first pass, event by event."""
 
-    def __init__(self, life: Life | None) -> None:
+    def __init__(self, life: Life | None, prices: Prices | None) -> None:
         self._life = life
+        self._prices = prices
         self._status = RunStatus()
         self._count = 0
         self._run_id = self._name = ""
@@ -92,6 +108,12 @@ class _Survey:
         self._failed: set[int] = set()
         self._blocks: dict[tuple[str, str, str], int] = {}
         self._untold: set[tuple[int, str]] = set()
+        self._tasks: dict[Key, str] = {}
+        """What subagents were asked to do, by the call that asked."""
+        self._together: dict[Key, list[int]] = {}
+        """By source, the calls since its last result."""
+        self._parallel: dict[int, tuple[int, int]] = {}
+        self._asides = 0
 
     def add(self, ordinal: int, event: Event) -> None:
         if begins_unit(event):
@@ -105,6 +127,7 @@ class _Survey:
         unit.times.add(event)
         self._place(ordinal, event)
         joined = self._totals.add(event)
+        self._asides += is_aside(event)
         payload = event.payload
         match payload:
             case MessagePayload():
@@ -120,8 +143,11 @@ class _Survey:
         if event.type == "token.usage":
             unit.usage.add(event)
 
-    def outline(self, prices: Prices | None) -> Outline:
+    def outline(self) -> Outline:
         self._end_calls(None)
+        for key in list(self._together):
+            self._part(key)
+        prices = self._prices
         self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
         self._lengthen()
         spawned: dict[Key, int] = {}
@@ -139,9 +165,9 @@ class _Survey:
             events=self._count,
             totals=self._totals.totals(),
             cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
-            units=tuple([*self._units, self._unit.facts()] if self._count else ()),
+            units=tuple([*self._units, self._unit.facts(prices)] if self._count else ()),
             sources={
-                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end)
+                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end, task=self._task(each))
                 for key, each in self._sources.items()
             },
             spawned=spawned,
@@ -149,7 +175,19 @@ class _Survey:
             late=frozenset(self._late),
             failed=frozenset(self._failed),
             untold=frozenset(self._untold),
+            parallel=self._parallel,
+            asides=self._asides,
         )
+
+    def _task(self, source: _Source) -> str:
+        told = "" if source.parent_call is None else self._tasks.get(source.parent_call, "")
+        return told or source.asked
+
+    def _part(self, key: Key) -> None:
+        """A source has got an answer: what it called until then, it called together."""
+        calls = self._together.pop(key, [])
+        if len(calls) > 1:
+            self._parallel.update((ordinal, (number, len(calls))) for number, ordinal in enumerate(calls, 1))
 
     def _lengthen(self) -> None:
         """A source goes on as long as those that it spawned; chains longer than a page nests are left as they are."""
@@ -161,8 +199,9 @@ class _Survey:
 
     def _begin_unit(self, event: Event) -> None:
         if self._count:
-            self._units.append(self._unit.facts())
-        self._unit = _Unit(self._unit.number + 1, title_of(event.payload))
+            self._units.append(self._unit.facts(self._prices))
+        before = self._unit.times.moments[1] if self._unit.number else None
+        self._unit = _Unit(self._unit.number + 1, title_of(event.payload), before=before)
         self._end_calls("main")
 
     def _end_calls(self, source: str | None) -> None:
@@ -193,6 +232,11 @@ class _Survey:
     def _message(self, ordinal: int, event: Event, payload: MessagePayload) -> None:
         if payload.model and len(self._models) < _NAMES_KEPT:
             self._models[payload.model] = None
+        if event.type == "message.user":
+            source = (event.run_id, event.source)
+            self._part(source)
+            if (speaker := self._sources.get(source)) is not None:
+                speaker.asked = speaker.asked or title_of(payload)
         for block in payload.blocks:
             if isinstance(block, ToolUseBlock | ToolResultBlock):
                 kind = "tool.call" if isinstance(block, ToolUseBlock) else "tool.result"
@@ -209,6 +253,13 @@ class _Survey:
         if event.source != "main" and (speaker := self._sources.get((event.run_id, event.source))) is not None:
             speaker.calls += joined.change.calls
         self._wait(ordinal, joined)
+        source = (event.run_id, event.source)
+        if not joined.is_call:
+            self._part(source)
+        elif joined.change.calls:
+            self._together.setdefault(source, []).append(ordinal)
+            if tool_of(event).kind == SUBAGENT:
+                self._tasks[event.run_id, payload.call_id] = task_of(payload.input)
 
     def _wait(self, ordinal: int, joined: Joined) -> None:
         """Note whether a call has a result, whether the page can wait for it, and whether it failed."""

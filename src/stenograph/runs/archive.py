@@ -45,6 +45,10 @@ class Filters(TypedDict, total=False):
     """The name of the model that was used last, or its beginning."""
     grep: str | None
     """Only runs in which this is found."""
+    with_errors: bool
+    """Only runs in which something failed."""
+    without_children: bool
+    """Only runs that no other run started."""
 
 
 class Stats(Rows[Row]):
@@ -174,6 +178,7 @@ class Archive:
         """
         from stenograph.archive.store import Store
         from stenograph.archive.sync import sync
+        from stenograph.evidence.after_sync import checkpoint_after
         from stenograph.runs.syncing import wanted_roots
 
         roots = wanted_roots(self._home, home, agents, paths)
@@ -182,7 +187,9 @@ class Archive:
             readable_index(),
             Store(self._home, rebuild=rebuild, patience=_PATIENCE, progress=indexing) as store,
         ):
-            return sync(store, roots, progress)
+            summary = sync(store, roots, progress)
+        checkpoint_after(self._home, summary)
+        return summary
 
     @contextmanager
     def reading(self) -> Iterator[IndexReader]:
@@ -264,4 +271,6 @@ def _scope(filters: Filters) -> Scope:
         model=filters.get("model"),
         period=period_of(filters.get("since"), filters.get("until")),
         grep=None if grep is None else parse_query(grep),
+        with_errors=filters.get("with_errors", False),
+        without_children=filters.get("without_children", False),
     )

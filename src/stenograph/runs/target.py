@@ -231,6 +231,10 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     if index is not None:
         index.close()
     if not known:
+        from stenograph.archive.forgotten import check_not_forgotten
+        from stenograph.archive.home import home_of
+
+        check_not_forgotten(home_of(home).forgotten, prefix)
         raise no_run(text, root, home)
     if not run_id:
         raise ambiguous(text, known)

@@ -164,7 +164,7 @@ def test_an_old_installation_is_brought_up_to_date(steno: Steno, path: Path, tmp
     if not is_known:
         _claude(tmp_path, "echo '2.0.30 (Claude Code)'")
     outcome = steno("install", "claude")
-    assert f"PostToolUse {'call' if is_known else 'no longer call'} " in outcome.out
+    assert f"PostToolUse {'calls' if is_known else 'no longer calls'} " in outcome.out
     after = json.loads(path.read_text())["hooks"]
     ours = [hook for matcher in after["PostToolUse"] for hook in matcher["hooks"] if "hook claude" in hook["command"]]
     assert [hook.get("async") for hook in ours] == ([True] if is_known else [])

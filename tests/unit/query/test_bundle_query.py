@@ -56,8 +56,9 @@ def recorded(root: Path) -> Run:
 
 
 @pytest.fixture
-def bundle(recorded: Run, tmp_path: Path) -> Path:
-    """It as a bundle, with a log that has an error."""
+def bundle(recorded: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """It as a bundle, with a log that has an error; made outside any repository, whose changes would be in it."""
+    monkeypatch.chdir(tmp_path)
     log = tmp_path / "app.log"
     log.write_text(
         '{"level":"ERROR","logger":"app","message":"no disk","timestamp":"t","context":{"n":1}}\n{"event":[1]}\n'

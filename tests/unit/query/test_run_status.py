@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from counters import PRICES, make_archive, write_journal
 from golden_cases import FOLDER
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
-from stenograph.cli.show import command
+from stenograph.cli.program import cli
 from stenograph.fold.subagents import subagent_tree
 from stenograph.liveness import RECENT
 from stenograph.model import Event, decode
@@ -61,7 +61,7 @@ def statuses(events: list[Event], folder: Path, *, age: float) -> set[tuple[str,
 
 def _on_page(form: str, journal: Path) -> tuple[str, str]:
     """What a page of the journal says at its head."""
-    shown = CliRunner().invoke(command, [str(journal), "--as", form]).stdout
+    shown = CliRunner().invoke(cli, ["show", str(journal), "--as", form]).stdout
     (told,) = re.findall(r"<dt>Status</dt><dd>(.*?)</dd>|^- Status: (.*)$", shown, re.MULTILINE)
     status, _, why = "".join(told).partition(": ")
     return status, unescape(why.replace("\\", ""))

@@ -8,26 +8,34 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import page_sample
 from html_reading import Page
+from stenograph.fold.prices import Price, Prices
 from stenograph.model import (
     AttachmentBlock,
     Event,
     LifecyclePayload,
     MessagePayload,
     Origin,
+    SystemPayload,
     TextBlock,
     ThinkingBlock,
     ToolPayload,
     UnknownPayload,
+    UsagePayload,
 )
+from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, day, tokens
 from stenograph.render.given import change_lines, command_of, is_patch, summary_of
 from stenograph.render.html import html_page
 from stenograph.render.html.ansi import Ansi
-from stenograph.render.html.blocks import attachment
+from stenograph.render.html.blocks import attachment, split_prose
 from stenograph.render.html.diff import patch
+from stenograph.render.html.highlight import Highlighter
 from stenograph.render.html.output import folded, given_html
 from stenograph.render.html.page import POLICY
 from stenograph.render.html.prose import prose
@@ -65,7 +73,7 @@ def test_the_head_tells_what_the_run_took() -> None:
     page = _page(*page_sample.events())
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd></div>", page))
     assert facts == {
-        "Agent": "claude_code",
+        "Agent": "Claude Code",
         "Model": "claude-sonnet-4-5",
         "Folder": "/home/ada/http-client",
         "When": "2026-06-08 08:14 UTC",
@@ -107,6 +115,14 @@ def test_the_title_is_the_first_prompt_on_one_line() -> None:
     assert outline_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
 
 
+def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
+    """Who worked where, and when: an id says nothing to people."""
+    init = _event(
+        "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
+    )
+    assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+
+
 def test_further_runs_have_anchors_of_their_own() -> None:
     """And an event without a number of its own has none."""
     events = [
@@ -119,10 +135,17 @@ def test_further_runs_have_anchors_of_their_own() -> None:
 # Messages
 
 
-def test_a_prompt_is_text_and_an_answer_is_markdown() -> None:
-    """What somebody typed is shown as typed."""
-    assert '<div class="said" dir="auto">**hi**</div>' in _main(_said("user", _text("**hi**")))
-    assert "<strong>hi</strong>" in _main(_said("assistant", _text("**hi**")))
+def test_prompts_and_answers_are_markdown() -> None:
+    """A prompt also as it was typed, where that looks different."""
+    asked = _main(_said("user", _text("**hi**")))
+    assert "<strong>hi</strong>" in asked
+    assert (
+        '<details class="raw"><summary>as typed</summary><div class="said" dir="auto">**hi**</div></details>' in asked
+    )
+    assert "as typed" not in _main(_said("user", _text("hi, there")))
+    answered = _main(_said("assistant", _text("**hi**")))
+    assert "<strong>hi</strong>" in answered
+    assert "as typed" not in answered
 
 
 def test_the_system_prompt_is_folded_and_told_once() -> None:
@@ -132,11 +155,11 @@ def test_the_system_prompt_is_folded_and_told_once() -> None:
     assert body.index("System prompt") < body.index("Be careful.") < body.index("Review it.")
 
 
-def test_thinking_is_folded_with_its_length() -> None:
+def test_thinking_is_folded_with_its_beginning_and_its_length() -> None:
     """Closed until somebody opens it."""
     body = _main(_said("assistant", ThinkingBlock(fidelity="router", thinking="hm, <b>")))
-    assert '<details class="think"><summary>Thinking <small>7 characters</small></summary>' in body
-    assert "hm, &lt;b&gt;" in body
+    assert '<details class="think"><summary>Thinking <small>hm, &lt;b&gt; · 7 characters</small></summary>' in body
+    assert ">hm, &lt;b&gt;</div>" in body
 
 
 @pytest.mark.parametrize("kind", ["image/png", "image/jpeg", "image/gif", "image/webp"])
@@ -168,25 +191,168 @@ def test_what_is_no_safe_image_is_named(kind: str, data: str | None) -> None:
 # Tools
 
 
-def _tool(kind: str, given: Any = None, output: Any = None, **more: Any) -> Event:
-    payload = ToolPayload(name="Bash", call_id="c", input=given, output=output, fidelity="router", **more)
+def _tool(kind: str, given: Any = None, output: Any = None, name: str = "Bash", **more: Any) -> Event:
+    payload = ToolPayload(name=name, call_id="c", input=given, output=output, fidelity="router", **more)
     return _event(kind, payload, 1 if kind == "tool.call" else 2)
 
 
 def test_a_failed_call_is_open_and_says_so() -> None:
     """Its error and its output are both there, once when they are the same."""
     body = _main(_tool("tool.call", {"x": 1}), _tool("tool.result", output="no such file", error="no such file"))
-    assert re.search(r'<details class="ev tool failed" id="seq-1" open>.*?<span class="no">failed</span>', body)
+    assert re.search(r'<details class="ev tool shell failed" id="seq-1" open>.*?<span class="no">failed</span>', body)
     assert body.count("no such file") == 1
     body = _main(_tool("tool.call", {"x": 1}), _tool("tool.result", output="partial", error="exit code 1"))
     assert body.index("exit code 1") < body.index("partial")
 
 
 def test_calls_that_people_look_for_are_open() -> None:
-    """Commands and changes; a file that was read is one line until it is asked for."""
-    assert " open>" in _main(_tool("tool.call", {"command": "ls"}))
-    assert " open>" in _main(_tool("tool.call", {"file_path": "a", "content": "x"}))
-    assert " open>" not in _main(_tool("tool.call", {"file_path": "a"}))
+    """Failures, changes and cards; a command or a file that was read is one line until it is asked for."""
+    assert " open>" in _main(_tool("tool.call", {"file_path": "a", "content": "x"}, name="Write"))
+    assert " open>" in _main(_tool("tool.call", {"plan": "now"}, name="ExitPlanMode"))
+    assert " open>" not in _main(_tool("tool.call", {"command": "ls"}), _tool("tool.result", output="a"))
+    assert " open>" not in _main(_tool("tool.call", {"file_path": "a"}, name="Read"))
+
+
+def test_a_call_that_went_well_is_one_line() -> None:
+    """Its command, the first line of its output, and how long it took, in the head; said once each."""
+    body = _main(
+        _tool("tool.call", {"command": "make"}),
+        _tool("tool.result", output="\n\x1b[1mbuilt\x1b[0m\nok", duration_ms=700),
+    )
+    head = Page(re.search(r"<summary>(.*?)</summary>", body, re.DOTALL)[1]).text
+    assert head == "Bashmakebuilt✓ 700 ms08:14:42"
+    assert body.count("make") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "says"),
+    [
+        ("exec_command", "Chunk ID: a\nWall time: 1 s\nProcess exited with code 0\nOutput:\nhello\n", "hello"),
+        ("Read", "     1→a\n     2→b", "2 lines"),
+        ("Grep", "<tool_use_error>none</tool_use_error>", "none</tool_use_error>"),
+        ("Bash", {"a": 1}, '{ "a": 1 }'),
+        ("Bash", None, ""),
+    ],
+)
+def test_what_a_result_says_first(name: str, output: Any, says: str) -> None:
+    """Without what agents wrap around it."""
+    call, result = _tool("tool.call", {}, name=name), _tool("tool.result", output=output)
+    assert first_line(call, result.payload) == says
+
+
+def test_the_exit_code_stands_in_the_head() -> None:
+    """Where it is not 0."""
+    call = _tool("tool.call", {"command": "false"})
+    result = _tool("tool.result", output="Exit code 3\nno", error="Exit code 3\nno", duration_ms=20)
+    assert figures_of(call, result.payload) == "exit 3 · 20 ms"
+    assert "exit 3" in _main(call, result)
+
+
+def test_a_checklist_is_one() -> None:
+    """What is done, what is being done, what is open; nothing of it is lost."""
+    items = [
+        {"content": "read", "status": "completed", "activeForm": "Reading"},
+        {"content": "fix", "status": "in_progress", "activeForm": "Fixing", "priority": "high"},
+        {"content": "test", "status": "pending", "activeForm": "Testing"},
+    ]
+    body = _main(_tool("tool.call", {"todos": items}, name="TodoWrite"))
+    assert re.findall(r'<li class="(\w+)" title="\w+" dir="auto">(. \w+)</li>', body) == [
+        ("done", "☑ read"),
+        ("doing", "◐ fix"),
+        ("open", "☐ test"),
+    ]
+    assert "high" in body
+
+
+def test_a_question_has_its_options_and_a_plan_is_markdown() -> None:
+    """As the person saw them."""
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    asked = {"questions": [{"question": "Which?", "header": "Colour", "options": options, "multiSelect": False}]}
+    read = Page(_main(_tool("tool.call", asked, name="AskUserQuestion"))).text
+    for words in ("Colour", "Which?", "Red warm", "Blue cold", "multiSelect"):
+        assert words in read
+    assert "<strong>now</strong>" in _main(_tool("tool.call", {"plan": "1. **now**"}, name="ExitPlanMode"))
+
+
+def test_a_file_that_was_read_has_its_numbers_beside_it() -> None:
+    """In a gutter of their own, so that copying takes the code alone; what stands around it stays."""
+    call = _tool("tool.call", {"file_path": "a.py"}, name="Read")
+    body = _main(call, _tool("tool.result", output="   7→def f():\n   8→    pass\n\n<note>"))
+    assert '<pre class="gutter" dir="auto">7\n8</pre>' in body
+    assert '<span class="t-k">def </span>' in body
+    assert "→" not in Page(body).text
+    assert "&lt;note&gt;" in body
+
+
+def test_a_change_counts_its_lines_and_marks_its_words() -> None:
+    """In the head, and in the lines."""
+    given = {"file_path": "a.py", "old_string": "size = 10\nend", "new_string": "size = 20\nmore\nend"}
+    body = _main(_tool("tool.call", given, name="Edit"))
+    assert '<span class="plus">+2</span> <span class="minus">−1</span>' in body
+    html = given_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
+    assert '<span class="del">-size = <b>10</b>\n</span><span class="add">+size = <b>20</b>\n</span>' in html
+
+
+def test_calls_that_were_made_together_say_so() -> None:
+    """Before any of them was answered."""
+    calls = [_event("tool.call", _payload(f"c{n}"), n) for n in (1, 2)]
+    results = [_event("tool.result", _payload(f"c{n}"), n + 2) for n in (1, 2)]
+    assert re.findall("∥ . of .", _main(*calls, *results)) == ["∥ 1 of 2", "∥ 2 of 2"]
+    alone = [calls[0], replace(results[0], seq=2), replace(calls[1], seq=3), replace(results[1], seq=4)]
+    assert "∥" not in _main(*alone)
+
+
+def _payload(call_id: str) -> ToolPayload:
+    return ToolPayload(name="Read", call_id=call_id, input={}, output="x", fidelity="router")
+
+
+def test_machine_events_are_behind_one_switch() -> None:
+    """Counted beside it, with names for people; what a reader must not miss is not among them."""
+    noise = [_event("system.event", SystemPayload(subtype="attachment/deferred_tools_delta", data={"n": 1}), 1)]
+    noise.append(_event("token.usage", UsagePayload(scope="call", input_tokens=5, output_tokens=1), 2))
+    notice = _event("system.event", SystemPayload(subtype="permission_denied", text="rm is not allowed"), 3)
+    page = _page(*noise, notice, _event("unknown", UnknownPayload(text="what is this"), 4))
+    assert '<input id="noise" type="checkbox" autocomplete="off"> Show 2 machine events' in page
+    asides = re.findall(r'<details class="asides"><summary>(.*?)</summary>', page)
+    assert asides == ["Attachment deferred tools delta, 5 tokens in, 1 out"]
+    assert 'class="notice"><summary>Permission denied <small>rm is not allowed</small>' in page
+    assert 'class="notice"><summary>Unknown <small>what is this</small>' in page
+
+
+def test_a_unit_says_what_it_took_and_what_it_cost() -> None:
+    """Time, calls, tokens, dollars, and the pause before it."""
+    prices = Prices({"m": Price(input=10, output=100)}, "2026-01-01")
+    usage = UsagePayload(scope="call", input_tokens=100_000, output_tokens=1_000, model="m", message_id="1")
+    events = [
+        _said("user", _text("one")),
+        _event("token.usage", usage, 2, timestamp="2026-06-08T08:15:00Z"),
+        _event(
+            "message.user", MessagePayload(role="user", blocks=(_text("two"),)), 3, timestamp="2026-06-08T09:15:00Z"
+        ),
+    ]
+    page = "".join(html_page(lambda: events, prices=prices))
+    assert '<span class="cost">$1.10</span>' in page
+    assert '<span class="idle">1 h 0 min later</span>' in page
+    assert "<dt>Cost</dt><dd>$1.10</dd>" in page
+    assert "<small>18 s · $1.10</small>" in page
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_long_prose_is_folded(role: str) -> None:
+    """After its first paragraphs, with how much is left; nothing is lost, and a fence is never cut."""
+    words = "\n\n".join(f"Paragraph {n}.\n\n```\ncode {n}\n\nmore\n```" for n in range(40))
+    body = _main(_said(role, _text(words)))
+    found = re.search(r'<details class="more long"><summary>(.*?)</summary>', body)
+    assert re.fullmatch(r"\d+ more lines, [\d,]+ characters", found[1])
+    assert body.count('<div class="code">') == 40
+    assert "more long" not in _main(_said(role, _text(words)), full=True)
+    assert "more long" not in _main(_said(role, _text("short")))
+
+
+@given(st.lists(st.sampled_from(["a", "", "```", "- x", "  y", "z" * 500]), max_size=90).map("\n".join))
+def test_a_cut_text_is_the_text(words: str) -> None:
+    """Wherever it is cut."""
+    assert "".join(split_prose(words)) == words
 
 
 def test_a_call_without_a_result_says_so_and_an_empty_result_too() -> None:
@@ -200,7 +366,7 @@ def test_media_of_a_result_is_shown() -> None:
     block = AttachmentBlock(fidelity="router", media_type="image/png", size=2, sha256="", data="aGk=")
     body = _main(_tool("tool.call", {}), _tool("tool.result", output="taken", blocks=(block, _text("taken"))))
     assert '<img alt="image/png, 2 bytes"' in body
-    assert body.count(">taken<") == 1
+    assert body.count(">taken</pre>") == 1
 
 
 @pytest.mark.parametrize(
@@ -369,11 +535,81 @@ def test_markdown_of_agents(markdown: str, html: str) -> None:
 
 
 def test_tables() -> None:
-    """With inline marks in their cells, and bars that are escaped."""
-    html = prose("| a | b |\n|:--|--:|\n| **x** | p \\| q |\n\nafter")
-    assert '<th dir="auto">a</th>' in html
-    assert '<td dir="auto"><strong>x</strong></td><td dir="auto">p | q</td>' in html
+    """With inline marks in their cells, bars that are escaped, and alignment by class: the policy forbids styles."""
+    html = prose("| a | b |\n|---|--:|\n| **x** | p \\| q |\n\nafter")
+    assert '<th dir="auto">a</th><th class="right" dir="auto">b</th>' in html
+    assert '<td dir="auto"><strong>x</strong></td><td class="right" dir="auto">p | q</td>' in html
     assert html.endswith('<p dir="auto">after</p>')
+    assert "style" not in html
+
+
+def test_a_cell_too_many_is_not_dropped() -> None:
+    """CommonMark's tables drop it; then the source is shown."""
+    html = prose("| a | b |\n|---|---|\n| 1 | 2 | lost |\n\nafter")
+    assert "<table" not in html
+    assert "| 1 | 2 | lost |" in html
+    assert html.endswith('<p dir="auto">after</p>')
+
+
+def test_lists_hold_code_and_keep_their_numbers() -> None:
+    """A fence inside an item is code, and an item has the number that was written."""
+    html = prose("1. run\n\n   ```sh\n   ls | wc\n   ```\n5. then _look_")
+    assert '<ol><li dir="auto"><p dir="auto">run</p><div class="code"><span class="lang">sh</span>' in html
+    assert '<li value="5" dir="auto"><p dir="auto">then <em>look</em></p></li></ol>' in html
+
+
+@pytest.mark.parametrize(
+    "words", ["[a]: https://a.example/x 'title'", "&lt; and &#x202e;", "![a](https://a.example/x.png)", "<!-- note -->"]
+)
+def test_what_markdown_hides_is_shown(words: str) -> None:
+    """Definitions, entities, images and comments are text of the transcript, too."""
+    read = Page(prose(words))
+    assert all(each in read.text or any(each in link for link in read.links) for each in re.findall(r"\w+", words))
+    assert "img" not in read.tags
+
+
+def test_a_drawing_stays_as_it_was_typed() -> None:
+    """Code without a fence and trees of files mean nothing without their spaces."""
+    tree = "src/\n├── a.py\n│   b.py"
+    code = "if x:\n    y()"
+    html = prose(f"See **this**:\n\n{tree}\n\n{code}\n\nend")
+    assert html.count("<pre") == 2
+    assert tree in html
+    assert code in html
+    assert prose(code) == f'<pre dir="auto">{code}</pre>'
+
+
+def test_a_text_that_is_too_long_to_be_prose_is_shown_as_typed() -> None:
+    """Nothing is parsed of it, and nothing is lost."""
+    assert Page(prose("**a** " * 40_000)).text == "**a** " * 40_000
+
+
+# Code in colours
+
+
+def test_code_is_coloured_by_its_fence() -> None:
+    """Tokens are a few classes of ours; an unknown language stays plain."""
+    html = prose("```python\ndef f(): return 'x' # hm\n```")
+    assert '<span class="t-k">def </span><span class="t-f">f</span>' in html
+    assert '<span class="t-c"># hm</span>' in html
+    assert "t-" not in prose("```whatever\ndef f(): return 1\n```")
+
+
+@pytest.mark.parametrize("path", ["a/b.py", "C:\\x\\b.PY"])
+def test_code_is_coloured_by_its_file(path: str) -> None:
+    """By the ending of its name."""
+    assert "t-k" in Highlighter().html("def f(): pass", path=path)
+    assert "t-k" not in Highlighter().html("def f(): pass", path="py/notes.unknown")
+
+
+def test_colouring_is_bounded() -> None:
+    """A block that is too long, a line that is too long and a page that has enough stay plain, and whole."""
+    code = "x = 1\n" * 1000
+    highlighter = Highlighter(budget=len(code))
+    for wanted, text in [(False, "x = 1\n" * 9000), (False, "x = " + "1" * 2000), (True, code), (False, "x = 1")]:
+        html = highlighter.html(text, language="py")
+        assert ("t-n" in html) is wanted
+        assert Page(html).text == text
 
 
 # Times
@@ -408,3 +644,15 @@ def test_what_another_source_says_names_it() -> None:
         _said("user", _text("hi")), _event("message.user", MessagePayload(role="user", blocks=()), 2, origin=origin)
     )
     assert "Subagent <bdi>a1</bdi>" in body
+
+
+def test_a_subagent_is_called_by_its_task() -> None:
+    """The description and the type that its call gave, else the beginning of its prompt; its id is small print."""
+    origin = Origin(source="subagent:a1", parent_source="main", parent_call_id="c")
+    call = _tool("tool.call", {"description": "Count files", "subagent_type": "Explore", "prompt": "Go"}, name="Task")
+    asked = _event("message.user", MessagePayload(role="user", blocks=(_text("Go and count"),)), 2, origin=origin)
+    assert "Subagent <bdi>Count files (Explore)</bdi></span><small>0 tool calls · 0 ms · <bdi>a1</bdi>" in _main(
+        call, asked
+    )
+    alone = replace(asked, origin=Origin(source="subagent:a1", parent_source="main"))
+    assert "Subagent <bdi>Go and count</bdi>" in _main(alone)

@@ -9,6 +9,7 @@ import pytest
 from stenograph.model import Event, MessagePayload, Origin, SystemPayload, TextBlock, ToolPayload, ToolUseBlock
 from stenograph.render.layout import QUIET_GROUP, Layout
 from stenograph.render.outline import SourceFacts, UnitFacts
+from stenograph.render.skin import CallFacts
 from stenograph.render.survey import outline_of
 
 
@@ -21,16 +22,17 @@ class Words:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         return f"{event.seq}{''.join(sorted(untold))} "
 
-    def call(
-        self, event: Event, payload: ToolPayload, anchor: str, *, failed: bool, answered: bool, spawns: bool
-    ) -> tuple[str, str]:
-        marks = "!" * failed + "?" * (not answered) + "&" * spawns
-        return f"call{event.seq}{marks}( ", ") "
+    def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
+        marks = "!" * facts.failed + "?" * (not facts.answered) + "&" * facts.spawns
+        return f"call{event.seq}{marks}", "( ", ") "
+
+    def outcome(self, call: Event, payload: ToolPayload) -> str:
+        return ""
 
     def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
         return f"too{event.seq} "
 
-    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str) -> str:
+    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
         return f"result{event.seq} "
 
     def stray(self, event: Event, payload: ToolPayload, anchor: str, name: str, call_anchor: str) -> str:
@@ -197,7 +199,7 @@ def test_what_would_be_held_too_long_is_let_go() -> None:
     """The page goes on; what comes late is told where it happens, and nothing is lost."""
     facts = ["user", "call x", Fact("a:user", "x"), "bot", "bot", Fact("a:bot", "x"), Fact("a:note", "x"), "result x"]
     page = told(*facts, hold=0)
-    assert page == "[1: 1 call2&( ) a{ 3 } 4 5 a+{ 6 } a+{ <q7> } stray8=T@seq-2 ]"
+    assert page == "[1: 1 call2&( a{ 3 } ) 4 5 a+{ 6 } a+{ <q7> } stray8=T@seq-2 ]"
 
 
 @pytest.mark.parametrize("hold", [0, 10**6])

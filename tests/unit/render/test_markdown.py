@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import page_sample
+from stenograph.fold.prices import Price, Prices
 from stenograph.model import Event, MessagePayload, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
 from stenograph.render.markdown import markdown_page
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
@@ -210,9 +211,9 @@ def test_a_subagent_stands_between_its_call_and_the_result() -> None:
     markdown = _page(list(page_sample.events()))
     call, fold = (
         markdown.index("🔧 **Task**"),
-        markdown.index("<details><summary>Subagent a61a78, 1 tool call</summary>"),
+        markdown.index("<details><summary>Subagent Map the callers (Explore), 1 tool call · a61a78</summary>"),
     )
-    inside, result = markdown.index("git ls-files"), markdown.index("↳ 9.0 s")
+    inside, result = markdown.index("git ls-files"), markdown.index("60 modules; 12 of them")
     assert call < fold < inside < result
     between = markdown[fold:result]
     assert between.count("<details>") == between.count("</details>")
@@ -239,12 +240,21 @@ def test_headings_of_an_agent_are_strong_lines() -> None:
     assert safe_markdown("a\n---\nb") == "a\n\n* * *\n\nb\n\n"
 
 
+def test_markdown_says_costs_names_and_outcomes() -> None:
+    """As the page does: agents by their names, dollars per prompt, exit code and time in the head of a call."""
+    prices = Prices({"claude-sonnet-4-5": Price(input=100, output=100)}, "2026-01-01")
+    markdown = "".join(markdown_page(lambda: list(page_sample.events()), prices=prices))
+    assert "- Agent: Claude Code, claude-sonnet-4-5" in markdown
+    assert re.search(r"^_.* · \\\$4\.\d\d_$", markdown, re.MULTILINE)
+    assert re.search(r"^🔧 \*\*Grep\*\* 08:14:07 · 180 ms$", markdown, re.MULTILINE)
+
+
 def test_system_events_are_asides() -> None:
     """What follows one another stands in one fold, which counts them."""
     note = SystemPayload(subtype="hook", text="ran", data={"code": 0})
     markdown = _page([_event("system.event", note, 1), _event("system.event", note, 2), _said("user", _text("hi"))])
-    assert "<details><summary>2 × hook</summary>" in markdown
-    assert markdown.count("**hook**") == 2
+    assert "<details><summary>2 × Hook</summary>" in markdown
+    assert markdown.count("**Hook**") == 2
 
 
 def test_thinking_is_folded_and_exact() -> None:

@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from stenograph.render.given import COMMANDS, SUMMARY_LENGTH, change_of, command_of, is_patch, says_all
+from stenograph.render.given import COMMANDS, SUMMARY_LENGTH, change_of, command_of, is_patch, path_of, says_all
 from stenograph.render.html import diff
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.escape import line, pre, pre_of, text
+from stenograph.render.html.highlight import Highlighter
 from stenograph.transcript.content import as_text, indented
 
 SHOWN_LINES = 12
 """Of a long output; a few more are not worth a fold."""
 WORTH_LINES = 20
 SHOWN_CHARACTERS = 4_000
+_NUMBERED = re.compile(r" *(\d{1,7})(?:→|\t|\| ?|: )")
+"""How the lines of a file that was read begin."""
 DEEPEST = 4
 
 
-def given_html(given: Any, *, full: bool, depth: int = 0) -> str:
-    """The input of a tool."""
+def given_html(
+    given: Any, *, full: bool, depth: int = 0, shown: str = "", highlighter: Highlighter | None = None
+) -> str:
+    """The input of a tool; `shown` is what its head shows of it already."""
     if given is None or given == {}:
         return ""
     if not isinstance(given, dict) or depth >= DEEPEST:
         return folded(as_text(given), full=full)
-    rest = dict(given)
+    rest = {name: value for name, value in given.items() if not (shown and value == shown)}
     parts = _commands(rest) if depth == 0 else []  # deeper, the name `command` may mean anything, so it is shown
     found = change_of(given)
     if found is not None:
         used, old, new = found
-        parts.append(_folded_change(diff.change(old, new), old, new, full=full))
+        if old or len(used) > 1:
+            parts.append(_folded_change(diff.change(old, new), old, new, full=full))
+        else:
+            code = (highlighter or Highlighter()).pre(new, path=path_of(given))
+            parts.append(_folded_change(code, "", new, full=full))
         for name in used:
-            del rest[name]
-    fields = "".join(_field(name, value, full=full, depth=depth) for name, value in rest.items())
-    return (f"<dl>{fields}</dl>" if fields else "") + "".join(parts)
+            rest.pop(name, None)
+    small = {name: value for name, value in rest.items() if _is_small(value)} if depth == 0 else {}
+    fields = "".join(_field(name, value, full=full, depth=depth) for name, value in rest.items() if name not in small)
+    told = " · ".join(f"{line(str(name))} {line(indented(value))}" for name, value in small.items())
+    listed = f'<p class="args">{told}</p>' if told else ""
+    return (f"<dl>{fields}</dl>" if fields else "") + "".join(parts) + listed
+
+
+def _is_small(value: Any) -> bool:
+    """Whether an argument is a number or a switch, which people seldom look for."""
+    return value is None or isinstance(value, bool | int | float)
 
 
 def _commands(rest: dict[str, Any]) -> list[str]:
@@ -81,6 +99,36 @@ def folded(value: str, *, full: bool, kind: str = "") -> str:
     lines = rest.count("\n") + (not rest.endswith("\n"))
     told = f"{lines:,} more line{'s' if lines > 1 else ''}, {_size(len(rest))}"
     return f'{html}<details class="more"><summary>{told}</summary>{pre_of(shown(rest), kind)}</details>'
+
+
+def listing(value: str, path: str, highlighter: Highlighter, *, full: bool) -> str | None:
+    """A file that was read, its line numbers beside it; None where the lines have no numbers."""
+    lines = value.split("\n")
+    first = next((number for number, each in enumerate(lines[:4]) if _NUMBERED.match(each)), None)
+    if first is None:
+        return None
+    last = first
+    expected = None
+    for each in lines[first:]:
+        found = _NUMBERED.match(each)
+        if found is None or int(found[1]) != (expected or int(found[1])):
+            break
+        expected = int(found[1]) + 1
+        last += 1
+    numbers = [match[1] for each in lines[first:last] if (match := _NUMBERED.match(each))]
+    code = [_NUMBERED.sub("", each, count=1) for each in lines[first:last]]
+    before, after = "\n".join(lines[:first]), "\n".join(lines[last:])
+    at = len(code) if full or len(code) <= WORTH_LINES else SHOWN_LINES
+    html = _gutter(numbers[:at], code[:at], path, highlighter)
+    if at < len(code):
+        more = _gutter(numbers[at:], code[at:], path, highlighter)
+        html += f'<details class="more"><summary>{len(code) - at:,} more lines</summary>{more}</details>'
+    return (pre(before) if before.strip() else "") + html + (folded(after, full=full) if after.strip() else "")
+
+
+def _gutter(numbers: list[str], code: list[str], path: str, highlighter: Highlighter) -> str:
+    lines = highlighter.pre("\n".join(code), path=path)
+    return f'<div class="file">{pre(chr(10).join(numbers), "gutter")}{lines}</div>'
 
 
 def _cut(value: str) -> int:

@@ -52,11 +52,33 @@ POLICY = (
 _TOOLS = """<div class="tools" id="tools" hidden>
 <input id="search" type="search" placeholder="Search  ( / )" aria-label="Search" autocomplete="off" spellcheck="false">
 <output id="count"></output>
-<button id="previous" type="button" aria-label="Previous">↑</button>
-<button id="next" type="button" aria-label="Next">↓</button>
-<button id="fold" type="button">Unfold all</button><button id="theme" type="button">Light / dark</button>
+<button id="previous" type="button" aria-label="Previous hit">↑</button>
+<button id="next" type="button" aria-label="Next hit">↓</button>
+<span class="density"><button id="brief" type="button">Brief</button><button id="normal" type="button">Normal</button>\
+<button id="all" type="button">All</button></span>
+<button id="error" type="button" aria-label="Next error">Errors ↓</button>
+<button id="theme" type="button">Light / dark</button>
+<button id="keys" type="button" aria-label="Keys">?</button>
 </div>
 """
+_KEYS = [
+    ("j k", "next, previous event"),
+    ("J K", "next, previous prompt"),
+    ("e E", "next, previous error"),
+    ("c C", "next, previous change of a file"),
+    ("u", "up to what is around it"),
+    ("o", "open or close it"),
+    ("O", "open or close all of its kind"),
+    ("1 2 3", "brief, normal, all"),
+    ("a", "show or hide machine events"),
+    ("t", "open or close thinking"),
+    ("/", "search"),
+    ("n N", "next, previous hit"),
+    ("g g, G", "start, end"),
+    ("y Y", "copy its link, its text"),
+    ("d", "light or dark"),
+    ("? Esc", "show, hide these keys"),
+]
 
 
 def _head(outline: Outline) -> str:
@@ -67,17 +89,32 @@ def _head(outline: Outline) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}</header>\n'
-        f"{_TOOLS}{_contents(outline.units)}<main>\n"
+        f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
+        f"{_noise(outline)}</header>\n"
+        f"{_TOOLS}{_help()}{_contents(outline.units)}<main>\n"
     )
+
+
+def _noise(outline: Outline) -> str:
+    """The switch for what machines write for each other, and the way to the errors; they work without a script."""
+    first = next((unit.number for unit in outline.units if unit.errors), None)
+    link = "" if first is None else f'<a id="errors" href="#unit-{first}">Go to the first error</a>'
+    told = f"Show {counted(outline.asides, 'machine event')}"
+    switch = f'<label><input id="noise" type="checkbox" autocomplete="off"> {told}</label>' if outline.asides else ""
+    return f'<div class="noise">{switch}{link}</div>' if switch or link else ""
+
+
+def _help() -> str:
+    rows = "".join(f"<dt><b>{keys}</b></dt><dd>{line(what)}</dd>" for keys, what in _KEYS)
+    return f'<div class="help" id="help" hidden><dl>{rows}</dl></div>\n'
 
 
 def _facts(outline: Outline) -> str:
     asked = sum(1 for unit in outline.units if unit.number)
     seconds = outline.span.seconds
     facts = [
-        ("Agent", ", ".join(outline.agents)),
-        ("Model", ", ".join(outline.models)),
+        ("Agent", ", ".join(outline.agent_names)),
+        ("Model", ", ".join(outline.model_names)),
         ("Run", outline.name if outline.name != outline.title else ""),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
@@ -108,13 +145,16 @@ def _unit_title(unit: UnitFacts) -> str:
 
 def _small(unit: UnitFacts) -> str:
     told = [counted(unit.calls, "tool call")] if unit.calls else []
+    told += [duration(unit.span.seconds)] if unit.span.seconds else []
+    told += [paid] if (paid := cost(unit.cost.dollars, unit.cost.is_partial)) else []
     failed = f' <span class="no">{counted(unit.errors, "error")}</span>' if unit.errors else ""
-    return f"<small>{''.join(told)}{failed}</small>" if told or failed else ""
+    return f"<small>{line(' · '.join(told))}{failed}</small>" if told or failed else ""
 
 
 def _foot(outline: Outline) -> str:
     told = f"{counted(outline.events, 'event')} of run {outline.run_id}" if outline.events else "Nothing was recorded"
     return (
         f"</main>\n<footer>{line(told)}. Made with Stenograph.</footer>\n</div>\n"
+        f'<button class="copy" id="copy" type="button" hidden>Copy</button>'
         f'<div class="toast" id="toast" role="status"></div>\n<script>{SCRIPT}</script>\n</body>\n</html>\n'
     )

@@ -1,173 +1,249 @@
-"""Markdown as agents write it, as HTML: headings, lists, quotes, tables, code. Total; linear; no HTML passes through.
+"""Markdown as HTML: CommonMark with tables, parsed by markdown-it-py, written by us. No HTML passes through.
 
-What it does not know stays text. Headings begin below those of the page.
+What CommonMark would drop stays: link definitions, entities and images are shown as typed, a table with more cells
+than columns is shown as its source. A link is one only when it leads to http or https by plain characters.
+Headings begin below those of the page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from stenograph.render.html import diff
 from stenograph.render.html.escape import line, pre, text
-from stenograph.render.html.inline import inline
+from stenograph.render.html.highlight import Highlighter
 
-DEEPEST = 6
-_FENCE = re.compile(r" {0,12}(`{3,}|~{3,})([^`]*)$")
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)$")
-_ITEM = re.compile(r"( {0,40})([-*+]|\d{1,9}[.)])(?:\s+(\S.*)?)?$")
-_RULES = "-*_"
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+LONGEST = 100_000
+"""Characters of Markdown that are parsed; a longer text is shown as typed."""
+LONGEST_LINE = 20_000
+"""A line that is longer is not prose, and its marks could cost more time than they are worth."""
+_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,2000}")
+_TRAILING = ".,;:!?*~_"
+_MARKS = re.compile(r"[`*~\\\t│├└]")
+_LEADS = re.compile(r"\n(?: {0,3}(?:[-+=>#|:]|\d+[.)])| {4})")
+_UNDERSCORE = re.compile(r"\b_|_\b|(?<!\w)_")
+_DRAWING = ("│", "├", "└")
+"""What the lines of a tree of files begin with."""
+_PARAGRAPHS = re.compile(r"\n[ ]*(?:\n[ ]*)+")
+_ALIGNMENT = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
+_TAGS = {"strong_open": "strong", "em_open": "em", "s_open": "s"}
+_DIFFS = ("diff", "patch")
 
 
-def prose(markdown: str, depth: int = 0) -> str:
+def prose(markdown: str, highlighter: Highlighter | None = None) -> str:
     """Markdown as HTML."""
-    return _Prose(markdown.replace("\r\n", "\n").expandtabs(4).split("\n"), depth).html()
+    source = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "␀")
+    if len(source) > LONGEST or _longest_line(source) > LONGEST_LINE:
+        return plain(markdown)
+    if not has_markup(source):
+        return _paragraphs(source)
+    return _Prose(source, highlighter or Highlighter()).html()
 
 
-class _Prose:
-    """The lines of a text while they are read; `_at` is the next one."""
-
-    def __init__(self, lines: list[str], depth: int) -> None:
-        self._lines = lines
-        self._depth = depth
-        self._at = 0
-
-    def html(self) -> str:
-        parts: list[str] = []
-        kinds: list[Callable[[str], str | None]] = [
-            self._fence, self._heading, self._rule, self._quote, self._table, self._list
-        ]  # fmt: skip
-        while self._at < len(self._lines):
-            first = self._lines[self._at]
-            if not first.strip():
-                self._at += 1
-                continue
-            if _begins_with_a_letter(first) and "|" not in first:
-                parts.append(self._passage())
-                continue
-            parts.append(next((html for kind in kinds if (html := kind(first)) is not None), None) or self._passage())
-        return "".join(parts)
-
-    def _taken(self, goes_on: Callable[[str], bool]) -> list[str]:
-        """The lines from here on that belong together."""
-        start = self._at
-        self._at += 1
-        while self._at < len(self._lines) and goes_on(self._lines[self._at]):
-            self._at += 1
-        return self._lines[start : self._at]
-
-    def _fence(self, first: str) -> str | None:
-        opening = _FENCE.match(first)
-        if opening is None:
-            return None
-        mark, language = opening[1], opening[2].strip()
-        code = self._taken(lambda each: not _closes(each, mark))[1:]
-        self._at += 1  # the closing fence, or the end
-        body = "\n".join(code)
-        if language == "diff" or language == "patch":
-            return diff.patch(body)
-        label = f'<span class="lang">{line(language[:40])}</span>' if language else ""
-        return f'<div class="code">{label}{pre(body)}</div>'
-
-    def _heading(self, first: str) -> str | None:
-        found = _HEADING.match(first)
-        if found is None:
-            return None
-        self._at += 1
-        level = min(6, len(found[1]) + 2)
-        return f'<h{level} dir="auto">{inline(found[2].rstrip(" #"))}</h{level}>'
-
-    def _rule(self, first: str) -> str | None:
-        mark = first.lstrip(" ")[:1]
-        if mark not in _RULES or len(first.replace(" ", "")) < 3 or first.strip(f" {mark}"):
-            return None
-        self._at += 1
-        return "<hr>"
-
-    def _quote(self, first: str) -> str | None:
-        if not first.lstrip().startswith(">") or self._depth >= DEEPEST:
-            return None
-        quoted = [each.lstrip()[1:].removeprefix(" ") for each in self._taken(lambda each: each.lstrip()[:1] == ">")]
-        return f"<blockquote>{_Prose(quoted, self._depth + 1).html()}</blockquote>"
-
-    def _table(self, first: str) -> str | None:
-        below = self._lines[self._at + 1] if self._at + 1 < len(self._lines) else ""
-        if "|" not in first or "-" not in below or "|" not in below or below.strip("|:- "):
-            return None
-        head, _, *rows = self._taken(lambda each: "|" in each)
-        body = "".join(_row("td", row) for row in rows)
-        return f'<div class="table"><table><thead>{_row("th", head)}</thead><tbody>{body}</tbody></table></div>'
-
-    def _list(self, first: str) -> str | None:
-        if not _ITEM.match(first):
-            return None
-        items: list[tuple[int, str, list[str]]] = []
-        while self._at < len(self._lines):
-            each = self._lines[self._at]
-            found = _ITEM.match(each)
-            if found is not None:
-                items.append((len(found[1]), found[2], [found[3] or ""]))
-            elif not each.strip() or _FENCE.match(each) or _HEADING.match(each):
-                if not self._list_goes_on():
-                    break
-            else:
-                items[-1][2].append(each.strip())
-            self._at += 1
-        return _nested(items)
-
-    def _list_goes_on(self) -> bool:
-        """Whether an empty line stands between two items, and not at the end of the list."""
-        after = self._lines[self._at + 1] if self._at + 1 < len(self._lines) else ""
-        return not self._lines[self._at].strip() and _ITEM.match(after) is not None
-
-    def _passage(self) -> str:
-        lines = self._taken(lambda each: bool(each.strip()) and not _begins_block(each))
-        passage = "\n".join(lines)
-        return f'<p dir="auto">{inline(passage)}</p>'
+def _longest_line(source: str) -> int:
+    return len(source) if len(source) <= LONGEST_LINE else max(map(len, source.split("\n")))
 
 
-def _closes(each: str, mark: str) -> bool:
-    bare = each.strip()
-    return len(bare) >= len(mark) and set(bare) == {mark[0]}
-
-
-def _begins_with_a_letter(each: str) -> bool:
-    """Whether a line is neither empty nor the beginning of a block, tables aside."""
-    return each.lstrip(" ")[:1].isalpha()
-
-
-def _begins_block(each: str) -> bool:
-    if _begins_with_a_letter(each):
-        return False
-    return bool(_FENCE.match(each) or _HEADING.match(each) or _ITEM.match(each)) or each.lstrip().startswith(">")
-
-
-def _row(tag: str, row: str) -> str:
-    bare = row.strip().removeprefix("|").removesuffix("|")
-    cells = [inline(cell.strip().replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", bare)]
-    return "<tr>" + "".join(f'<{tag} dir="auto">{cell}</{tag}>' for cell in cells) + "</tr>"
-
-
-def _nested(items: list[tuple[int, str, list[str]]]) -> str:
-    """Items as lists in lists, by how far they are indented."""
-    parts: list[str] = []
-    open_lists: list[tuple[int, str]] = []
-    for indent, mark, lines in items:
-        while len(open_lists) > 1 and indent < open_lists[-1][0]:
-            parts.append(f"</li></{open_lists.pop()[1]}>")
-        if not open_lists or (indent > open_lists[-1][0] + 1 and len(open_lists) < DEEPEST):
-            tag = "ul" if mark in "-*+" else "ol"
-            start = "" if tag == "ul" or mark[:-1] == "1" else f' start="{int(mark[:-1])}"'
-            parts.append(f"<{tag}{start}>")
-            open_lists.append((indent, tag))
-        else:
-            parts.append("</li>")
-        passage = "\n".join(lines)
-        parts.append(f'<li dir="auto">{inline(passage)}')
-    parts += [f"</li></{tag}>" for _, tag in reversed(open_lists)]
-    return "".join(parts)
+def has_markup(words: str) -> bool:
+    """Whether a text may be anything else than paragraphs; each test begins with characters that are quick to find."""
+    return (
+        "](" in words
+        or "\n  " in words
+        or "http" in words
+        or _MARKS.search(words) is not None
+        or _LEADS.search(f"\n{words}") is not None
+        or ("_" in words and _UNDERSCORE.search(words) is not None)
+    )
 
 
 def plain(words: str, kind: str = "said") -> str:
     """Text as it was typed."""
     return f'<div class="{kind}" dir="auto">{text(words)}</div>'
+
+
+def _paragraphs(source: str) -> str:
+    """A text without any mark: what the parser would give, without asking it."""
+    passages = _PARAGRAPHS.split(source.strip(" \n"))
+    return "".join(f'<p dir="auto">{text(_unindented(passage))}</p>' for passage in passages if passage)
+
+
+def _unindented(passage: str) -> str:
+    if " \n" not in passage and "\n " not in passage:
+        return passage
+    return "\n".join(each.strip(" ") for each in passage.split("\n"))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # slow to import
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.disable(["reference", "entity", "image", "html_block", "html_inline"])
+    parser.validateLink = _is_safe  # type: ignore[method-assign]  # how the parser is told which links are links
+    parser.normalizeLink = _as_typed  # type: ignore[method-assign]
+    parser.normalizeLinkText = _as_typed  # type: ignore[method-assign, assignment]
+    return parser
+
+
+def _is_safe(url: str) -> bool:
+    return _URL.fullmatch(url) is not None
+
+
+def _as_typed(url: str) -> str:
+    return url
+
+
+def _link(url: str, title: str = "") -> str:
+    told = f' title="{line(title)}"' if title else ""
+    return f'<a href="{text(url)}"{told} rel="noopener noreferrer nofollow">'
+
+
+def _linked(words: str) -> str:
+    """Text in which bare addresses are links."""
+    if "http" not in words:
+        return text(words)
+    parts: list[str] = []
+    end = 0
+    for found in _URL.finditer(words):
+        url = found[0].rstrip(_TRAILING)
+        parts += [text(words[end : found.start()]), f"{_link(url)}{text(url)}</a>"]
+        end = found.start() + len(url)
+    return "".join(parts) + text(words[end:])
+
+
+class _Prose:
+    """One text while its tokens are written."""
+
+    def __init__(self, source: str, highlighter: Highlighter) -> None:
+        self._source = source
+        self._lines = source.split("\n")
+        self._highlighter = highlighter
+        self._lists: list[int | None] = []
+        """The number that the next item has by itself, for each list around; None in one without numbers."""
+        self._parts: list[str] = []
+
+    def html(self) -> str:
+        tokens = _parser().parse(self._source)
+        at = 0
+        while at < len(tokens):
+            at = self._write(tokens, at)
+        return "".join(self._parts)
+
+    def _write(self, tokens: Sequence[Token], at: int) -> int:
+        """One token; gives the place of the next."""
+        token = tokens[at]
+        match token.type:
+            case "inline":
+                self._parts.append(_inline(token.children or []))
+            case "paragraph_open" if token.level == 0 and (drawn := self._drawn(token)):
+                self._parts.append(pre(drawn))
+                return at + 3
+            case "paragraph_open":
+                self._parts.append("" if token.hidden else '<p dir="auto">')
+            case "paragraph_close":
+                self._parts.append("" if token.hidden else "</p>")
+            case "heading_open" | "heading_close":
+                level = min(6, int(token.tag[1]) + 2)
+                self._parts.append(f'<h{level} dir="auto">' if token.nesting > 0 else f"</h{level}>")
+            case "fence":
+                self._parts.append(self._fence(token.content, token.info.strip()))
+            case "code_block":
+                self._parts.append(pre(token.content.removesuffix("\n")))
+            case "table_open":
+                return self._table(tokens, at)
+            case "hr":
+                self._parts.append("<hr>")
+            case _:
+                self._container(token)
+        return at + 1
+
+    def _drawn(self, token: Token) -> str:
+        """The source of a paragraph that only means something as typed: indented lines, trees of files."""
+        first, last = token.map or (0, 0)
+        lines = self._lines[first:last]
+        is_drawn = any(each.startswith("  ") or each[:1] in _DRAWING for each in lines[1:] if each)
+        return "\n".join(lines) if is_drawn else ""
+
+    def _container(self, token: Token) -> None:
+        if token.nesting < 0:
+            if token.type.endswith("_list_close"):
+                self._lists.pop()
+            self._parts.append(f"</{token.tag}>" + ("</div>" if token.tag == "table" else ""))
+            return
+        attributes = ""
+        if token.type.endswith("_list_open"):
+            start = int(token.attrGet("start") or 1) if token.tag == "ol" else None
+            self._lists.append(start)
+            attributes = f' start="{start}"' if start not in (None, 1) else ""
+        elif token.type == "list_item_open":
+            attributes = f'{self._number(token.info)} dir="auto"'
+        elif token.tag in ("th", "td"):
+            aligned = _ALIGNMENT.get(str(token.attrGet("style") or ""))  # a class, as the policy forbids styles
+            attributes = f' class="{aligned}" dir="auto"' if aligned else ' dir="auto"'
+        self._parts.append(f"<{token.tag}{attributes}>")
+
+    def _number(self, told: str) -> str:
+        """The number of an item, where it is another than its place gives."""
+        expected = self._lists[-1]
+        if expected is None:
+            return ""
+        number = int(told) if told.isascii() and told.isdigit() else expected
+        self._lists[-1] = number + 1
+        return "" if number == expected else f' value="{number}"'
+
+    def _fence(self, code: str, info: str) -> str:
+        body = code.removesuffix("\n")
+        language = info.split(" ")[0].lower()
+        if language in _DIFFS:
+            return diff.patch(body)
+        label = f'<span class="lang">{line(info)}</span>' if info else ""
+        return f'<div class="code">{label}{self._highlighter.pre(body, language=language)}</div>'
+
+    def _table(self, tokens: Sequence[Token], at: int) -> int:
+        """A table; its source where a row has more cells than there are columns, which no table can show."""
+        token = tokens[at]
+        first, last = token.map or (0, 0)
+        rows = self._lines[first:last]
+        columns = sum(1 for each in tokens[at : _after(tokens, at, "thead_close")] if each.type == "th_open")
+        if any(len(re.findall(r"(?<!\\)\|", row.strip().strip("|"))) >= columns for row in rows):
+            self._parts.append(pre("\n".join(rows)))
+            return _after(tokens, at, "table_close")
+        self._parts.append('<div class="table"><table>')
+        return at + 1
+
+
+def _after(tokens: Sequence[Token], at: int, kind: str) -> int:
+    return next(number for number in range(at, len(tokens)) if tokens[number].type == kind) + 1
+
+
+def _inline(tokens: Sequence[Token]) -> str:
+    parts: list[str] = []
+    linked: Callable[[str], str] = _linked
+    for token in tokens:
+        match token.type:
+            case "text":
+                parts.append(linked(token.content))
+            case "softbreak" | "hardbreak":
+                parts.append("\n")
+            case "code_inline":
+                parts.append(f"<code>{text(token.content)}</code>")
+            case "link_open":
+                parts.append(_link(str(token.attrGet("href") or ""), str(token.attrGet("title") or "")))
+                linked = text
+            case "link_close":
+                parts.append("</a>")
+                linked = _linked
+            case kind if kind in _TAGS:
+                parts.append(f"<{_TAGS[kind]}>")
+            case kind if kind.replace("_close", "_open") in _TAGS:
+                parts.append(f"</{_TAGS[kind.replace('_close', '_open')]}>")
+            case _:
+                parts.append(text(token.content))
+    return "".join(parts)

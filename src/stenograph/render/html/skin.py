@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from stenograph.model.block import AttachmentBlock
+import re
+from collections import Counter
+
+from stenograph.fold.actions import EDIT, OTHER, READ, WRITE, Action, action, tool_of
+from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
     ErrorPayload,
@@ -12,15 +16,22 @@ from stenograph.model.payload import (
     ToolPayload,
     UsagePayload,
 )
-from stenograph.render.figures import clock, counted, duration, tokens
-from stenograph.render.given import is_worth_seeing, summary_of
-from stenograph.render.html.blocks import attachment, block_html, system_prompt
+from stenograph.render.brief import figures_of, first_line
+from stenograph.render.figures import clock, cost, counted, duration, tokens
+from stenograph.render.given import path_of, summary_of
+from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
+from stenograph.render.html.cards import card
 from stenograph.render.html.escape import line, pre, text
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.highlight import Highlighter
+from stenograph.render.html.output import folded, given_html, listing
+from stenograph.render.names import LABEL_LENGTH, event_label
 from stenograph.render.outline import SourceFacts, UnitFacts, on_a_line
+from stenograph.render.skin import CallFacts
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
-_LABEL_LENGTH = 60
+WORTH_SECONDS = 60
+"""Pauses between prompts that are worth telling."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class HtmlSkin:
@@ -28,6 +39,7 @@ class HtmlSkin:
 
     def __init__(self, *, full: bool = False) -> None:
         self._full = full
+        self._highlighter = Highlighter()
 
     def unit(self, facts: UnitFacts) -> tuple[str, str]:
         anchor = f"unit-{facts.number}"
@@ -40,8 +52,7 @@ class HtmlSkin:
     def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [system_prompt(payload.system_prompt)]
-        blocks = payload.said
-        parts += [block_html(each, is_prose=not is_user, full=self._full, untold=untold) for each in blocks]
+        parts += [self._block(each, is_user=is_user, untold=untold) for each in payload.said]
         body = "".join(parts)
         if not body:
             return f'<a class="spot"{_id(anchor)}></a>\n'
@@ -50,43 +61,61 @@ class HtmlSkin:
             return f'<article class="ev user"{_id(anchor)}>{_who(who, event, anchor)}{body}</article>\n'
         return f'<article class="ev bot"{_id(anchor)}>{_at(event, anchor)}{body}</article>\n'
 
-    def call(
-        self, event: Event, payload: ToolPayload, anchor: str, *, failed: bool, answered: bool, spawns: bool
-    ) -> tuple[str, str]:
-        about = summary_of(payload.input)
-        marks = '<span class="no">failed</span>' if failed else "" if answered else '<span class="no">no result</span>'
-        kind = "ev tool failed" if failed else "ev tool"
-        opened = " open" if failed or spawns or is_worth_seeing(payload.input) or payload.blocks else ""
-        head = (
-            f'<details class="{kind}"{_id(anchor)}{opened}><summary><b>{line(payload.name) or "tool"}</b>'
-            f'<code dir="auto">{line(about)}</code>{marks}{_at(event, anchor)}</summary><div class="body">'
-        )
-        return head + self._call_body(payload), "</div></details>\n"
+    def _block(self, block: Block, *, is_user: bool, untold: frozenset[str]) -> str:
+        return block_html(block, is_user=is_user, full=self._full, untold=untold, highlighter=self._highlighter)
 
-    def _call_body(self, payload: ToolPayload) -> str:
+    def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
+        about = summary_of(payload.input)
+        done = action(event)
+        marks = "" if facts.parallel is None else '<small class="par">∥ {} of {}</small>'.format(*facts.parallel)
+        marks += _counts(done)
+        if facts.failed:
+            marks += '<span class="no">failed</span>'
+        elif not facts.answered:
+            marks += '<span class="no">no result</span>'
+        seen, body = self._call_body(payload, about, done.kind)
+        is_open = facts.failed or facts.spawns or done.kind in (WRITE, EDIT) or seen or payload.blocks
+        head = (
+            f'<details class="ev tool {done.kind}{" failed" if facts.failed else ""}"{_id(anchor)}'
+            f"{' open' if is_open else ''}><summary><b>{line(payload.name) or 'tool'}</b>"
+            f'<code dir="auto">{line(about)}</code>{marks}'
+        )
+        return head, f'{_at(event, anchor)}</summary><div class="body">{seen}{body}', "</div></details>\n"
+
+    def _call_body(self, payload: ToolPayload, about: str = "", kind: str = OTHER) -> tuple[str, str]:
+        """What was given: as a card where there is one for it, and what the card does not show."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
+        seen, rest = card(kind, payload.input, self._highlighter)
         error = "" if payload.error is None else pre(payload.error)
-        return shown + given_html(payload.input, full=self._full) + error
+        given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
+        return seen, shown + given + error
+
+    def outcome(self, call: Event, payload: ToolPayload) -> str:
+        says, figures = first_line(call, payload), figures_of(call, payload)
+        mark = "✗" if payload.error is not None else "" if figures.startswith("exit") else "✓"
+        out = f'<span class="out" dir="auto">{line(says)}</span>' if says else ""
+        return f'{out}<small class="took">{line(f"{mark} {figures}".strip())}</small>'
 
     def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
         told = "Seen by the router, too" if payload.fidelity == "router" else "Told by the agent, too"
-        head = f'<details class="asides"{_id(anchor)}><summary>{told}{_at(event, anchor)}</summary>'
-        return f"{head}{self._call_body(payload)}</details>"
+        head = f'<details class="witness"{_id(anchor)}><summary>{told}{_at(event, anchor)}</summary>'
+        return f"{head}{''.join(self._call_body(payload))}</details>"
 
-    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str) -> str:
-        took = "" if payload.duration_ms is None else f"<span>{duration(payload.duration_ms / 1000)}</span>"
-        failed = '<span class="no">failed</span>' if payload.error is not None else ""
+    def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
         kind = "res failed" if payload.error is not None else "res"
-        who = f'<div class="who">Result{failed}{took}{_at(event, anchor)}</div>'
-        return f'<div class="{kind}"{_id(anchor)}>{who}{self._result_body(payload)}</div>'
+        path = (
+            path_of(call.payload.input) if tool_of(call).kind == READ and isinstance(call.payload, ToolPayload) else ""
+        )
+        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{self._result_body(payload, path)}</div>'
 
-    def _result_body(self, payload: ToolPayload) -> str:
+    def _result_body(self, payload: ToolPayload, path: str = "") -> str:
         output = as_text(payload.output)
         parts: list[str] = []
         if payload.error is not None and payload.error.strip() != output.strip():
             parts.append(folded(payload.error, full=self._full))
         if output:
-            parts.append(folded(output, full=self._full))
+            file = listing(output, path, self._highlighter, full=self._full) if path else None
+            parts.append(folded(output, full=self._full) if file is None else file)
         for block in payload.blocks or ():
             if isinstance(block, AttachmentBlock):
                 parts.append(attachment(block))
@@ -108,22 +137,30 @@ class HtmlSkin:
             told += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
         more = " goes on" if continued else ""
         name = line(event.source.removeprefix("subagent:"))
-        head = f'<details class="agent"><summary><span>Subagent <bdi>{name}</bdi>{more}</span>'
+        task = "" if facts is None else facts.task
+        if task:
+            told.append(f"<bdi>{name}</bdi>")
+        head = f'<details class="agent"><summary><span>Subagent <bdi>{line(task) or name}</bdi>{more}</span>'
         return f'{head}<small>{" · ".join(told)}</small></summary><div class="body">\n', "</div></details>\n"
 
     def loud(self, event: Event, anchor: str) -> str:
         payload = event.payload
         if isinstance(payload, LifecyclePayload):
             return self._lifecycle(event, payload, anchor)
-        if isinstance(payload, SystemPayload):
-            body = "" if payload.text is None else f'<div class="said" dir="auto">{text(payload.text)}</div>'
-            fold = f'<details class="think"><summary>{line(payload.subtype)}</summary>{body}{_data(payload.data)}'
-            return f'<div class="ev"{_id(anchor)}>{_at(event, anchor)}{fold}</details></div>\n'
-        code = f" {payload.code}" if isinstance(payload, ErrorPayload) and payload.code else ""
-        data = _data(payload.data) if isinstance(payload, ErrorPayload) else ""
-        name = "Error" if event.type == "error" else event.type
-        who = _who(f"{name}{code}", event, anchor)
-        return f'<div class="ev error"{_id(anchor)}>{who}{pre(payload_text(payload))}{data}</div>\n'
+        if not isinstance(payload, ErrorPayload):
+            return self._notice(event, anchor)
+        code = f" {payload.code}" if payload.code else ""
+        who = _who(f"Error{code}", event, anchor)
+        return f'<div class="ev error"{_id(anchor)}>{who}{pre(payload.message)}{_data(payload.data)}</div>\n'
+
+    def _notice(self, event: Event, anchor: str) -> str:
+        payload = event.payload
+        words = payload.text if isinstance(payload, SystemPayload) else payload_text(payload)
+        data = _data(payload.data) if isinstance(payload, SystemPayload) else ""
+        body = "" if words is None else folded(words, full=self._full)
+        says = "" if not words else f"<small>{line(on_a_line(words, PREVIEW_LENGTH))}</small>"
+        fold = f'<details class="notice"><summary>{line(event_label(event))} {says}</summary>{body}{data}</details>'
+        return f'<div class="ev"{_id(anchor)}>{_at(event, anchor)}{fold}</div>\n'
 
     def _lifecycle(self, event: Event, payload: LifecyclePayload, anchor: str) -> str:
         ended = event.type.endswith(".completed")
@@ -145,30 +182,29 @@ class HtmlSkin:
     def quiet(self, event: Event, anchor: str) -> tuple[str, str]:
         payload = event.payload
         if isinstance(payload, UsagePayload):
-            label = f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out"
             body = f"<span>{_usage(payload)}</span>"
         elif isinstance(payload, MessagePayload):
-            label, body = "stream", "".join(folded(block_text(each), full=self._full) for each in payload.blocks)
+            body = "".join(folded(block_text(each), full=self._full) for each in payload.blocks)
         elif isinstance(payload, SystemPayload):
             words = "" if payload.text is None else folded(payload.text, full=self._full)
-            label, body = payload.subtype, words + _data(payload.data)
+            body = f"<code>{line(payload.subtype)}</code>{words}{_data(payload.data)}"
         else:
-            label, body = event.type, folded(payload_text(payload), full=self._full)
-        name = "" if isinstance(payload, UsagePayload) else f"<b>{line(label) or 'event'}</b> "
+            body = folded(payload_text(payload), full=self._full)
+        label = event_label(event)
+        name = "" if isinstance(payload, UsagePayload) else f"<b>{line(label)}</b> "
         return label, f'<div class="aside"{_id(anchor)}>{_at(event, anchor)}{name}{body}</div>'
 
     def asides(self, group: list[tuple[str, str]]) -> str:
-        names: dict[str, int] = {}
-        for label, _ in group:
-            name = on_a_line(label, _LABEL_LENGTH) or "event"
-            names[name] = names.get(name, 0) + 1
+        names = Counter(on_a_line(label, LABEL_LENGTH) for label, _ in group)
         told = ", ".join(line(name) if number == 1 else f"{number} × {line(name)}" for name, number in names.items())
         return f'<details class="asides"><summary>{told}</summary>{"".join(body for _, body in group)}</details>\n'
 
 
 def unit_figures(facts: UnitFacts) -> str:
     """What a unit took, as small print."""
-    told = [f"<span>{text(clock(facts.span.started_at))}</span>"] if facts.span.started_at else []
+    told = [f"<span>{_time(facts.span.started_at)}</span>"] if facts.span.started_at else []
+    if facts.idle is not None and facts.idle >= WORTH_SECONDS:
+        told.append(f'<span class="idle">{duration(facts.idle)} later</span>')
     if facts.span.seconds:
         told.append(f"<span>{duration(facts.span.seconds)}</span>")
     if facts.calls:
@@ -177,7 +213,17 @@ def unit_figures(facts: UnitFacts) -> str:
         told.append(f'<span class="no">{counted(facts.errors, "error")}</span>')
     if facts.usage.records:
         told.append(f"<span>{tokens(facts.usage)}</span>")
+    if paid := cost(facts.cost.dollars, facts.cost.is_partial):
+        told.append(f'<span class="cost">{line(paid)}</span>')
     return "".join(told)
+
+
+def _counts(done: Action) -> str:
+    """How many lines a call adds and removes."""
+    if not done.changes:
+        return ""
+    added, removed = (sum(numbers) for numbers in zip(*(change.lines for change in done.changes), strict=True))
+    return f'<small class="lines"><span class="plus">+{added:,}</span> <span class="minus">−{removed:,}</span></small>'
 
 
 def _usage(payload: UsagePayload) -> str:
@@ -207,10 +253,13 @@ def _who(name: str, event: Event, anchor: str) -> str:
 def _at(event: Event, anchor: str) -> str:
     """The time of an event, which is also the link to it."""
     told = event.told_at
-    title = line(told) or "time unknown"
-    time = clock(told)
-    if title != told:
-        time = line(time)
+    time = _time(told)
     if not anchor:
         return f'<span class="at">{time}</span>' if time else ""
-    return f'<a class="at" href="#{anchor}" title="{title}">{time or "#"}</a>'
+    return f'<a class="at" href="#{anchor}" title="{line(told) or "time unknown"}">{time or "#"}</a>'
+
+
+def _time(told: str) -> str:
+    """A time of day; where the timestamp is a moment, a script can make it local."""
+    shown = line(clock(told))
+    return f'<time datetime="{told}">{shown}</time>' if _MOMENT.fullmatch(told) else shown

@@ -3,7 +3,7 @@
 _LIGHT = """--bg:#fbfaf7;--card:#fff;--ink:#23211d;--soft:#6d685e;--line:#e3dfd6;--accent:#4f46e5;--tint:#efeefc;
 --code:#f4f2ec;--bad:#b42318;--badbg:#fdeceb;--good:#1a7f4b;--add:#e3f5e9;--addink:#14532d;--del:#fde8e6;
 --delink:#7f1d1d;
---hunk:#e8eefb;--hunkink:#3b5488;--found:#ffe28a;--think:#f6f3fb;--c0:#23211d;--c1:#b42318;--c2:#1a7f4b;--c3:#946200;
+--addword:#b4e2c3;--delword:#f8bfba;--hunk:#e8eefb;--hunkink:#3b5488;--found:#ffe28a;--think:#f6f3fb;--c0:#23211d;--c1:#b42318;--c2:#1a7f4b;--c3:#946200;
 --c4:#2456c7;
 --c5:#9333a8;--c6:#0e7490;--c7:#8b867b;--c8:#6d685e;--c9:#dc2626;--c10:#16a34a;--c11:#b98300;--c12:#3b82f6;
 --c13:#c026d3;
@@ -11,14 +11,14 @@ _LIGHT = """--bg:#fbfaf7;--card:#fff;--ink:#23211d;--soft:#6d685e;--line:#e3dfd6
 _DARK = """--bg:#16171a;--card:#1e2024;--ink:#e6e3dc;--soft:#9d988c;--line:#33363c;--accent:#a5a0ff;--tint:#26263d;
 --code:#121316;--bad:#ff8b80;--badbg:#3a1f1f;--good:#6fd39b;--add:#17301f;--addink:#a9e5bd;--del:#3a1f20;
 --delink:#ffb9b3;
---hunk:#1d2740;--hunkink:#a9bff0;--found:#7a5b00;--think:#221f2c;--c0:#6d7078;--c1:#ff8b80;--c2:#6fd39b;--c3:#e2b557;
+--addword:#2a5c3a;--delword:#6b2e2e;--hunk:#1d2740;--hunkink:#a9bff0;--found:#7a5b00;--think:#221f2c;--c0:#6d7078;--c1:#ff8b80;--c2:#6fd39b;--c3:#e2b557;
 --c4:#82aaff;
 --c5:#d7a0ff;--c6:#67d3e0;--c7:#c9c5ba;--c8:#8b8f98;--c9:#ffa9a0;--c10:#96e6b8;--c11:#f2cf7d;--c12:#a9c4ff;
 --c13:#e6c1ff;
 --c14:#97e4ee;--c15:#fff;"""
 _SHAPE = """
 *{box-sizing:border-box}
-html{scroll-behavior:smooth;scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
+html{scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--ink);
 font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 overflow-wrap:anywhere}
@@ -56,7 +56,7 @@ grid-column:1;padding-bottom:2rem}
 .toc li a:hover,.toc li a.here{border-color:var(--accent);background:var(--tint);border-radius:0 6px 6px 0}
 .toc small{display:block;color:var(--soft)}.toc .no,.no{color:var(--bad)}
 main{grid-column:2;min-width:0}
-.unit{margin:0 0 2.5rem}
+.unit{margin:0 0 2.5rem;content-visibility:auto;contain-intrinsic-size:auto 2000px}
 .unit>h2{font-size:.78rem;font-weight:600;color:var(--soft);display:flex;flex-wrap:wrap;gap:.2rem 1rem;
 align-items:baseline;
 margin:0 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line);letter-spacing:.01em}
@@ -73,6 +73,7 @@ font-variant-numeric:tabular-nums}
 .said{white-space:pre-wrap;unicode-bidi:isolate}
 .bot{padding:.1rem 0}
 .bot .at{float:right;line-height:1.6rem}
+.md{max-width:50rem}.md>.code,.md>pre,.md>.table{max-width:none}
 .md p{white-space:pre-line;margin:.5rem 0}.md h3,.md h4,.md h5,.md h6{margin:1.1rem 0 .4rem;line-height:1.3}
 .md h3{font-size:1.15rem}.md h4{font-size:1.05rem}.md h5,.md h6{font-size:1rem}
 .md ul,.md ol{padding-left:1.5rem;margin:.4rem 0}.md li{margin:.2rem 0;white-space:pre-line}
@@ -82,7 +83,7 @@ font-variant-numeric:tabular-nums}
 .code{position:relative}.lang{position:absolute;right:.6rem;top:.3rem;font-size:.65rem;color:var(--soft)}
 .table{overflow-x:auto}table{border-collapse:collapse;font-size:.88rem;margin:.5rem 0}
 th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:start;vertical-align:top;overflow-wrap:normal}
-th{background:var(--code)}
+th{background:var(--code)}.left{text-align:left}.right{text-align:right}.center{text-align:center}
 img{max-width:100%;height:auto;border-radius:8px;border:1px solid var(--line);display:block;margin:.5rem 0}
 details>summary{cursor:pointer;list-style:none}
 summary::-webkit-details-marker{display:none}
@@ -95,15 +96,20 @@ details[open]>summary::before{content:"▾"}
 .tool>summary,.agent>summary{display:flex;align-items:baseline;gap:.4rem;padding:.4rem .8rem;font-size:.84rem;
 min-width:0}
 .tool>summary b{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:60%;flex:none}
+.tool>summary .out{color:var(--soft);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:0;flex:1 1 0;
+font-size:.8rem;opacity:.85}.tool>summary .out::before{content:"→ "}
+.tool>summary small{flex:none;color:var(--soft);white-space:nowrap}
+.plus{color:var(--good)}.minus{color:var(--bad)}.tool[open]>summary .out{display:none}
 .tool>summary code{background:none;color:var(--soft);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
 min-width:0}
-.tool[open]>summary code{white-space:normal}
+.tool:not([open])>summary:has(.out) code{max-width:60%}
+.tool[open]>summary{flex-wrap:wrap}.tool[open]>summary code{white-space:pre-wrap}
 .tool[open]>summary{border-bottom:1px solid var(--line)}
 .body{padding:.4rem .8rem .6rem}
 .tool.failed{border-color:var(--bad)}.tool .no,.res .no{font-weight:600;flex:none;font-size:.8rem}
 .command{background:none;border:1px dashed var(--line);padding:.45rem .7rem}
 .command::before{content:"$ ";color:var(--good);font-weight:700}
-.res{border-radius:8px}.res>.who{margin-top:.5rem}
+.res{border-radius:8px;display:flow-root}.res>.at{float:right;margin:.7rem .5rem 0 0}
 .res.failed>pre{background:var(--badbg)}
 .res .empty,.empty{color:var(--soft);font-style:italic;font-size:.82rem}
 .more>summary{font-size:.8rem;color:var(--accent);padding:.1rem .2rem}
@@ -111,15 +117,38 @@ dl{margin:.3rem 0;display:grid;grid-template-columns:max-content minmax(0,1fr);g
 dt{color:var(--soft);max-width:12rem}dd{margin:0;min-width:0}dd pre{margin:0}dd>ol{margin:0;padding-left:1.2rem}
 .diff{padding:.5rem 0}.diff span{display:block;padding:0 .8rem}
 .diff .add{background:var(--add);color:var(--addink)}.diff .del{background:var(--del);color:var(--delink)}
+.diff b{font-weight:inherit;border-radius:3px}.diff .add b{background:var(--addword)}
+.diff .del b{background:var(--delword)}
 .diff .hunk{background:var(--hunk);color:var(--hunkink)}
 .agent{border:1px solid var(--line);border-left:3px solid var(--good);border-radius:8px;margin:.6rem 0;
 background:var(--bg)}
 .agent>summary{font-weight:600}.agent>summary small{font-weight:400;color:var(--soft)}
 .agent>.body>.user{font-size:.92rem}
-.asides{font-size:.78rem;color:var(--soft);margin:.3rem 0}
-.asides>summary{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.asides{display:none}body:has(#noise:checked) .asides,.asides:has(:target){display:block}
+body:not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
+.page:not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
+.asides,.witness{font-size:.78rem;color:var(--soft);margin:.3rem 0}
+.asides>summary,.notice>summary,.think>summary{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .aside{display:flow-root;margin:.3rem 0 .3rem 1.1rem;padding-left:.7rem;border-left:2px solid var(--line)}
 .aside>.at{float:right}.aside pre{font-size:.74rem}
+.file{display:flex;gap:0;background:var(--code);border-radius:8px;margin:.4rem 0;overflow-x:auto}
+.file pre{white-space:pre;margin:0;background:none;overflow:visible}
+.file .gutter{color:var(--soft);user-select:none;text-align:right;padding-right:0;opacity:.7;flex:none}
+.args{font-size:.78rem;color:var(--soft);margin:.3rem 0}
+.todo{list-style:none;padding-left:.2rem;margin:.3rem 0}.todo .done{color:var(--soft);text-decoration:line-through}
+.todo .doing{font-weight:600}.question small,.todo small{color:var(--soft)}
+.notice{font-size:.86rem;color:var(--soft)}.raw{font-size:.78rem;color:var(--soft);margin-top:.3rem}
+.idle{color:var(--c3)}.cost{font-variant-numeric:tabular-nums}
+.noise,.noise label{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;align-items:center}.noise label{gap:.4rem}
+.noise{margin-top:.7rem;font-size:.84rem;color:var(--soft);align-items:center}
+.help{position:fixed;right:1rem;top:4rem;z-index:3;background:var(--card);border:1px solid var(--line);
+border-radius:10px;padding:.6rem 1rem;box-shadow:0 8px 30px #0003;max-height:80vh;overflow:auto}
+.help[hidden],.copy[hidden]{display:none}
+.density button{border-radius:0;margin-left:-1px}.density button:first-child{border-radius:8px 0 0 8px}
+.density button:last-child{border-radius:0 8px 8px 0}.density .on{background:var(--tint);border-color:var(--accent)}
+.copy{position:absolute;z-index:1;font:inherit;font-size:.72rem;padding:.1rem .5rem;border:1px solid var(--line);
+border-radius:6px;background:var(--card);color:var(--soft);cursor:pointer}
+.now{box-shadow:0 0 0 2px var(--accent)}
 .error{background:var(--badbg);border-left:4px solid var(--bad);padding:.6rem 1rem}
 .error .who{color:var(--bad)}.error pre{background:none;padding:0;font-size:.86rem}
 .step{display:flex;gap:.6rem;align-items:baseline;font-size:.86rem;color:var(--soft);
@@ -138,16 +167,19 @@ border-radius:8px;font-size:.85rem}.toast:empty{display:none}
 max-height:14rem;
 border:1px solid var(--line);
 border-radius:10px;padding:.6rem;margin-bottom:1.2rem}.top{padding-top:1.2rem}.top h1{font-size:1.25rem}
-.facts{gap:.3rem 1rem}
+.facts{gap:.3rem 1rem}.tool>summary .out{display:none}.tools button{min-height:2.75rem}.help{left:1rem}
+#theme,#keys{display:none}
 .tools{margin:-1.5rem 0 1rem}.user{padding:.7rem .8rem}dl{grid-template-columns:minmax(0,1fr);gap:0}
 dd{margin-bottom:.3rem}
 .body{padding:.3rem .6rem .5rem}.body .body{padding:.2rem .4rem}}
-@media print{html{font-size:13px}body{background:#fff}.tools,.toast,.toc{display:none!important}.page{display:block;
+@media print{html{font-size:13px}body{background:#fff}.tools,.toast,.toc,.help,.copy,.noise,.raw{display:none!important}
+.page{display:block;
 max-width:none;padding:0}
 .ev,.res{break-inside:auto}.user,.unit>h2,.who{break-after:avoid}pre,.user{border:1px solid #ccc}a{color:inherit}
-.tool,.agent,.error{break-inside:auto;border-color:#bbb}.unit{margin-bottom:1.2rem}}
-@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+.tool,.agent,.error{break-inside:auto;border-color:#bbb}.unit{margin-bottom:1.2rem;content-visibility:visible}}
 """
+_TOKENS = ".t-k{color:var(--c4)}.t-s{color:var(--c2)}.t-n{color:var(--c5)}.t-c{color:var(--c8);font-style:italic}"
+_TOKENS += ".t-f{color:var(--c3)}.t-b{color:var(--c6)}"
 _INKS = "".join(f".ink{n}{{color:var(--c{n})}}.ground{n}{{background:var(--c{n});color:var(--bg)}}" for n in range(16))
 
 STYLE = (
@@ -155,5 +187,5 @@ STYLE = (
     f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{_DARK}}}}}"
     f":root[data-theme=dark]{{color-scheme:dark;{_DARK}}}"
     f"@media print{{:root:root:root{{color-scheme:light;{_LIGHT}}}}}"
-    f"{_SHAPE}{_INKS}"
+    f"{_SHAPE}{_TOKENS}{_INKS}"
 )

@@ -1,0 +1,22 @@
+"""A checkpoint after a sync, once `steno evidence init` was called. The sync stands whatever becomes of it."""
+
+from __future__ import annotations
+
+from stenograph.archive.home import Home
+from stenograph.archive.summary import Summary
+from stenograph.errors import StenographError
+from stenograph.evidence.settings import is_initialised
+
+
+def checkpoint_after(home: Home, summary: Summary) -> None:
+    """Sign and deliver what a sync added; problems are told in its summary."""
+    if not summary.bytes_written or not is_initialised(home):
+        return
+    from stenograph.evidence.places import sign_and_deliver  # with the tree and all: not for every sync
+
+    try:
+        signed, problems = sign_and_deliver(home)
+        summary.checkpoint = signed.checkpoint.size
+    except StenographError as error:
+        problems = [error]
+    summary.problems += [f"no checkpoint: {each}" for each in problems]

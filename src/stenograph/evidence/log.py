@@ -1,0 +1,47 @@
+"""The log of an archive: its frames in the order of the packs, each a leaf that is the frame's header, byte for byte.
+
+A header has the SHA-256 of the frame's content, so the content is bound too, and erasing a payload on purpose leaves
+the leaf and every root as they are. The log is not stored anywhere: the packs give it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stenograph.archive.pack import Damage, Frame, packs_in, scan_frames
+from stenograph.evidence.checkpoint import Checkpoint
+from stenograph.evidence.merkle import MerkleTree, leaf_hash
+
+ORIGIN = "stenograph.local/"
+
+
+def origin_of(archive_id: str) -> str:
+    """What a log is called: two archives of one machine are two logs."""
+    return ORIGIN + archive_id
+
+
+class Log:
+    """The frames of an archive with the tree over them."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` holds the packs."""
+        self.frames: list[Frame] = []
+        self.damages: list[Damage] = []
+        """What stands between frames and is not one."""
+        self.tree = MerkleTree()
+        for found in _scanned(folder):
+            if isinstance(found, Damage):
+                self.damages.append(found)
+            else:
+                self.frames.append(found)
+                self.tree.append(leaf_hash(found.text))
+
+    def checkpoint(self, origin: str) -> Checkpoint:
+        """The state of the log as it is now."""
+        return Checkpoint(origin, self.tree.size, self.tree.root())
+
+
+def _scanned(folder: Path) -> Iterator[Frame | Damage]:
+    for number in packs_in(folder):
+        yield from scan_frames(folder, number)

@@ -1,0 +1,1 @@
+"""Runs in the formats that others read, each with a report of what it could not hold."""

@@ -1,0 +1,77 @@
+"""Exporter: a format that runs can be written in. Entry points of the group `stenograph.exporters` name one each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stenograph.errors import InvalidFormat, InvalidOption
+from stenograph.fold.losses import LossReport
+from stenograph.model.event import Event
+
+GROUP = "stenograph.exporters"
+
+
+@dataclass(frozen=True, slots=True)
+class SideFile:
+    """A file that stands beside the main one, such as a picture."""
+
+    name: str
+    """Relative to the folder of the main file."""
+    data: bytes
+
+
+Piece = bytes | SideFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exporter:
+    """A format that runs can be written in: `exporter(events, report)` gives the file, piece by piece."""
+
+    name: str
+    what: str
+    """One line for people: what reads it."""
+    suffix: str
+    """Of a file's name, dot included."""
+    write: Callable[..., Iterator[Piece]]
+    """Takes the events of one run, the report to fill in, and the options by their names."""
+    version: str = ""
+    """Of the format; empty where it has none."""
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values of each option; the first is the default."""
+    is_lines: bool = False
+    """Whether several runs can stand in one file, one after the other."""
+
+    def __call__(self, events: Iterable[Event], report: LossReport, **options: str) -> Iterator[Piece]:
+        """Raises `InvalidOption` for an option, or a value of one, that the format does not have."""
+        for name, value in options.items():
+            self._check(name, value)
+        chosen = {name: values[0] for name, values in self.options.items()} | options
+        return self.write(events, report, **chosen)
+
+    def _check(self, name: str, value: str) -> None:
+        values = self.options.get(name)
+        if values is None:
+            known = ", ".join(f"--{each}" for each in self.options) or "none"
+            raise InvalidOption(f"--{name} does not apply to {self.name}; its options: {known}")
+        if value not in values:
+            raise InvalidOption(f"--{name} {value} is unknown to {self.name}; use one of {', '.join(values)}")
+
+
+def exporters() -> dict[str, Exporter]:
+    """Every installed exporter by its name, in alphabetical order."""
+    from importlib.metadata import entry_points  # slow to import
+
+    found: dict[str, Exporter] = {point.name: point.load() for point in entry_points(group=GROUP)}
+    return dict(sorted(found.items()))
+
+
+def exporter_named(name: str) -> Exporter:
+    """The exporter of that name. Raises `InvalidFormat`."""
+    from importlib.metadata import entry_points  # slow to import
+
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        raise InvalidFormat(name, tuple(sorted(points)))
+    exporter: Exporter = points[name].load()
+    return exporter

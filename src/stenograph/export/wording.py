@@ -1,0 +1,103 @@
+"""Values as the formats word them: JSON, texts of results, attachments, definitions of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from stenograph.fold.exchange import Call, Exchange, Notice, Turn
+from stenograph.fold.losses import LossReport
+from stenograph.model import mend
+from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
+from stenograph.model.moment import moment_of
+from stenograph.transcript.content import payload_text
+
+_encode = msgspec.json.encode
+IMAGES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
+"""The pictures that model APIs take, and how their files are called."""
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON; a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return _encode(mend.scrub(mend.plain(value))[0])
+
+
+def json_text(value: Any) -> str:
+    """JSON as text."""
+    return json_bytes(value).decode()
+
+
+def text_of(blocks: Iterable[Block]) -> str:
+    """The texts of a message, one below the other."""
+    return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
+
+
+def thinking_of(blocks: Iterable[Block]) -> str:
+    """The thinking of a message, one block below the other."""
+    return "\n".join(block.thinking for block in blocks if isinstance(block, ThinkingBlock) and block.thinking)
+
+
+def result_text(call: Call) -> str:
+    """What a tool answered, as text; attachments stand elsewhere."""
+    if call.output is None and call.blocks:
+        return "\n".join(
+            block.text if isinstance(block, TextBlock) else json_text(mend.plain(block))
+            for block in call.blocks
+            if not isinstance(block, AttachmentBlock)
+        )
+    if call.output is None:
+        return call.error or ""
+    return call.output if isinstance(call.output, str) else json_text(call.output)
+
+
+def pictures_of(blocks: Iterable[Block]) -> list[AttachmentBlock]:
+    """The attachments among the blocks."""
+    return [block for block in blocks if isinstance(block, AttachmentBlock)]
+
+
+def data_url(block: AttachmentBlock) -> str:
+    """An attachment as a URL that holds it."""
+    return f"data:{block.media_type};base64,{block.data}"
+
+
+def notice_text(notice: Notice) -> str:
+    """What an event beside the messages reads like."""
+    return payload_text(notice.event.payload)
+
+
+def function_tools(exchange: Exchange) -> list[dict[str, Any]] | None:
+    """The definitions of tools as OpenAI's functions; None where the run has none."""
+    if exchange.tools is None:
+        return None
+    return [{"type": "function", "function": _function(tool)} for tool in exchange.tools]
+
+
+def _function(tool: dict[str, Any]) -> dict[str, Any]:
+    schema = tool.get("input_schema")
+    function: dict[str, Any] = {"name": tool["name"]}
+    if tool.get("description"):
+        function["description"] = tool["description"]
+    function["parameters"] = schema if isinstance(schema, dict) else {"type": "object"}
+    return function
+
+
+def definitions_for(exchange: Exchange, turns: Iterable[Turn], report: LossReport) -> list[dict[str, Any]]:
+    """The tools that a request must define: those that the run tells, and those that its calls name."""
+    known = {tool["name"]: tool for tool in exchange.tools or ()}
+    for turn in turns:
+        for call in turn.calls:
+            if call.name not in known:
+                known[call.name] = {"name": call.name}
+                report.change("tool definitions made from names", call.seq)
+    return list(known.values())
+
+
+def milliseconds(text: str | None) -> int:
+    """A time in milliseconds since 1970; 0 where it is not known."""
+    moment = None if text is None else moment_of(text)
+    return 0 if moment is None else int(moment.timestamp() * 1000)

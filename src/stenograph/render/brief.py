@@ -1,0 +1,46 @@
+"""A tool's result on one line: how it went, how long it took, and what it says first."""
+
+from __future__ import annotations
+
+import re
+
+from stenograph.fold.actions import EDIT, READ, SHELL, WRITE, action_of, tool_of
+from stenograph.model.event import Event
+from stenograph.model.payload import ToolPayload
+from stenograph.render.figures import counted, duration
+from stenograph.render.outline import on_a_line
+from stenograph.transcript.content import as_text
+
+LENGTH = 90
+LOOKED_AT = 4_000
+"""Characters of an output in which its first line is looked for."""
+_STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
+_WRAPPER = re.compile(
+    r"\A(?:Chunk ID:|Exit code:|Wall time:|Command:|Output:\n).*?^Output:\s*?\n", re.DOTALL | re.MULTILINE
+)
+"""What Codex and Gemini write before the output of a command."""
+_TAG = re.compile(r"\A\s*<(\w+)>")
+
+
+def figures_of(call: Event, payload: ToolPayload) -> str:
+    """The exit code where it is not 0, and how long it took."""
+    given = call.payload.input if isinstance(call.payload, ToolPayload) else None
+    code = action_of(tool_of(call), given, payload).exit_code if tool_of(call).kind == SHELL else None
+    told = [f"exit {code}"] if code else []
+    told += [] if payload.duration_ms is None else [duration(payload.duration_ms / 1000)]
+    return " · ".join(told)
+
+
+def first_line(call: Event, payload: ToolPayload) -> str:
+    """What a result says first; of a file that was read, how long it is; nothing where the call is open anyway."""
+    kind = tool_of(call).kind
+    output = payload.output if isinstance(payload.output, str) else ""
+    if kind in (WRITE, EDIT) or payload.error is not None:
+        return ""
+    if kind == READ and output:
+        return counted(output.count("\n") + (not output.endswith("\n")), "line")
+    if not isinstance(payload.output, str):
+        return on_a_line(as_text(payload.output), LENGTH)
+    begin = _STYLES.sub("", output[:LOOKED_AT])
+    begin = _TAG.sub("", _WRAPPER.sub("", begin, count=1))
+    return on_a_line(next((each for each in begin.split("\n") if each.strip()), ""), LENGTH)

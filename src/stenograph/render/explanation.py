@@ -1,0 +1,91 @@
+"""An explanation as text: short, most telling first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stenograph.fold.explain import Explanation, Failure, FileFacts, ToolFacts, TurnFacts
+from stenograph.render.figures import amount, cost, counted, duration, tokens
+from stenograph.render.visible import on_one_line
+
+_MOST = 10
+"""Rows of a list; the rest is counted."""
+_LONGEST = 110
+
+
+def explanation_lines(told: Explanation) -> Iterator[str]:
+    """The lines, without line breaks."""
+    totals = told.totals
+    yield f"run {told.run_id}"
+    yield f"ended    {_end(told)}"
+    yield f"took     {_join([_seconds(told), tokens(totals.tokens), cost(told.cost_usd, told.cost_is_partial)])}"
+    yield (
+        f"did      {counted(totals.turns, 'turn')}, {counted(totals.tool_calls, 'tool call')} "
+        f"({totals.failed_calls} failed, {totals.open_calls} open), {counted(totals.errors, 'error')}, "
+        f"{counted(totals.subagents, 'subagent')}"
+    )
+    yield from _section("asked", (_asked(turn) for turn in told.turns if turn.prompt or turn.number))
+    yield from _section("changed", map(_file, told.files))
+    yield from _section(
+        "failed", [*map(_failure, told.failures), *(f"#{error.seq} {error.message}" for error in told.errors)]
+    )
+    yield from _section("time by tool", map(_tool, told.tools))
+    yield from _section("time and tokens by turn", map(_turn, told.turns))
+    total = sum(each.chars for each in told.context) or 1
+    filling = (f"{each.chars / total:4.0%}  {each.what} ({amount(each.chars)} characters)" for each in told.context)
+    longest = f", longest input {amount(told.largest_input)} tokens" if told.largest_input else ""
+    yield from _section(f"what filled the context{longest}", filling)
+    yield from _section("last answer", told.answer.splitlines()[:_MOST])
+
+
+def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
+    found = list(rows)
+    if not found:
+        return
+    yield ""
+    yield f"{title}:"
+    yield from (f"  {_short(row)}" for row in found[:_MOST])
+    if len(found) > _MOST:
+        yield f"  … and {len(found) - _MOST} more (--json has all)"
+
+
+def _end(told: Explanation) -> str:
+    return "unknown" if told.verdict is None else _join([told.verdict.status, told.verdict.reason])
+
+
+def _seconds(told: Explanation) -> str:
+    return "" if told.span.seconds is None else duration(told.span.seconds)
+
+
+def _asked(turn: TurnFacts) -> str:
+    return f"#{turn.seq} {turn.prompt}"
+
+
+def _file(file: FileFacts) -> str:
+    return f"{file.path}  +{file.added} -{file.removed}  {', '.join(file.kinds)}, {counted(file.changes, 'change')}"
+
+
+def _failure(failure: Failure) -> str:
+    times = "" if failure.times == 1 else f" {failure.times} times"
+    fixed = "never worked later" if failure.fixed_at is None else f"worked at #{failure.fixed_at}"
+    return f"#{failure.seq} {failure.name}{times}, {fixed}: {_short(failure.target, 40)}: {failure.error}"
+
+
+def _tool(tool: ToolFacts) -> str:
+    took = duration(tool.duration_ms / 1000) if tool.duration_ms else "time unknown"
+    return f"{tool.name}  {took}, {counted(tool.calls, 'call')}, {tool.failed} failed"
+
+
+def _turn(turn: TurnFacts) -> str:
+    took = "" if turn.span.seconds is None else duration(turn.span.seconds)
+    parts = [took, tokens(turn.usage), cost(turn.cost_usd, turn.cost_is_partial), counted(turn.calls, "call")]
+    return f"{turn.number}  {_join(parts)}"
+
+
+def _join(parts: Iterable[str]) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _short(text: str, most: int = _LONGEST) -> str:
+    line = on_one_line(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,102 @@
+"""Calls that people read as something else than arguments: checklists, questions, plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stenograph.fold.actions import PLAN, QUESTION, TODO
+from stenograph.render.html.escape import line, text
+from stenograph.render.html.highlight import Highlighter
+from stenograph.render.html.prose import prose
+
+_ITEM_TEXTS = ("content", "step", "description", "subject", "title", "text")
+_PLANS = ("plan", "content", "summary")
+_MARKS = {"completed": "☑", "done": "☑", "in_progress": "◐", "inProgress": "◐", "cancelled": "☒"}
+
+
+def card(kind: str, given: Any, highlighter: Highlighter) -> tuple[str, Any]:
+    """The card of a call by its kind, and what of its input the card does not show; "" where there is no card."""
+    if not isinstance(given, dict):
+        return "", given
+    if kind == TODO:
+        return _checklist(given)
+    if kind == QUESTION:
+        return _questions(given)
+    if kind == PLAN:
+        return _plan(given, highlighter)
+    return "", given
+
+
+def _checklist(given: dict[str, Any]) -> tuple[str, Any]:
+    for name, items in given.items():
+        if isinstance(items, list) and items and all(map(_is_todo, items)):
+            shown = "".join(map(_todo, items))
+            rest = [kept for item in items if (kept := _without(item, (_text_of(item)[0], "status", "activeForm")))]
+            others = _without(given, (name,)) | ({name: rest} if rest else {})
+            return f'<ul class="todo">{shown}</ul>', others
+    return "", given
+
+
+def _is_todo(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("status"), str) and bool(_text_of(item)[0])
+
+
+def _todo(item: dict[str, Any]) -> str:
+    status = item["status"]
+    mark = _MARKS.get(status, "☐")
+    active = item.get("activeForm")
+    hint = f' title="{line(active)}"' if isinstance(active, str) and active else ""
+    kind = "done" if mark == "☑" else "doing" if mark == "◐" else "open"
+    told = "" if status in ("completed", "pending", "in_progress") else f" <small>{line(status)}</small>"
+    return f'<li class="{kind}"{hint} dir="auto">{mark} {text(_text_of(item)[1])}{told}</li>'
+
+
+def _text_of(item: dict[str, Any]) -> tuple[str, str]:
+    found = ((name, item[name]) for name in _ITEM_TEXTS if isinstance(item.get(name), str))
+    return next(found, ("", ""))
+
+
+def _questions(given: dict[str, Any]) -> tuple[str, Any]:
+    asked = given.get("questions")
+    if isinstance(asked, list) and asked and all(isinstance(each, dict) and _asks(each) for each in asked):
+        rest = [kept for each in asked if (kept := _without(each, ("question", "header", "options")))]
+        return "".join(map(_question, asked)), _without(given, ("questions",)) | ({"questions": rest} if rest else {})
+    if _asks(given):
+        return _question(given), _without(given, ("question", "header", "options"))
+    return "", given
+
+
+def _asks(each: dict[str, Any]) -> bool:
+    options = each.get("options", [])
+    is_list = isinstance(options, list) and all(isinstance(option, str) or _is_option(option) for option in options)
+    return isinstance(each.get("question"), str) and isinstance(each.get("header", ""), str) and is_list
+
+
+def _is_option(option: Any) -> bool:
+    return isinstance(option, dict) and all(isinstance(value, str) for value in option.values())
+
+
+def _question(each: dict[str, Any]) -> str:
+    head = f"<small>{line(each['header'])}</small> " if each.get("header") else ""
+    options = "".join(map(_option, each.get("options", [])))
+    listed = f"<ul>{options}</ul>" if options else ""
+    return f'<div class="question"><p dir="auto">{head}<strong>{text(each["question"])}</strong></p>{listed}</div>'
+
+
+def _option(option: str | dict[str, str]) -> str:
+    if isinstance(option, str):
+        return f'<li dir="auto">{text(option)}</li>'
+    label = option.get("label", "")
+    more = " ".join(text(value) for name, value in option.items() if name != "label")
+    return f'<li dir="auto">{text(label)} <small>{more}</small></li>'
+
+
+def _plan(given: dict[str, Any], highlighter: Highlighter) -> tuple[str, Any]:
+    for name in _PLANS:
+        if isinstance(given.get(name), str) and given[name].strip():
+            return f'<div class="md plan">{prose(given[name], highlighter)}</div>', _without(given, (name,))
+    return "", given
+
+
+def _without(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}

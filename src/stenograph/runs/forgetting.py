@@ -1,0 +1,116 @@
+"""Runs that are to be removed on purpose: which are meant, what else holds the same, and the removal itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from stenograph.archive.copies import copies_of, runs_containing
+from stenograph.archive.damage import readable_index
+from stenograph.archive.forgetting import Removal, forget, paths_to_delete
+from stenograph.archive.forgotten import ForgottenRun, read_forgotten
+from stenograph.archive.home import Home
+from stenograph.archive.pack import About
+from stenograph.archive.reader import IndexReader
+from stenograph.archive.store import Store
+from stenograph.archive.walk import JOURNALS
+from stenograph.journal.place import storage_root
+from stenograph.query.period import period_of
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_PATIENCE = 30.0
+_LONGEST_REASON = 1000
+_PLACES = "#"
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Which runs a person means; what is given must hold together."""
+
+    run_ids: tuple[str, ...] = ()
+    """Ids or their beginnings, `@`."""
+    containing: str | None = None
+    older_than: str | None = None
+    """An age such as `90d`, or a moment."""
+    with_copies: bool = False
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What would be removed."""
+
+    run_ids: tuple[str, ...]
+    copies: dict[str, int]
+    """Other runs that hold the same, with how many messages; those with 0 were called by one of these."""
+    sources: tuple[str, ...]
+    """The agents' own files that are there."""
+    bytes: int
+    """Kept of them."""
+
+
+def plan_of(home: Home, wanted: Wanted) -> Plan:
+    """What a person means, looked up. Raises `RunNotFound` for a run that is not there."""
+    with readable_index(), IndexReader(home.path) as reader:
+        run_ids = _meant(reader, wanted)
+        copies = copies_of(reader, run_ids) if run_ids else {}
+        if wanted.with_copies:
+            while copies:
+                run_ids += copies
+                copies = copies_of(reader, run_ids)
+        files = _files(reader.index, run_ids)
+        kept = sum(length for _, _, length in files)
+        sources = tuple(about.path for _, about, _ in files if _is_source(about) and Path(about.path).exists())
+    return Plan(run_ids=tuple(run_ids), copies=copies, sources=sources, bytes=kept)
+
+
+def _meant(reader: IndexReader, wanted: Wanted) -> list[str]:
+    found: list[str] | None = None
+    if wanted.run_ids:
+        found = list(dict.fromkeys(_run_id(reader, each) for each in wanted.run_ids))
+    if wanted.containing is not None:
+        holding = runs_containing(reader.home.kept, wanted.containing)
+        found = [each for each in (holding if found is None else found) if each in holding]
+    if wanted.older_than is not None:
+        before = period_of(wanted.older_than, None).since
+        query = "SELECT run_id FROM runs WHERE ended_ms < ? ORDER BY id"
+        old = [run_id for (run_id,) in reader.index.execute(query, (before,))]
+        found = old if found is None else [each for each in found if each in set(old)]
+    return found or []
+
+
+def _run_id(reader: IndexReader, text: str) -> str:
+    from stenograph.runs.target import find_archived
+
+    kind = find_archived(text, reader.home.path)
+    kind.close()
+    return kind.run_id
+
+
+def forget_runs(home: Home, plan: Plan, *, why: str, by: str, at: str, also_source: bool) -> None:
+    """Remove the runs of a plan for good. Raises `StoreError` when the archive cannot be written."""
+    with readable_index(), Store(home, patience=_PATIENCE) as store:
+        files = _files(store.connection, plan.run_ids)
+        delete = list(plan.sources) if also_source else []
+        runs = []
+        for run_id in plan.run_ids:
+            paths = tuple(about.path for _, about, _ in files if about.run_id == run_id)
+            delete += paths_to_delete(run_id, paths, (home.path, storage_root()))
+            runs.append(ForgottenRun(run_id=run_id, at=at, by=by, why=why[:_LONGEST_REASON], paths=paths))
+        forget(store, Removal(runs=tuple(runs), files=tuple(file for file, _, _ in files), delete=tuple(delete)))
+        store.forgotten = read_forgotten(home.forgotten)
+
+
+def _files(index: Connection, run_ids: Sequence[str]) -> list[tuple[int, About, int]]:
+    found = []
+    for run_id in run_ids:
+        for number, about, kept in index.execute("SELECT id, about, kept FROM files WHERE run_id = ?", (run_id,)):
+            found.append((number, msgspec.json.decode(about, type=About), kept))
+    return found
+
+
+def _is_source(about: About) -> bool:
+    return about.format != JOURNALS and _PLACES not in Path(about.path).name

@@ -1,0 +1,116 @@
+"""The application: which page answers which address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from stenograph.errors import InvalidQuery, RunNotFound, StenographError
+from stenograph.render.html.style import STYLE
+from stenograph.server import api, branching, changing, counting, exporting, helping, listing, looking, run_page
+from stenograph.server.access import Access
+from stenograph.server.answers import answer, html, json
+from stenograph.server.feed import Feed
+from stenograph.server.frame import plain_error
+from stenograph.server.guard import Guard
+from stenograph.server.site import Site
+from stenograph.server.stream import stream
+
+View = Callable[[Site, Request], Response]
+_KINDS = {
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+PAGES: dict[str, View] = {
+    "/": listing.runs_page,
+    "/live": listing.live_page,
+    "/search": looking.search_page,
+    "/runs/{run_id}": run_page.run_page,
+    "/runs/{run_id}/at/{seq:int}": run_page.at_page,
+    "/runs/{run_id}/raw/{seq:int}": run_page.raw_page,
+    "/runs/{run_id}/find": looking.find_page,
+    "/runs/{run_id}/tree": branching.tree_page,
+    "/runs/{run_id}/changes": changing.changes_page,
+    "/runs/{run_id}/export.{kind}": exporting.export,
+    "/stats": counting.stats_page,
+    "/help": helping.help_page,
+}
+DOCUMENTS: dict[str, View] = {
+    "/api/v1/runs": api.runs,
+    "/api/v1/runs/{run_id}": api.run,
+    "/api/v1/runs/{run_id}/events": api.events,
+    "/api/v1/runs/{run_id}/units": api.units,
+    "/api/v1/runs/{run_id}/find": api.found_in_run,
+    "/api/v1/search": api.search,
+    "/api/v1/stats": api.stats,
+    "/api/v1/health": api.health,
+}
+
+
+def application(site: Site, access: Access, port: int, hosts: Iterable[str], feed: Feed) -> ASGIApp:
+    """The page of a site, behind its guard. `feed` wakes its streams."""
+
+    async def following(request: Request) -> Response:
+        return stream(site, feed, request)
+
+    routes = [
+        Route("/static/{name}", _static),
+        Route("/api/v1/stream", following, methods=["GET"]),
+        *(Route(path, _answering(site, view, is_page=True), methods=["GET"]) for path, view in PAGES.items()),
+        *(Route(path, _answering(site, view, is_page=False), methods=["GET"]) for path, view in DOCUMENTS.items()),
+    ]
+
+    async def not_found(request: Request, _: Exception) -> Response:
+        if request.url.path.startswith("/api/"):
+            return json(request, {"error": "there is nothing at this address"}, 404)
+        return html(request, plain_error(site, "Not found", "There is nothing at this address."), 404)
+
+    app = Starlette(routes=routes, exception_handlers={404: not_found})
+    return Guard(app, access, port, hosts)
+
+
+def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], object]:
+    """A view in a thread; what we raise on purpose is an answer in one line."""
+
+    def answered(request: Request) -> Response:
+        try:
+            return view(site, request)
+        except StenographError as error:
+            status = 404 if isinstance(error, RunNotFound) else 400 if isinstance(error, InvalidQuery) else 500
+            text = site.text(str(error))
+            if is_page:
+                return html(request, plain_error(site, "That did not work", text), status)
+            return json(request, {"error": text}, status)
+
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(answered, request)
+
+    return endpoint
+
+
+def _load() -> dict[str, bytes]:
+    found = {"transcript.css": STYLE.encode()}
+    for file in (files("stenograph.server") / "static").iterdir():
+        if file.name.rpartition(".")[2] in _KINDS:
+            found[file.name] = file.read_bytes()
+    return found
+
+
+STATIC = _load()
+"""Every file that a page loads, by its name; nothing is read from a path of a URL."""
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return Response("There is no such file.\n", 404, media_type="text/plain")
+    return answer(request, STATIC[name], _KINDS[name.rpartition(".")[2]])

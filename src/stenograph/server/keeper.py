@@ -1,0 +1,57 @@
+"""The process that keeps the archive up to date while the page is served.
+
+It is `python -m stenograph.server.keeping`, which does what `steno watch` does and ends when we do: it reads a pipe of
+ours, which closes also when we are killed. Where a `steno watch` is at work already, the page follows what that keeps,
+and we ask again now and then whether it is still there.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+from stenograph.archive.home import Home
+
+_AGAIN = 5.0
+"""Seconds until a keeper that ended is started again."""
+
+
+class Keeper:
+    """Starts the process, and starts it again when it ended."""
+
+    def __init__(self, home: Home, paths: tuple[str, ...] = ()) -> None:
+        """`paths`: folders instead of those of the agents."""
+        self._arguments = [sys.executable, "-m", "stenograph.server.keeping", str(home.path), *paths]
+        self._stop = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._run, name="steno-keeper", daemon=True)
+        self.state = "starting"
+        """`starting`, `yes`, or `elsewhere` while another process watches the archive."""
+
+    def start(self) -> None:
+        """Begin to keep the archive."""
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._process = subprocess.Popen(self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            assert self._process.stdout is not None
+            for line in self._process.stdout:
+                self.state = line.decode("utf-8", "replace").strip()
+            self._process.wait()
+            self._stop.wait(_AGAIN)
+
+    def close(self) -> None:
+        """End the process, and wait for it."""
+        self._stop.set()
+        process = self._process
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._thread.is_alive():
+            self._thread.join(10)

@@ -1,0 +1,50 @@
+"""Keep an archive up to date until the pipe at standard input closes; `server.keeper` runs this."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+
+from stenograph.archive.home import home_of
+from stenograph.archive.summary import Summary
+from stenograph.archive.watching import watch
+from stenograph.errors import ArchiveLocked, StenographError
+from stenograph.runs.syncing import wanted_roots
+
+
+def keep(folder: str, paths: Sequence[str]) -> int:
+    """Watch, and say `yes` after every sync; `elsewhere` where another process watches the archive."""
+    home = home_of(folder)
+    stop = threading.Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes our pipe
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
+
+    def told(summary: Summary) -> None:
+        _say("yes")
+
+    try:
+        watch(home, lambda: wanted_roots(home, None, (), paths), stop, told)
+    except ArchiveLocked:
+        _say("elsewhere")
+    except StenographError as error:
+        sys.stderr.write(f"steno: {error}\n")
+        return error.exit_code
+    return 0
+
+
+def _wait_for_end(stop: threading.Event) -> None:
+    while sys.stdin.buffer.read(1):
+        pass
+    stop.set()
+
+
+def _say(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(keep(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,127 @@
+"""The list of runs, and the runs that are open now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stenograph.query.scope import STATUSES
+from stenograph.render.figures import amount, cost, counted, duration, when
+from stenograph.render.html.escape import line
+from stenograph.runs.archive import Filters, listed
+from stenograph.runs.info import RunInfo, info_of_line
+from stenograph.server.answers import html
+from stenograph.server.frame import address, framed, moment, status_mark, table
+from stenograph.server.site import Site
+
+SHOWN = 100
+_HEAD = ("Status", "Run", "Agent", "Project", "Last event", "Took", "Turns", "Tools", "Errors", "Tokens", "Cost")
+_TEXTS = ("agent", "project", "model", "status", "since", "until")
+_NEWEST = 300
+"""Runs among which those that are open are looked for."""
+
+
+def filters_of(query: Mapping[str, str]) -> Filters:
+    """The filters that a query string names, as `Archive.runs` takes them."""
+    filters: dict[str, Any] = {name: query[name] for name in _TEXTS if query.get(name)}
+    if query.get("q"):
+        filters["grep"] = query["q"]
+    if query.get("errors") == "1":
+        filters["with_errors"] = True
+    if query.get("sub") == "0":
+        filters["without_children"] = True
+    return cast("Filters", filters)
+
+
+def runs_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[list[RunInfo], bool]:
+    """The runs that a query asks for, and whether there are more."""
+    with site.archive() as archive:
+        lines, _ = listed(archive, limit + 1, query.get("after") or None, **filters_of(query))
+        identity = archive.identity
+    found = [site.masked(info_of_line(each, identity)) for each in lines[:limit]]
+    return found, len(lines) > limit
+
+
+def runs_page(site: Site, request: Request) -> Response:
+    """`/`: the runs, those with the newest events first."""
+    query = dict(request.query_params)
+    runs, has_more = runs_of(site, query)
+    rows = [row(run) for run in runs]
+    more = ""
+    if has_more:
+        place = address("/", {**query, "after": runs[-1].run_id})
+        more = f'<p class="pager"><a rel="next" href="{place}">Older runs</a></p>'
+    none = "" if runs else '<p class="empty">No run is like that.</p>'
+    body = f'<main class="wide"><h1>Runs</h1>{_form(query)}{table(_HEAD, rows, "runs")}{none}{more}</main>'
+    is_first = not query.get("after")
+    return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
+
+
+def row(run: RunInfo) -> str:
+    """A run in the table."""
+    place = f"/runs/{run.run_id}"
+    title = line(title_of(run))
+    errors = f'<a class="no" href="{place}?types=errors">{run.errors:,}</a>' if run.errors else "0"
+    child = '<span class="child" title="started by another run">↳</span> ' if run.parent_run_id else ""
+    cells = (
+        status_mark(run.status, run.status_reason),
+        f'{child}<a href="{place}" dir="auto">{title}</a>',
+        line(run.agent),
+        line(run.project or ""),
+        moment(run.ended_at, when(run.ended_at)),
+        "" if run.duration_ms is None else duration(run.duration_ms / 1000),
+        f"{run.turns:,}",
+        f"{run.tool_calls:,}",
+        errors,
+        amount(run.input_tokens + run.output_tokens),
+        line(cost(run.cost_usd, run.cost_is_partial)),
+    )
+    told = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(_HEAD, cells, strict=True))
+    return f'<tr id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{told}</tr>\n'
+
+
+def title_of(run: RunInfo) -> str:
+    """What to call a run: its title, else its agent, folder and time."""
+    return run.title or " · ".join(filter(None, (run.agent, run.project, when(run.started_at)))) or run.run_id
+
+
+def live_page(site: Site, request: Request) -> Response:
+    """`/live`: runs that are running or wait for somebody."""
+    runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
+    items = "".join(_live_item(run) for run in runs)
+    none = '<p class="empty">No run is open now.</p>'
+    body = f'<main class="narrow"><h1>Live</h1><ul class="live">{items}</ul>{"" if runs else none}</main>'
+    return html(request, framed(site, "Live", body, here="/live", attributes=' data-topic="list" data-reload="1"'))
+
+
+def _live_item(run: RunInfo) -> str:
+    told = [run.agent, run.project or "", counted(run.turns, "turn"), cost(run.cost_usd, run.cost_is_partial)]
+    return (
+        f'<li data-run="{run.run_id}"><a href="/runs/{run.run_id}" dir="auto">{line(title_of(run))}</a> '
+        f"{status_mark(run.status, run.status_reason)}<small>{line(' · '.join(filter(None, told)))} · "
+        f"{moment(run.ended_at, when(run.ended_at))}</small></li>"
+    )
+
+
+def _form(query: Mapping[str, str]) -> str:
+    def field(name: str, label: str, kind: str = "text") -> str:
+        value = line(query.get(name, ""))
+        return f'<label>{label} <input type="{kind}" name="{name}" value="{value}"></label>'
+
+    choices = "".join(
+        f"<option{' selected' if query.get('status') == name else ''}>{name}</option>" for name in ("", *STATUSES)
+    )
+    checked = " checked" if query.get("errors") == "1" else ""
+    alone = " checked" if query.get("sub") == "0" else ""
+    return (
+        f'<form class="filters" action="/">{field("q", "Words", "search")}{field("agent", "Agent")}'
+        f"{field('project', 'Project')}{field('model', 'Model')}"
+        f'<label>Status <select name="status">{choices}</select></label>'
+        f"{field('since', 'Since')}{field('until', 'Until')}"
+        f'<label class="tick"><input type="checkbox" name="errors" value="1"{checked}> with errors</label>'
+        f'<label class="tick"><input type="checkbox" name="sub" value="0"{alone}> no child runs</label>'
+        '<button type="submit">Filter</button></form>\n'
+    )

@@ -1,0 +1,179 @@
+"""Finding: words in one run, and words in all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stenograph.archive.reader import IndexReader
+from stenograph.archive.words import event_text
+from stenograph.query.language import parse_query
+from stenograph.query.snippet import Snippet, Snippets
+from stenograph.render.figures import clock, counted, when
+from stenograph.render.html.escape import line, text
+from stenograph.server.answers import html
+from stenograph.server.frame import address, framed, moment
+from stenograph.server.listing import filters_of
+from stenograph.server.run_page import head_of, views_of
+from stenograph.server.site import Site
+
+SHOWN = 100
+_ROLES = ("user", "assistant", "tool", "system")
+_FACETS_OF = 2000
+"""Hits, the newest, of which it is counted where they are."""
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """An event of a run in which something was found."""
+
+    seq: int
+    source: str
+    timestamp: str
+    role: str | None
+    tool_name: str | None
+    snippet: Snippet
+
+
+def find(site: Site, reader: IndexReader, run: int, words: str, first: int = 0) -> tuple[list[int], list[Found]]:
+    """The numbers of all events of a run in which words are found, and the first hundred from a number on."""
+    query = parse_query(words)
+    sql = """
+        SELECT events.id, events.seq, events.source, events.timestamp, events.role, events.tool_name
+        FROM words CROSS JOIN main.events AS events ON events.id = words.rowid
+        WHERE words MATCH ? AND events.run = ? ORDER BY events.seq
+    """
+    rows = reader.index.execute(sql, (query.match, run)).fetchall()
+    snippets = Snippets(query.phrases)
+    shown: list[Found] = []
+    for number, seq, source, timestamp, role, tool_name in [row for row in rows if row[1] >= first][:SHOWN]:
+        event = reader.event(number)
+        if event is not None and site.mask is not None:
+            event = site.mask.event(event)
+        snippet = snippets.of("" if event is None else event_text(event))
+        shown.append(
+            Found(seq=seq, source=source, timestamp=timestamp, role=role, tool_name=tool_name, snippet=snippet)
+        )
+    return [row[1] for row in rows], shown
+
+
+def find_page(site: Site, request: Request) -> Response:
+    """`/runs/{id}/find`: all hits of a run, each with what stands around it."""
+    words = request.query_params.get("q", "")
+    start = request.query_params.get("from", "0")
+    with site.run(request.path_params["run_id"]) as (reader, run, run_id):
+        info = site.info(reader, run)
+        first = int(start) if start.isascii() and start.isdigit() and len(start) < 12 else 0
+        seqs, shown = find(site, reader, run, words, first) if words.strip() else ([], [])
+    items = "".join(_item(run_id, each, words) for each in shown)
+    told = counted(len(seqs), "hit") if words.strip() else ""
+    later = [seq for seq in seqs if shown and seq > shown[-1].seq]
+    more = ""
+    if later:
+        place = address(f"/runs/{run_id}/find", {"q": words, "from": later[0]})
+        more = f'<p class="pager"><a rel="next" href="{place}">{counted(len(later), "more hit")}</a></p>'
+    body = (
+        f'{head_of(info)}{views_of(run_id, "/find")}<main class="narrow"><form class="big" role="search">'
+        f'<input type="search" name="q" value="{line(words)}" aria-label="Find in this run" autofocus> '
+        f"<button type=submit>Find</button></form><p>{told}</p><ol class=hits>{items}</ol>{more}</main>"
+    )
+    return html(request, framed(site, "Find", body, attributes=f' data-run="{run_id}" data-view="find"'))
+
+
+def _item(run_id: str, found: Found, words: str) -> str:
+    who = found.tool_name or found.role or "event"
+    place = address(f"/runs/{run_id}/at/{found.seq}", {"q": words})
+    return (
+        f'<li><a href="{place}">{line(who)} · {line(clock(found.timestamp))} · event {found.seq:,}</a>'
+        f'<p dir="auto">{marked(found.snippet)}</p></li>'
+    )
+
+
+def marked(snippet: Snippet) -> str:
+    """A snippet with what was looked for marked."""
+    parts: list[str] = []
+    done = 0
+    for at, to in snippet.spans:
+        parts += [text(snippet.text[done:at]), f"<mark>{text(snippet.text[at:to])}</mark>"]
+        done = to
+    return "".join(parts) + text(snippet.text[done:])
+
+
+def hits_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> list[dict[str, Any]]:
+    """The hits that a query string asks for, newest first, as `steno search --json` has them and with their spans."""
+    filters = filters_of({name: value for name, value in query.items() if name not in ("q", "errors")})
+    with site.archive() as archive:
+        hits = archive.search(
+            query.get("q", ""),
+            role=query.get("role") if query.get("role") in _ROLES else None,
+            tool=query.get("tool") or None,
+            errors=query.get("errors") == "1",
+            rank=query.get("sort") == "rank",
+            limit=limit,
+            **filters,
+        )
+    found = []
+    for hit in hits:
+        snippet = hit.snippet
+        if site.mask is not None and (masked := site.mask.text(snippet.text)) != snippet.text:
+            snippet = Snippet(masked)
+        found.append({**hit.to_dict(), "snippet": snippet.text, "spans": [list(span) for span in snippet.spans]})
+    return found
+
+
+def facets_of(site: Site, query: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """How many hits each agent, project, role and day has, among the newest ones."""
+    parsed = parse_query(query.get("q", ""))
+    sql = """
+        SELECT runs.agent, runs.project, events.role, substr(events.timestamp, 1, 10)
+        FROM words CROSS JOIN main.events AS events ON events.id = words.rowid
+        CROSS JOIN main.runs AS runs ON runs.id = events.run WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?
+    """
+    counts = {name: Counter[str]() for name in ("agent", "project", "role", "since")}
+    with site.archive() as archive, archive.reading() as reader:
+        for row in reader.index.execute(sql, (parsed.match, _FACETS_OF)):
+            for name, value in zip(counts, row, strict=True):
+                if value:
+                    counts[name][site.text(value)] += 1
+    return {name: dict(counter.most_common(8)) for name, counter in counts.items()}
+
+
+def search_page(site: Site, request: Request) -> Response:
+    """`/search`: words in all runs, every hit a link to the very event."""
+    query = dict(request.query_params)
+    words = query.get("q", "")
+    hits = hits_of(site, query) if words.strip() else []
+    facets = facets_of(site, query) if words.strip() else {}
+    chips = "".join(_facet(name, values, query) for name, values in facets.items() if values)
+    items = "".join(_hit(hit, words) for hit in hits)
+    none = '<p class="empty">Nothing was found.</p>' if words.strip() and not hits else ""
+    body = (
+        '<main class="narrow"><h1>Search</h1><form class="big" role="search"><input type="search" name="q" '
+        f'value="{line(words)}" aria-label="Search all runs" autofocus> <button type="submit">Search</button></form>'
+        f'<p class="hint">Words, "a phrase", a OR b, -without, begin*</p>{chips}'
+        f'<ol class="hits">{items}</ol>{none}</main>'
+    )
+    return html(request, framed(site, f"{words} · Search" if words else "Search", body, here="/search"))
+
+
+def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> str:
+    links = "".join(
+        f'<a href="{address("/search", {**query, name: "" if query.get(name) == value else value})}"'
+        f"{' aria-current=true' if query.get(name) == value else ''}>{line(value)} <small>{number:,}</small></a>"
+        for value, number in values.items()
+    )
+    return f'<p class="chips facet"><b>{name}</b>{links}</p>'
+
+
+def _hit(hit: Mapping[str, Any], words: str) -> str:
+    who = hit["tool_name"] or hit["role"] or "event"
+    place = address(f"/runs/{hit['run_id']}/at/{hit['seq']}", {"q": words})
+    spans = tuple((at, to) for at, to in hit["spans"])
+    return (
+        f'<li><a href="{place}">{line(who)} · {moment(hit["timestamp"], when(hit["timestamp"]))}</a>'
+        f'<p dir="auto">{marked(Snippet(hit["snippet"], spans))}</p></li>'
+    )

@@ -1,0 +1,237 @@
+// What comes while somebody looks. One stream for the whole browser: the tab that holds the lock has it, and passes
+// everything on; when that tab closes, the next one takes over from the cursors that the tabs themselves have.
+import { body, localTimes, main, reveal, run, say } from './page.js';
+
+const isLast = body.dataset.page === 'last';
+const cursors = new Map(); // by run: revision and number of what this tab has
+const note = (text) => {
+  const [id, revision, seq] = text.split(':');
+  cursors.set(id, { revision: Number(revision), seq: Number(seq) });
+};
+if (body.dataset.cursor) note(body.dataset.cursor);
+const topics = () => [...(body.dataset.topic === 'list' ? ['list'] : []), ...(run && body.dataset.cursor ? [run] : [])];
+const cursorText = () => [...cursors].map(([id, each]) => `${id}:${each.revision}:${each.seq}`).join(',');
+
+// Fragments are made by our own server from escaped text; this is the one place where text becomes elements.
+const policy = window.trustedTypes
+  ? trustedTypes.createPolicy('stenograph', { createHTML: (text) => text })
+  : { createHTML: (text) => text };
+const made = (html) => {
+  const template = document.createElement('template');
+  template.innerHTML = policy.createHTML(html);
+  localTimes(template.content);
+  return template.content;
+};
+
+// Following: at the end the page goes along, elsewhere nothing moves and a pill counts.
+const isOpen = ['running', 'waiting'].includes(body.dataset.status);
+let following = isLast && isOpen && !location.hash && !new URLSearchParams(location.search).has('unit');
+let missed = 0;
+const atEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 60;
+const pill = document.createElement('button');
+pill.className = 'pill';
+pill.type = 'button';
+pill.hidden = true;
+pill.addEventListener('click', () => follow());
+body.append(pill);
+const count = (number) => {
+  missed += number;
+  pill.hidden = !missed;
+  pill.textContent = `${missed} new ↓`;
+};
+export const follow = () => {
+  if (run && !isLast && missed) { location.assign(`/runs/${run}?unit=${lastUnit}`); return; }
+  missed = 0;
+  count(0);
+  following = true;
+  scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+};
+let lastUnit = 0;
+let placed = 0; // scrolls of our own are not the reader's
+if (following) scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+addEventListener('scroll', () => {
+  if (performance.now() < placed) return;
+  following = atEnd();
+  if (following && missed) { missed = 0; count(0); }
+}, { passive: true });
+
+const grown = (number, change) => {
+  const wasAtEnd = following || atEnd();
+  if (!missed && !wasAtEnd) {
+    const line = document.createElement('p');
+    line.className = 'since';
+    line.textContent = `new since ${new Date().toLocaleTimeString()}`;
+    for (const each of main.querySelectorAll('.since')) each.remove();
+    (main.querySelector('.unit:last-of-type') || main).append(line);
+  }
+  change();
+  if (wasAtEnd) {
+    placed = performance.now() + 150;
+    scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+  } else count(number);
+};
+
+const unitOf = (number) => {
+  const units = main.querySelectorAll('.unit');
+  return document.getElementById(`unit-${number}`) || units[units.length - 1] || main;
+};
+const append = (told) => {
+  const content = made(told.html);
+  if (told.source) {
+    let agent = [...main.querySelectorAll('details.agent')].reverse().find((each) => each.dataset.source === told.source);
+    if (!agent) {
+      agent = made(told.frame).firstElementChild;
+      const call = told.under && document.getElementById(told.under);
+      ((call && call.querySelector(':scope > .body')) || call || unitOf(told.unit)).append(agent);
+      if (call) reveal(agent.parentElement);
+    }
+    (agent.querySelector(':scope > .body') || agent).append(content);
+    return;
+  }
+  const section = content.querySelector(':scope > .unit');
+  const empty = main.querySelector(':scope > .empty');
+  if (empty) empty.remove();
+  if (section) main.append(content); else unitOf(told.unit).append(content);
+};
+const replace = (told) => {
+  const old = document.getElementById(told.anchor), fresh = made(told.html);
+  if (!old) { unitOf(0).append(fresh); return; }
+  const call = fresh.getElementById(told.anchor);
+  if (!call) return;
+  const inside = call.querySelector(':scope > .body');
+  for (const agent of old.querySelectorAll(':scope > .body > details.agent')) (inside || call).append(agent);
+  if (old.open) call.open = true;
+  old.replaceWith(call);
+};
+
+const tell = (told) => {
+  document.title = document.title.replace(/^[●◆✗] /u, '');
+  const sign = { running: '●', waiting: '◆', failed: '✗' }[told.status];
+  if (sign) document.title = `${sign} ${document.title}`;
+  const mark = document.querySelector('.top.run .status');
+  const fresh = made(`<table><tbody>${told.row}</tbody></table>`).querySelector('.status');
+  if (mark && fresh) mark.replaceWith(fresh);
+  const facts = { Turns: told.figures.turns, 'Tool calls': told.figures.tool_calls,
+    Tokens: told.figures.input_tokens + told.figures.output_tokens };
+  for (const each of document.querySelectorAll('.facts div')) {
+    const value = facts[each.querySelector('dt').textContent];
+    if (value !== undefined) each.querySelector('dd').textContent = value.toLocaleString('en-US');
+  }
+  const cells = made(`<table><tbody>${told.row}</tbody></table>`).querySelectorAll('td');
+  for (const each of document.querySelectorAll('.facts div')) {
+    const name = each.querySelector('dt').textContent;
+    const cell = [...cells].find((td) => td.dataset.head === name && ['Took', 'Cost'].includes(name));
+    if (cell) each.querySelector('dd').textContent = cell.textContent;
+  }
+};
+const changeRow = (told) => {
+  const table = document.querySelector('table.runs tbody');
+  if (body.dataset.reload && !document.querySelector(`[data-run="${told.run}"] .status.${told.status}`)) {
+    if (['running', 'waiting'].includes(told.status) || document.querySelector(`[data-run="${told.run}"]`)) location.reload();
+    return;
+  }
+  if (!table) return;
+  const fresh = made(`<table><tbody>${told.row}</tbody></table>`).querySelector('tr');
+  const old = document.getElementById(fresh.id);
+  fresh.classList.add('unread');
+  if (old) { old.replaceWith(fresh); return; }
+  if (!location.search) table.prepend(fresh);
+};
+const notify = (told) => {
+  if (!['waiting', 'failed'].includes(told.status) || !window.Notification || Notification.permission !== 'granted') return;
+  new Notification(told.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: told.title, tag: told.run });
+};
+
+const take = (kind, told) => {
+  const known = cursors.get(told.run);
+  if (kind === 'run') {
+    if (told.run === run) tell(told);
+    if (body.dataset.topic === 'list') changeRow(told);
+    return;
+  }
+  if (told.run !== run || !known) return;
+  const [, revision] = told.cursor.split(':').map(Number);
+  if (kind === 'gap') {
+    note(told.cursor);
+    if (following || !isLast) location.reload(); else { say('The run was ordered anew'); count(1); }
+    return;
+  }
+  if (revision === known.revision && told.seq <= known.seq) return; // it was here already
+  cursors.set(run, { revision, seq: told.seq });
+  if (told.unit) lastUnit = told.unit;
+  if (!main || body.dataset.view) return;
+  if (!isLast) { count(told.count); return; }
+  grown(told.count, () => (kind === 'append' ? append : replace)(told));
+};
+
+// The stream itself, where this tab has it.
+const channel = window.BroadcastChannel ? new BroadcastChannel('stenograph') : null;
+const tabs = new Map(); // by the name of a tab: its topics and cursor
+const own = Math.random().toString(36).slice(2);
+let source = null, opened = '', opening = 0;
+
+const merged = () => {
+  const wanted = new Set(topics()), least = new Map();
+  const all = [cursorText(), ...[...tabs.values()].map((each) => each.cursor)];
+  for (const tab of tabs.values()) for (const topic of tab.topics) wanted.add(topic);
+  for (const text of all.join(',').split(',').filter(Boolean)) {
+    const [id, revision, seq] = text.split(':');
+    const before = least.get(id);
+    if (!before || Number(seq) < before.seq) least.set(id, { revision, seq: Number(seq) });
+  }
+  const after = [...least].map(([id, each]) => `${id}:${each.revision}:${each.seq}`).join(',');
+  return { runs: [...wanted].sort().join(','), after };
+};
+const open = () => {
+  const { runs, after } = merged();
+  if (source && runs === opened) return;
+  if (source) source.close();
+  source = null;
+  opened = runs;
+  if (!runs) return;
+  source = new EventSource(`/api/v1/stream?runs=${runs}&after=${encodeURIComponent(after)}`);
+  for (const kind of ['append', 'replace', 'run', 'gap']) {
+    source.addEventListener(kind, (event) => {
+      const told = JSON.parse(event.data);
+      if (channel) channel.postMessage({ kind, told });
+      take(kind, told);
+      if (kind === 'run') notify(told);
+    });
+  }
+  // A stream that the browser gave up on is opened again; one that it opens again itself resumes by its last id.
+  source.addEventListener('error', () => {
+    if (source && source.readyState === EventSource.CLOSED) { opened = ''; source = null; reopen(1000); }
+  });
+};
+let leads = false;
+const reopen = (wait = 30) => { clearTimeout(opening); opening = setTimeout(() => { if (leads) open(); }, wait); };
+const hello = () => channel && channel.postMessage({ kind: 'hello', name: own, topics: topics(), cursor: cursorText() });
+const lead = () => {
+  leads = true;
+  body.dataset.leads = '1';
+  if (channel) channel.postMessage({ kind: 'who' });
+  reopen(channel ? 60 : 0);
+};
+
+if (topics().length) {
+  if (channel && navigator.locks) {
+    channel.addEventListener('message', ({ data }) => {
+      if (data.kind === 'hello') { tabs.set(data.name, data); if (leads) reopen(); }
+      else if (data.kind === 'gone') { tabs.delete(data.name); if (leads) reopen(2000); }
+      else if (data.kind === 'who') hello();
+      else take(data.kind, data.told);
+    });
+    hello();
+    navigator.locks.request('stenograph-stream', () => { lead(); return new Promise(() => {}); }).catch(() => lead());
+    addEventListener('pagehide', () => { channel.postMessage({ kind: 'gone', name: own }); if (source) source.close(); });
+    addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+  } else {
+    // Without locks: a stream of its own, only while somebody looks.
+    const look = () => {
+      if (document.visibilityState === 'visible') lead();
+      else { leads = false; if (source) source.close(); source = null; opened = ''; }
+    };
+    document.addEventListener('visibilitychange', look);
+    look();
+  }
+}

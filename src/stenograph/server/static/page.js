@@ -1,0 +1,81 @@
+// What all modules share: the root, the transcript, a word to the reader, folds, local times and the theme.
+export const root = document.documentElement;
+export const body = document.body;
+export const main = document.querySelector('main');
+export const run = body.dataset.run || '';
+
+const toast = document.getElementById('toast');
+let fading = 0;
+export const say = (words) => {
+  toast.textContent = words;
+  clearTimeout(fading);
+  fading = setTimeout(() => { toast.textContent = ''; }, 1800);
+};
+
+export const store = {
+  get(name) { try { return localStorage.getItem(name); } catch { return null; } },
+  set(name, value) { try { localStorage.setItem(name, value); } catch { /* a private window */ } },
+};
+
+export const reveal = (node) => {
+  for (let each = node; each && each !== main; each = each.parentElement) {
+    if (each.tagName === 'DETAILS') each.open = true;
+    if (each.classList.contains('unit')) each.style.contentVisibility = 'visible';
+  }
+};
+
+export const here = (node, where = 'start') => {
+  for (const each of document.querySelectorAll('.is-here')) each.classList.remove('is-here');
+  if (!node) return;
+  node.classList.add('is-here');
+  reveal(node);
+  if (!node.getClientRects().length) setDensity('all'); // what the density hides is what was asked for
+  node.scrollIntoView({ block: where, behavior: 'instant' });
+};
+
+export const toggleTheme = () => {
+  const now = root.dataset.theme;
+  const dark = now ? now === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  store.set('stenograph-theme', root.dataset.theme);
+};
+
+export const localTimes = (within) => {
+  for (const each of within.querySelectorAll('time[datetime]')) {
+    const moment = new Date(each.dateTime);
+    if (!Number.isNaN(moment.valueOf())) each.title = moment.toLocaleString();
+  }
+};
+
+export const visit = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  if (target && main && main.contains(target)) here(target);
+};
+
+export const copy = (text, told) => {
+  const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject();
+  copied.then(() => say(told), () => say(text));
+};
+
+export const setDensity = (name) => {
+  body.dataset.density = name;
+  for (const each of document.querySelectorAll('[data-density-of]')) {
+    if (each.dataset.densityOf === name) each.setAttribute('aria-current', 'true'); else each.removeAttribute('aria-current');
+  }
+  const place = new URL(location.href);
+  place.searchParams.set('density', name);
+  history.replaceState(null, '', place);
+};
+
+export const once = () => {
+  for (const button of document.querySelectorAll('[data-do=theme]')) {
+    button.hidden = false;
+    button.addEventListener('click', toggleTheme);
+  }
+  for (const each of document.querySelectorAll('[data-density-of]')) {
+    each.addEventListener('click', (event) => { event.preventDefault(); setDensity(each.dataset.densityOf); });
+  }
+  localTimes(document);
+  addEventListener('hashchange', visit);
+  visit();
+};

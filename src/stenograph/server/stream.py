@@ -1,0 +1,238 @@
+"""The one stream of events for a browser: what is appended to runs, and runs that change.
+
+Theory of operation. A stream has a cursor per run: the revision of the run and the number of the last event that was
+sent. Whenever the archive may have changed it reads on from there, in the index, so a slow reader costs nobody
+anything and a reader that comes back loses nothing. The cursor of all runs is the `id` of every message. A run that was
+numbered anew, or is too far ahead, is a `gap`: the page of it is to be loaded again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from stenograph.archive.reader import IndexReader
+from stenograph.errors import RunNotFound, SourceError
+from stenograph.fold.units import BEGINS_UNIT, begins_unit
+from stenograph.model import mend
+from stenograph.model.event import Event
+from stenograph.model.payload import ToolPayload
+from stenograph.server.feed import Feed
+from stenograph.server.fragment import frame_of, rendered
+from stenograph.server.listing import row, runs_of, title_of
+from stenograph.server.run_page import masked
+from stenograph.server.site import Site
+
+BATCH = 200
+"""Events that are read and sent at once."""
+MESSAGE_BYTES = 256_000
+TOO_FAR = 2000
+"""Events that are sent one after another; beyond that the page is loaded again."""
+MOST_RUNS = 200
+BEAT = 15.0
+RETRY_MS = 1000
+_LISTED = 50
+_BREATH = 1.0
+"""Seconds between two looks at the list and at figures: they change with every event, and cost more."""
+_STATUS = 5.0
+"""Seconds after which a status is looked at although nothing was written: a process may have ended."""
+
+Cursor = dict[str, tuple[int, int]]
+
+
+def stream(site: Site, feed: Feed, request: Request) -> Response:
+    """`/api/v1/stream?runs=list,ID,…&after=CURSOR`."""
+    topics = [each for each in request.query_params.get("runs", "").split(",") if each]
+    given = request.headers.get("last-event-id") or request.query_params.get("after", "")
+    following = Following(site, topics, cursor_of(given))
+    headers = {"x-accel-buffering": "no"}
+    return StreamingResponse(_messages(following, feed), media_type="text/event-stream", headers=headers)
+
+
+def cursor_of(text: str) -> Cursor:
+    """A cursor as it was sent: `RUN:REVISION:SEQ`, joined by commas. What is not one is left out."""
+    found: Cursor = {}
+    for part in text.split(","):
+        run_id, _, place = part.partition(":")
+        revision, _, seq = place.partition(":")
+        if run_id and all(each.isascii() and each.isdigit() and len(each) < 12 for each in (revision, seq)):
+            found[run_id] = int(revision), int(seq)
+    return found
+
+
+async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
+    waiter = feed.waiter()
+    beaten = time.monotonic()
+    try:
+        yield b"retry: %d\n\n" % RETRY_MS
+        while not feed.is_closed:
+            messages = await run_in_threadpool(following.look)
+            for message in messages:
+                yield message
+            if messages:
+                beaten = time.monotonic()
+            if following.is_behind:
+                continue
+            changed = await waiter.wait(min(following.patience, BEAT))
+            if not changed and time.monotonic() - beaten >= BEAT:
+                beaten = time.monotonic()
+                yield b": beat\n\n"
+        yield b"event: bye\ndata: {}\n\n"
+    finally:
+        waiter.close()
+
+
+class Following:
+    """The runs that one stream follows, each from its cursor."""
+
+    def __init__(self, site: Site, topics: Sequence[str], cursor: Cursor) -> None:
+        self._site = site
+        self._runs = [each for each in dict.fromkeys(topics) if each != "list"][:MOST_RUNS]
+        self._has_list = "list" in topics
+        self._cursor = {run_id: place for run_id, place in cursor.items() if run_id in self._runs}
+        self._known: dict[str, tuple[int, str]] = {}
+        """Of runs on the list and of those that are followed: last number and status, as they were sent."""
+        self._grown: set[str] = set()
+        """Followed runs whose figures are to be sent."""
+        self._looked = 0.0
+        self._is_first = True
+        self.is_behind = False
+        """Whether there is more to read at once."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which to look again although nothing changed."""
+        return _BREATH if self._grown else _STATUS
+
+    def look(self) -> list[bytes]:
+        """What has come since the last look, a part of it at most."""
+        self.is_behind = False
+        sent: list[bytes] = []
+        try:
+            with self._site.archive() as archive, archive.reading() as reader:
+                for run_id in self._runs:
+                    sent += self._run(reader, run_id)
+        except RunNotFound:  # there is no archive yet, or it is being made anew
+            return sent
+        except SourceError:  # the index is being replaced; the next look finds it
+            return sent
+        now = time.monotonic()
+        if not self.is_behind and now - self._looked >= (_BREATH if self._grown or self._has_list else _STATUS):
+            self._looked = now
+            sent += self._figures()
+        return sent
+
+    def _run(self, reader: IndexReader, run_id: str) -> Iterator[bytes]:
+        found = reader.index.execute(
+            "SELECT id, revision, last_seq FROM main.runs WHERE run_id = ?", (run_id,)
+        ).fetchone()
+        if found is None:
+            return
+        run, revision, last = found
+        known = self._cursor.get(run_id)
+        if known is None:
+            self._cursor[run_id] = revision, last
+            return
+        if known[0] != revision or known[1] > last or last - known[1] > TOO_FAR:
+            self._cursor[run_id] = revision, last
+            self._grown.add(run_id)
+            yield self._message("gap", run_id, {"from": known[1] + 1})
+            return
+        if known[1] == last:
+            return
+        events = masked(self._site, reader.events(run, known[1] + 1, min(last, known[1] + BATCH)))
+        for kind, seq, data in _parts(reader, run, events):
+            self._cursor[run_id] = revision, seq
+            yield self._message(kind, run_id, {"seq": seq, **data})
+        reached = known[1] + BATCH
+        self._cursor[run_id] = revision, min(last, reached)
+        self._grown.add(run_id)
+        self.is_behind |= reached < last
+
+    def _figures(self) -> Iterator[bytes]:
+        """Runs whose figures or status have changed: those on the list, and those that are followed."""
+        listed = runs_of(self._site, {}, _LISTED)[0] if self._has_list or self._runs else []
+        wanted = set(self._runs)
+        for info in listed:
+            is_followed = info.run_id in wanted
+            if not self._has_list and not is_followed:
+                continue
+            state = (info.messages + info.tool_calls, f"{info.status} {info.cost_usd} {info.output_tokens}")
+            before = self._known.get(info.run_id)
+            self._known[info.run_id] = state
+            if before == state or (before is None and self._is_first and not is_followed):
+                continue
+            data = {"status": info.status, "title": title_of(info), "figures": info.to_dict(), "row": row(info)}
+            yield self._message("run", info.run_id, data)
+        self._is_first = False
+        self._grown.clear()
+
+    def _message(self, kind: str, run_id: str, data: dict[str, Any]) -> bytes:
+        cursor = ",".join(f"{each}:{revision}:{seq}" for each, (revision, seq) in self._cursor.items())
+        place = self._cursor.get(run_id)
+        own = {"run": run_id, "cursor": f"{run_id}:{place[0]}:{place[1]}"} if place else {"run": run_id}
+        plain, _ = mend.scrub(msgspec.to_builtins({**own, **data}))
+        body = msgspec.json.encode(plain)  # on one line: JSON escapes line ends
+        return b"id: %s\nevent: %s\ndata: %s\n\n" % (cursor.encode(), kind.encode(), body)
+
+
+def _parts(reader: IndexReader, run: int, events: Sequence[Event]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The events as messages: what one source says in a row is appended, a result replaces its call."""
+    group: list[Event] = []
+    calls: set[str] = set()
+    size = 0
+    for event in events:
+        payload = event.payload
+        is_result = event.type == "tool.result" and isinstance(payload, ToolPayload)
+        call = None
+        if is_result and payload.call_id not in calls:
+            call = _call_of(reader, run, payload.call_id, event.seq)
+        ends = group and (call is not None or event.source != group[0].source or begins_unit(event))
+        if ends or size > MESSAGE_BYTES:
+            yield _appended(reader, run, group)
+            group, calls, size = [], set(), 0
+        if call is not None:
+            html = rendered([call, event], 1, is_live=True, is_fragment=True)
+            yield "replace", event.seq, {"anchor": f"seq-{call.seq}", "html": html, "count": 1}
+            continue
+        group.append(event)
+        size += _size(event)
+        if event.type == "tool.call" and isinstance(payload, ToolPayload) and payload.call_id:
+            calls.add(payload.call_id)
+    if group:
+        yield _appended(reader, run, group)
+
+
+def _appended(reader: IndexReader, run: int, group: Sequence[Event]) -> tuple[str, int, dict[str, Any]]:
+    first, last = group[0], group[-1]
+    query = f"SELECT count(*) FROM main.events WHERE run = ? AND {BEGINS_UNIT} AND seq <= ?"
+    unit = reader.index.execute(query, (run, first.seq)).fetchone()[0]
+    html = rendered(group, unit, is_live=True, is_fragment=True)
+    data: dict[str, Any] = {"first": first.seq, "unit": unit, "count": len(group), "html": html}
+    if first.source != "main":
+        origin = first.origin
+        parent = None if origin is None else origin.parent_call_id
+        call = None if not parent else _call_of(reader, run, parent, first.seq)
+        data |= {"source": first.source, "frame": frame_of(first), "under": "" if call is None else f"seq-{call.seq}"}
+    return "append", last.seq, data
+
+
+def _call_of(reader: IndexReader, run: int, call_id: str, before: int) -> Event | None:
+    """The newest call of an id that stands before an event."""
+    query = """
+        SELECT call.id FROM main.calls AS calls JOIN main.events AS call ON call.id = calls.call
+        WHERE calls.run = ? AND calls.call_id = ? AND call.seq < ? ORDER BY call.seq DESC LIMIT 1
+    """
+    found = reader.index.execute(query, (run, call_id, before)).fetchone() if call_id else None
+    return None if found is None else reader.event(found[0])
+
+
+def _size(event: Event) -> int:
+    payload = event.payload
+    return len(payload.output) if isinstance(payload, ToolPayload) and isinstance(payload.output, str) else 1000

@@ -1,0 +1,267 @@
+"""The served page in a real Chromium: every page, without script, live, with keys, and when somebody is hostile."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from archive_cases import SESSION, claude_line, codex_line, session_path, subagent_path, thread_path, written
+from served import KINDS
+from serving import Server, Visitor, serving, visiting
+
+PLACES = (
+    "/",
+    "/live",
+    "/search?q=helloWorld",
+    "/stats",
+    "/help",
+    f"/runs/{SESSION}?unit=1",
+    f"/runs/{SESSION}/tree",
+    f"/runs/{SESSION}/changes",
+    f"/runs/{SESSION}/find?q=helloWorld",
+    f"/runs/{SESSION}/raw/1",
+)
+
+NAMED = """[...document.querySelectorAll('input,button,a[href],select')].every((each) => !each.getClientRects().length
+  || each.textContent.trim() || each.getAttribute('aria-label') || each.labels?.length)"""
+
+
+def kept(folder: Path, lines: int = 200) -> Path:
+    """A home with a session and a thread."""
+    home = folder / "home"
+    written(session_path(home), *(claude_line(number, KINDS[number % 4]) for number in range(lines)))
+    written(thread_path(home), *(codex_line(number) for number in range(3)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(kept(tmp_path_factory.mktemp("served"))) as server:
+        yield server
+
+
+@pytest.fixture
+def visitor(browser: Browser, server: Server) -> Iterator[Visitor]:
+    with visiting(browser, server) as visitor:
+        wait_for_runs(visitor)
+        yield visitor
+        assert visitor.complaints == []
+
+
+def wait_for_runs(visitor: Visitor, number: int = 2) -> None:
+    """Until the archive has what the home has."""
+    page = visitor.context.new_page()
+    for _ in range(200):
+        answer = page.request.get(f"{visitor.server.origin}/api/v1/runs")
+        if answer.ok and len(answer.json()["runs"]) >= number:
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the archive was not brought up to date")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1440, 390, 320])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_and_is_quiet(browser: Browser, server: Server, scheme: str, width: int) -> None:
+    """No page scrolls sideways, complains, or asks another host, on a screen and on a phone, light and dark."""
+    with visiting(browser, server, viewport={"width": width, "height": 844}, color_scheme=scheme) as visitor:
+        wait_for_runs(visitor)
+        for place in PLACES:
+            page = visitor.open(place)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place
+            assert page.evaluate(NAMED), place
+            page.close()
+        assert visitor.complaints == []
+
+
+def test_it_works_without_script(browser: Browser, server: Server) -> None:
+    """List, run, pages, find and search are links and forms."""
+    with visiting(browser, server, java_script_enabled=False) as visitor:
+        wait_for_runs(visitor)
+        page = visitor.open("/")
+        page.locator("table.runs a", has_text="helloWorld").first.click()
+        expect(page.locator("main.transcript .user").first).to_be_visible()
+        page.goto(f"{server.origin}/runs/{SESSION}?unit=1")
+        page.locator(".toc a", has_text="Later").click()
+        expect(page.locator("#unit-21")).to_be_visible()
+        page.get_by_label("Find in this run").fill("line 150")
+        page.keyboard.press("Enter")
+        expect(page.locator(".hits mark").first).to_be_visible()
+        page.locator(".hits a").first.click()
+        assert "#seq-" in page.url
+        page.get_by_label("Search all runs").fill("codex")
+        page.keyboard.press("Enter")
+        expect(page.locator(".hits li").first).to_be_visible()
+        assert visitor.complaints == []
+
+
+def test_find_shows_the_hit(visitor: Visitor) -> None:
+    """Also on a page that is not loaded: every hit that the keys go to lies within the window."""
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.keyboard.press("/")
+    page.keyboard.type("helloWorld")
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits")).to_contain_text("of 200")
+    page.keyboard.press("Escape")
+    for _ in range(12):
+        page.keyboard.press("n")
+        page.wait_for_load_state()
+        box = page.evaluate("""() => { const hit = [...(CSS.highlights.get('current') || [])][0];
+            return hit ? hit.getBoundingClientRect().toJSON() : null; }""")
+        if box is not None:
+            assert 0 <= box["top"] <= 900
+            assert box["height"] > 0
+
+
+def test_a_link_opens_at_its_event(visitor: Visitor) -> None:
+    """The permanent link scrolls to the event and marks it."""
+    page = visitor.open(f"/runs/{SESSION}/at/230")
+    target = page.locator("#seq-230")
+    expect(target).to_have_class(re.compile("is-here"))
+    expect(target).to_be_in_viewport()
+
+
+def test_keys(visitor: Visitor) -> None:
+    """Each moves what it says, and none while somebody types."""
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.keyboard.press("j")
+    first = page.locator(".is-here").get_attribute("id")
+    page.keyboard.press("j")
+    assert page.locator(".is-here").get_attribute("id") != first
+    page.keyboard.press("k")
+    assert page.locator(".is-here").get_attribute("id") == first
+    page.keyboard.press("1")
+    expect(page.locator("body")).to_have_attribute("data-density", "brief")
+    assert "density=brief" in page.url
+    page.keyboard.press("2")
+    page.keyboard.press("d")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.keyboard.press("d")
+    page.get_by_label("Find in this run").focus()
+    page.keyboard.type("jd1")
+    assert page.get_by_label("Find in this run").input_value() == "jd1"
+    expect(page.locator("body")).to_have_attribute("data-density", "normal")
+    page.keyboard.press("Escape")
+    page.keyboard.press("]")
+    page.wait_for_url("**unit=21**")
+    page.keyboard.press("[")
+    page.wait_for_url("**unit=1*")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("stats")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/stats**")
+    page.keyboard.press("?")
+    page.wait_for_url("**/help")
+
+
+@pytest.fixture
+def live(browser: Browser, tmp_path: Path) -> Iterator[tuple[Path, Visitor]]:
+    """A folder of its own to write to, and a visitor who watches."""
+    with serving(kept(tmp_path, 30)) as server, visiting(browser, server) as visitor:
+        wait_for_runs(visitor)
+        yield tmp_path, visitor
+        assert visitor.complaints == []
+
+
+def transcript(page: Page) -> list[int]:
+    """The numbers of the events on a page, in their order."""
+    return page.evaluate("[...document.querySelectorAll('[id^=seq-]')].map((each) => Number(each.id.slice(4)))")
+
+
+def test_what_is_appended_appears(live: tuple[Path, Visitor]) -> None:
+    """Text and calls at the end of the page, a result inside its call; who is at the end stays there."""
+    folder, visitor = live
+    page = visitor.open(f"/runs/{SESSION}?unit=7")
+    file = session_path(folder / "home")
+    page.keyboard.press("G")
+    written(file, claude_line(100, text="a new prompt"))
+    expect(page.get_by_text("a new prompt").first).to_be_visible()
+    written(file, claude_line(101, "call", "sleep 1"))
+    call = page.locator("details.tool", has_text="sleep 1").last
+    expect(call).to_be_attached()
+    assert "no result" not in call.inner_text()
+    written(file, claude_line(102, "result", "slept well"))
+    expect(page.locator("details.tool", has_text="sleep 1").last).to_contain_text("slept well")
+    for number in range(103, 130):
+        written(file, claude_line(number, "assistant", f"answer {number}"))
+    expect(page.get_by_text("answer 129")).to_be_in_viewport()
+    numbers = transcript(page)
+    assert len(numbers) == len(set(numbers))
+
+
+def test_a_reader_elsewhere_is_not_moved(live: tuple[Path, Visitor]) -> None:
+    """Scrolled up, nothing moves, and a pill counts what came; a click leads there."""
+    folder, visitor = live
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.evaluate("scrollTo(0, 200)")
+    place = page.evaluate("scrollY")
+    page.wait_for_timeout(300)
+    for number in range(100, 103):
+        written(session_path(folder / "home"), claude_line(number, "assistant", f"answer {number}"))
+    expect(page.locator(".pill")).to_have_text("6 new ↓")
+    assert page.evaluate("scrollY") == place
+    page.locator(".pill").click()
+    expect(page.get_by_text("answer 102")).to_be_in_viewport()
+
+
+def test_a_subagent_appears(live: tuple[Path, Visitor]) -> None:
+    """With a frame of its own, and what it says later goes into it."""
+    folder, visitor = live
+    page = visitor.open(f"/runs/{SESSION}?unit=7")
+    side = {"isSidechain": True, "agentId": "a1"}
+    written(subagent_path(folder / "home"), claude_line(200, text="look there", **side))
+    expect(page.locator("details.agent")).to_have_count(1)
+    written(subagent_path(folder / "home"), claude_line(201, "assistant", "found it", **side))
+    expect(page.locator("details.agent", has_text="found it")).to_have_count(1)
+
+
+def test_the_list_is_live(live: tuple[Path, Visitor]) -> None:
+    """A run that grows is marked, with its new figures."""
+    folder, visitor = live
+    page = visitor.open("/")
+    page.wait_for_timeout(1500)
+    written(session_path(folder / "home"), claude_line(100, "call", "one more"))
+    expect(page.locator(f"#run-{SESSION}.unread")).to_have_count(1)
+
+
+def test_a_page_resumes_after_the_server_was_killed(browser: Browser, tmp_path: Path) -> None:
+    """Each event once, none missing: what came before, while nobody served, and after."""
+    file = session_path(tmp_path / "home")
+    with serving(kept(tmp_path, 30)) as server, visiting(browser, server) as visitor:
+        wait_for_runs(visitor)
+        page = visitor.open(f"/runs/{SESSION}?unit=7")
+        written(file, claude_line(100, "assistant", "before it died"))
+        expect(page.get_by_text("before it died")).to_have_count(1)
+        server.kill()
+        written(file, claude_line(101, "assistant", "while it was dead"))
+        with serving(tmp_path, port=server.port):
+            written(file, claude_line(102, "assistant", "when it was back"))
+            expect(page.get_by_text("when it was back")).to_have_count(1)
+            expect(page.get_by_text("while it was dead")).to_have_count(1)
+            expect(page.get_by_text("before it died")).to_have_count(1)
+            numbers = transcript(page)
+            assert len(numbers) == len(set(numbers))
+
+
+def test_twelve_tabs_share_one_stream(live: tuple[Path, Visitor]) -> None:
+    """All load, all get the event once; when the one that has the stream closes, the next takes over."""
+    folder, visitor = live
+    tabs = [visitor.open(f"/runs/{SESSION}?unit=7") for _ in range(12)]
+    assert sum(tab.locator("body[data-leads]").count() for tab in tabs) == 1
+    written(session_path(folder / "home"), claude_line(100, "assistant", "for all of you"))
+    for tab in tabs:
+        expect(tab.get_by_text("for all of you")).to_have_count(1)
+    leader = next(tab for tab in tabs if tab.locator("body[data-leads]").count())
+    leader.close()
+    tabs.remove(leader)
+    written(session_path(folder / "home"), claude_line(101, "assistant", "and the others"))
+    for tab in tabs:
+        expect(tab.get_by_text("and the others")).to_have_count(1)
+        expect(tab.get_by_text("for all of you")).to_have_count(1)
+    assert sum(tab.locator("body[data-leads]").count() for tab in tabs) == 1

@@ -1,0 +1,96 @@
+"""How many things of each kind a run has, counted from its events without the folds that exporters use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from stenograph.fold.calls import pair_calls
+from stenograph.model import (
+    AttachmentBlock,
+    CommandBlock,
+    Event,
+    MessagePayload,
+    StreamBlock,
+    SystemPayload,
+    TextBlock,
+    ThinkingBlock,
+    ToolPayload,
+    ToolResultBlock,
+    ToolUseBlock,
+    UsagePayload,
+)
+
+_BLOCKS = {
+    TextBlock: "texts",
+    ThinkingBlock: "thinking",
+    AttachmentBlock: "attachments",
+    CommandBlock: "commands",
+    StreamBlock: "stream chunks",
+}
+_NOTICES = {"system.event": "system events", "error": "errors"}
+
+
+def counted(events: Iterable[Event]) -> Counter[str]:
+    """The things of a run by their kind, as a loss report counts them."""
+    events = list(events)
+    counts: Counter[str] = Counter(subagents=len({event.source for event in events} - {"main"}))
+    users: set[tuple[str, str]] = set()
+    spent: set[tuple[str, object]] = set()
+    for place, event in enumerate(events):
+        payload = event.payload
+        if isinstance(payload, MessagePayload) and event.type.startswith("message."):
+            _count_message(event, payload, counts, users)
+        elif isinstance(payload, ToolPayload) and event.type.startswith("tool."):
+            pass  # by pairs, below
+        elif isinstance(payload, UsagePayload) and event.type == "token.usage":
+            unnamed = "" if payload.scope == "total" else place
+            spent.add((payload.scope, payload.message_id or unnamed))
+        elif isinstance(payload, SystemPayload) and payload.subtype == "tool_definitions":
+            pass  # not a thing of the transcript: a format has a place for it or not
+        elif event.type.startswith(("run.", "step.")):
+            counts["lifecycle events"] += 1
+        else:
+            counts["results" if event.type == "tool.result" else _NOTICES.get(event.type, "unknown events")] += 1
+    counts["usage"] += len(spent)
+    counts.update(_tools(events))
+    return counts
+
+
+def _count_message(event: Event, payload: MessagePayload, counts: Counter[str], users: set[tuple[str, str]]) -> None:
+    if payload.is_chunk:
+        counts["stream chunks"] += 1
+        return
+    is_new = True
+    if event.type == "message.user":
+        key = (event.source, payload.message_id or "")
+        is_new = not payload.message_id or key not in users
+        users.add(key)
+        counts["user messages"] += is_new
+    first = is_new and payload.system_prompt is not None and event.type == "message.user"
+    counts["system prompts"] += first
+    for block in payload.said if first else payload.blocks:
+        if not isinstance(block, ToolUseBlock | ToolResultBlock):
+            counts[_BLOCKS.get(type(block), "other blocks")] += 1
+
+
+def _tools(events: list[Event]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    wishes = Counter(
+        block.tool_id
+        for event in events
+        if isinstance(event.payload, MessagePayload)
+        and event.type.startswith("message.")
+        and not event.payload.is_chunk
+        for block in event.payload.blocks
+        if isinstance(block, ToolUseBlock)
+    )
+    called: Counter[str] = Counter()
+    for pair in pair_calls(events):
+        called[pair.call_id] += pair.call is not None
+        counts["results"] += pair.result is not None
+        if pair.result is not None and pair.call is not None:
+            blocks = pair.result.payload.blocks or ()
+            counts["attachments"] += sum(isinstance(block, AttachmentBlock) for block in blocks)
+    counts["calls"] += sum((called | wishes).values())  # a call and the block that asks for it are one
+    return counts

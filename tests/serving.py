@@ -1,0 +1,106 @@
+"""`steno serve` as a process of its own, and a browser that is let in."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+
+@dataclass
+class Server:
+    """A server that runs."""
+
+    process: subprocess.Popen[str]
+    address: str
+    """As it was printed, with the token."""
+
+    @property
+    def origin(self) -> str:
+        """Without it."""
+        return self.address.partition("/?")[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.origin.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """As a crash would."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def serving(folder: Path, *options: str, port: int = 0) -> Iterator[Server]:
+    """A server over the archive in a folder, for the agents of the home beside it; ended afterwards, by its id."""
+    environment = {**os.environ, "HOME": str(folder / "home"), "STENOGRAPH_HOME": str(folder / "archive")}
+    for name in ("STENOGRAPH_STORAGE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        environment.pop(name, None)
+    (folder / "home").mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "stenograph", "serve", "--no-open", "--port", str(port), *options]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, cwd=folder)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert re.fullmatch(r"http://localhost:\d+/\?token=\w+\n", line), line
+        yield Server(process, line.strip())
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        process.stdout.close()
+
+
+@dataclass
+class Visitor:
+    """A browser that was let in, and everything that went wrong in it."""
+
+    context: BrowserContext
+    server: Server
+    complaints: list[str]
+
+    def open(self, place: str = "/") -> Page:
+        """A tab."""
+        page = self.context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(self.server.origin + place, wait_until="load")
+        return page
+
+
+@contextmanager
+def visiting(browser: Browser, server: Server, **options: Any) -> Iterator[Visitor]:
+    """A visitor; whatever is asked of another host is a complaint and gets nothing."""
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    complaints: list[str] = []
+
+    def routed(route: Any) -> None:
+        if route.request.url.startswith((server.origin, "data:")):
+            route.continue_()
+        else:
+            complaints.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", routed)
+    try:
+        page = context.new_page()
+        page.goto(server.address)
+        assert "token" not in page.url
+        page.close()
+        yield Visitor(context, server, complaints)
+    finally:
+        context.close()

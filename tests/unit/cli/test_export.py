@@ -1,0 +1,95 @@
+"""`steno export --to`: runs in the formats that others read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive_cases import claude_line, written
+from run_kinds import make_session
+from stenograph import export_run, open_run
+from stenograph.errors import InvalidFormat, InvalidOption
+from stenograph.export.exporter import exporters
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session with calls, one of them open, and a subagent."""
+    return make_session(tmp_path / "home")
+
+
+def test_every_format_is_listed_with_its_options(steno: Any) -> None:
+    """For people and as JSON."""
+    listed = {each["name"]: each for each in steno("export", "--list", "--json").json}
+    text = steno("export", "--list").out
+    assert list(listed) == list(exporters())
+    for name, exporter in exporters().items():
+        assert listed[name]["options"] == {option: list(values) for option, values in exporter.options.items()}
+        assert f"{name}\n  {exporter.what}\n" in text
+
+
+@pytest.mark.parametrize("name", exporters())
+def test_a_run_is_written_in_every_format(steno: Any, session: Path, tmp_path: Path, name: str) -> None:
+    """To a file, the same to standard output and from Python; the losses are one line on standard error."""
+    done = steno("export", session, "--to", name, "-o", tmp_path / "made", "--report", tmp_path / "report.json")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.count("\n") == 1
+    export = export_run(session, name)
+    assert (tmp_path / "made").read_bytes() == export.data
+    assert json.loads((tmp_path / "report.json").read_bytes()) == [export.losses]
+    assert export.losses["carried"]["calls"] > 0
+    printed = steno("export", session, "--to", name)
+    assert printed.out.encode() == export.data
+
+
+def test_runs_go_into_a_folder(steno: Any, session: Path, tmp_path: Path) -> None:
+    """Named after their ids."""
+    other = written(
+        tmp_path / "other.jsonl", claude_line(1, text="Hello.", session="22222222-2222-4222-8222-222222222222")
+    )
+    folder = f"{tmp_path}/out/"
+    assert steno("export", session, other, "--to", "atif", "-o", folder).code == 0
+    assert len(list(Path(folder).glob("*.trajectory.json"))) == 2
+
+
+def test_rows_of_several_runs_are_one_file(steno: Any, session: Path, tmp_path: Path) -> None:
+    """One after the other; other formats want a folder."""
+    assert steno("export", session, session, "--to", "messages", "-o", tmp_path / "rows").code == 0
+    assert (tmp_path / "rows").read_bytes() == export_run(session, "messages").data * 2
+    refused = steno("export", session, session, "--to", "atif", "-o", tmp_path / "one")
+    assert (refused.code, "folder" in refused.err) == (2, True)
+
+
+def test_mistakes_are_one_line(steno: Any, session: Path) -> None:
+    """An unknown format, an option of another format, a value that it does not have, nothing named."""
+    for arguments, word in (
+        ((session, "--to", "nothing"), "nothing"),
+        ((session, "--to", "atif", "--arguments", "string"), "--arguments does not apply to atif"),
+        ((session, "--to", "atif", "--subagents", "maybe"), "embed, files, drop"),
+        ((session,), "--to FORMAT"),
+        ((), "--list"),
+    ):
+        done = steno("export", *arguments)
+        assert (done.code, word in done.err, "Traceback" in done.err) == (2, True, False)
+    assert steno("export", "/nowhere", "--to", "atif").code == 3
+    assert steno("export", session, "--to", "atif", "-o", "/nowhere/there/x").code == 4
+    with pytest.raises(InvalidFormat):
+        export_run(session, "nothing")
+    with pytest.raises(InvalidOption):
+        export_run(session, "atif", open="cut")
+
+
+@pytest.mark.parametrize("name", exporters())
+def test_secrets_are_masked(steno: Any, tmp_path: Path, name: str) -> None:
+    """In every format, on the command line and from Python."""
+    secret = "ghp_" + "aB3" * 12
+    path = written(
+        tmp_path / "a.jsonl", claude_line(1, text=f"Use {secret}."), claude_line(2, "assistant", f"{secret}!")
+    )
+    assert secret in steno("export", path, "--to", name).out
+    assert secret not in steno("export", path, "--to", name, "--redact").out
+    with open_run(path) as run:
+        assert secret.encode() not in export_run(run, name, redact=True).data
