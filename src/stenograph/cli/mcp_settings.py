@@ -29,7 +29,7 @@ def default_settings(agent: str) -> Path:
 def register(agent: str, path: Path, *, remove: bool) -> Change:
     """Register the server, or take it out; raises `SourceError` for settings that cannot be changed safely."""
     text = read_settings(path)
-    program, *rest = [*our_program(), "mcp"]
+    program, *rest = [*our_program(), "mcp", *_archive()]
     wanted = None if remove else {"command": program, "args": rest}
     change = _in_toml(path, text, wanted) if agent == "codex" else _in_json(path, text, wanted)
     ours = shlex.join([program, *rest])
@@ -45,6 +45,12 @@ def register(agent: str, path: Path, *, remove: bool) -> Change:
         removed=names if had else (),
         backup=backup,
     )
+
+
+def _archive() -> list[str]:
+    """The archive, where the environment names one: agents do not pass that on to servers."""
+    given = os.environ.get("STENOGRAPH_HOME")
+    return ["--archive", os.path.abspath(given)] if given else []  # noqa: PTH100  # links stay as given
 
 
 def _refused(path: Path, why: str) -> SourceError:
