@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -320,3 +321,23 @@ def test_a_stranger_in_the_browser_gets_nothing(browser: Browser, server: Server
         assert [cookie["httpOnly"] for cookie in context.cookies()] == [True]
     finally:
         context.close()
+
+
+NOTIFICATION = """window.Notification = class {
+  static permission = 'granted';
+  constructor(title, { body }) { (window.notified ??= []).push(`${title}: ${body}`); }
+};"""
+
+
+def test_a_run_that_waits_is_notified(live: tuple[Path, Visitor]) -> None:
+    """Once, where the reader allowed it, also from the list."""
+    folder, visitor = live
+    visitor.context.add_init_script(NOTIFICATION)
+    page = visitor.open("/")
+    page.wait_for_timeout(1500)
+    question = json.loads(claude_line(101, "call"))
+    question["message"]["content"][0] |= {"name": "AskUserQuestion", "input": {"questions": []}}
+    written(session_path(folder / "home"), claude_line(100), json.dumps(question).encode() + b"\n")
+    expect(page.locator(f"#run-{SESSION}[data-status=waiting]")).to_have_count(1)
+    assert page.evaluate("window.notified") == ["An agent waits for you: line 0 says helloWorld"]
+    assert visitor.open("/live").locator("li", has_text="waiting for you").count() == 1

@@ -23,6 +23,7 @@ from stenograph.server.site import Site
 SHOWN = 100
 _HEAD = ("Status", "Run", "Agent", "Project", "Last event", "Took", "Turns", "Tools", "Errors", "Tokens", "Cost")
 _TEXTS = ("agent", "project", "model", "status", "since", "until")
+_ASKING = '<button type="button" data-do="notify" hidden>Notify me when a run waits or fails</button>'
 _NEWEST = 300
 """Runs among which those that are open are looked for."""
 
@@ -120,7 +121,7 @@ def live_page(site: Site, request: Request) -> Response:
     runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
     items = "".join(_live_item(run) for run in runs)
     none = '<p class="empty">No run is open now.</p>'
-    body = f'<main class="narrow"><h1>Live</h1><ul class="live">{items}</ul>{"" if runs else none}</main>'
+    body = f'<main class="narrow"><h1>Live</h1>{_ASKING}<ul class="live">{items}</ul>{"" if runs else none}</main>'
     return html(request, framed(site, "Live", body, here="/live", attributes=' data-topic="list" data-reload="1"'))
 
 

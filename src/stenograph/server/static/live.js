@@ -137,10 +137,20 @@ const changeRow = (told) => {
   if (old) { old.replaceWith(fresh); return; }
   if (!location.search) table.prepend(fresh);
 };
+// A notification, where the reader allowed it: once whenever a run begins to wait or fails.
+const statuses = new Map();
 const notify = (told) => {
-  if (!['waiting', 'failed'].includes(told.status) || !window.Notification || Notification.permission !== 'granted') return;
+  const before = statuses.get(told.run);
+  statuses.set(told.run, told.status);
+  if (before === told.status || !['waiting', 'failed'].includes(told.status)) return;
+  if (!window.Notification || Notification.permission !== 'granted') return;
   new Notification(told.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: told.title, tag: told.run });
 };
+const asking = document.querySelector('[data-do=notify]');
+if (asking && window.Notification && Notification.permission === 'default') {
+  asking.hidden = false;
+  asking.addEventListener('click', async () => { asking.hidden = await Notification.requestPermission() !== 'default'; });
+}
 
 const take = (kind, told) => {
   const known = cursors.get(told.run);
