@@ -12,8 +12,8 @@ import pytest
 
 CACHE = Path(__file__).parents[2] / ".cache" / "agents"
 
-CLAUDE = ("2.1.325", "2.0.30", "1.0.60")
-"""One version of each way in which Claude Code kept its subagents; the newest first."""
+CLAUDE = ("2.1.325", "2.1.197", "2.0.30", "1.0.60")
+"""The newest, an older release of the same line, and one version of each older way to keep subagents."""
 CODEX = ("0.166.0", "0.42.0")
 """The newest, and the oldest that we read."""
 

@@ -6,13 +6,8 @@ What was taken down live must equal what the files say afterwards, source by sou
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +19,7 @@ from agents.copilot import copilot
 from agents.gemini import gemini
 from agents.opencode import opencode
 from agents.reading import Reading
+from agents.recorded import STENO, collectors_of, hooked, kill, until
 from agents.session import PATIENCE, Session
 from stenograph import Event, Recorder, TranscriptEntry, entries, read_events
 from stenograph.adapters.claude_agent_sdk import (
@@ -40,7 +36,6 @@ from stenograph.sources import convert
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
 
 NEWEST = programs.CLAUDE[0]
-STENO = [sys.executable, "-m", "stenograph"]
 SPAWNING = {"Agent", "Task"}
 
 
@@ -65,7 +60,7 @@ def entries_by_source(events: Iterable[Event]) -> dict[str, list[dict[str, Any]]
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in entries(list(events)):
         told = entry.as_dict()
-        for name in ("prompt_name", "adapter", "entry_id", "timestamp"):
+        for name in ("run_id", "prompt_name", "adapter", "entry_id", "timestamp"):
             told.pop(name, None)
         found.setdefault(entry.source, []).append(told)
     return found
@@ -96,37 +91,16 @@ def assert_taken_down(journal: Path, claude: Session, *, unwritten: bool = False
 # By hooks.
 
 
-@contextlib.contextmanager
-def hooked(version: str, place: Path) -> Iterator[Session]:
-    """Claude Code whose settings call our hook, as `steno install` leaves them."""
-    with session.claude(version, place) as claude:
-        settings = claude.home / ".claude" / "settings.json"
-        subprocess.run([*STENO, "install", "claude", "--settings", str(settings)], check=True, capture_output=True)
-        claude.environment["STENOGRAPH_STORAGE"] = str(place / "storage")
-        yield claude
-
-
 def collected(claude: Session) -> Path:
     """The journal of the session, when whoever collected it has ended."""
-    deadline = time.monotonic() + PATIENCE
-    while _collecting(claude):
-        assert time.monotonic() < deadline, "the collecting process never ended"
-        time.sleep(0.05)
+    until(lambda: not collectors_of(claude))
     problems = claude.place / "storage" / "collectors" / "problems.log"
     assert not problems.exists(), problems.read_text()
     (journal,) = (claude.place / "storage" / "transcripts").glob("*.jsonl")
     return journal
 
 
-def _collecting(claude: Session) -> bool:
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if process.name.isdigit() and os.fsencode(claude.place / "storage") in (process / "cmdline").read_bytes():
-                return True
-    return False
-
-
-@pytest.mark.parametrize("version", programs.CLAUDE[:2])  # 1.0 takes no settings with hooks that it does not know
+@pytest.mark.parametrize("version", programs.CLAUDE[:3])  # 1.0 takes no settings with hooks that it does not know
 def test_a_session_is_recorded_by_its_hooks(version: str, place: Path) -> None:
     """Tools that work, tools that fail, a subagent in each way of keeping it."""
     with hooked(version, place) as claude:
@@ -204,27 +178,11 @@ def test_a_session_that_is_cut_short_is_recorded(number: signal.Signals, place: 
         pair = reading.call(scenario.SLOW_COMMAND)
         assert (pair.name, reading.prompts(journal.stem)) == ("Bash", [scenario.SLOW_PROMPT])
         if number == signal.SIGKILL:  # no hook told of the end, so somebody still waits for more
-            assert _collecting(claude)
-            _end_collecting(claude)
+            assert kill(collectors_of(claude)) == 1
 
 
 def _is_written(claude: Session, words: str) -> bool:
     return any(words.encode() in path.read_bytes() for path in claude.files)
-
-
-def _end_collecting(claude: Session) -> None:
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if process.name.isdigit() and os.fsencode(claude.place / "storage") in (process / "cmdline").read_bytes():
-                os.kill(int(process.name), signal.SIGKILL)
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait for something."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for never came"
-        time.sleep(0.05)
 
 
 # Through the SDK.

@@ -265,3 +265,15 @@ def test_twelve_tabs_share_one_stream(live: tuple[Path, Visitor]) -> None:
         expect(tab.get_by_text("and the others")).to_have_count(1)
         expect(tab.get_by_text("for all of you")).to_have_count(1)
     assert sum(tab.locator("body[data-leads]").count() for tab in tabs) == 1
+
+
+def test_a_star_is_kept(visitor: Visitor) -> None:
+    """By a key or a click, and still there in the list and after a reload."""
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.keyboard.press("s")
+    expect(page.get_by_role("button", name="Star")).to_have_text("★")
+    page.reload()
+    expect(page.get_by_role("button", name="Star")).to_have_text("★")
+    expect(visitor.open("/?starred=1").locator("table.runs tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Star").click()
+    expect(page.get_by_role("button", name="Star")).to_have_text("☆")

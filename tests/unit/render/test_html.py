@@ -31,7 +31,7 @@ from stenograph.model import (
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, day, tokens
 from stenograph.render.given import change_lines, command_of, is_patch, summary_of
-from stenograph.render.html import html_page
+from stenograph.render.html import html_fragment, html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment, split_prose
 from stenograph.render.html.diff import patch
@@ -121,6 +121,13 @@ def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
         "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
     )
     assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+
+
+def test_a_fragment_is_what_the_page_shows() -> None:
+    """The same elements, without a page around them."""
+    events = list(page_sample.events())
+    assert html_fragment(events).strip() == _main(*events).strip()
+    assert Page(html_fragment(events[1:2])).ids == ["unit-1", "seq-2"]
 
 
 def test_further_runs_have_anchors_of_their_own() -> None:

@@ -124,9 +124,10 @@ dt{color:var(--soft);max-width:12rem}dd{margin:0;min-width:0}dd pre{margin:0}dd>
 background:var(--bg)}
 .agent>summary{font-weight:600}.agent>summary small{font-weight:400;color:var(--soft)}
 .agent>.body>.user{font-size:.92rem}
-.asides{display:none}body:has(#noise:checked) .asides,.asides:has(:target){display:block}
-body:not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
-.page:not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
+.asides{display:none}body:has(#noise:checked) .asides,[data-density=all] .asides,
+.asides:has(:target){display:block}
+.page:not(.served):not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
+.page:not(.served):not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
 .asides,.witness{font-size:.78rem;color:var(--soft);margin:.3rem 0}
 .asides>summary,.notice>summary,.think>summary{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .aside{display:flow-root;margin:.3rem 0 .3rem 1.1rem;padding-left:.7rem;border-left:2px solid var(--line)}
