@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from stenograph.errors import StoreError
+from stenograph.journal.whole_file import write_whole
 
 FILE = "marks.jsonl"
 _LONGEST = 4000
@@ -86,6 +87,23 @@ def add_mark(folder: Path, change: MarkChange) -> None:
             os.close(fd)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check its permissions", str(path)) from error
+
+
+def remove_marks(folder: Path, run_ids: Iterable[str]) -> None:
+    """Take out everything that is noted of some runs, and lines that say nothing. Raises `StoreError`."""
+    path, removed = folder / FILE, set(run_ids)
+    if not path.exists():
+        return
+    lines = path.read_bytes().split(b"\n")
+    kept = [line for line in lines if (run_id := _run_of(line)) is not None and run_id not in removed]
+    write_whole(path, [line + b"\n" for line in kept])
+
+
+def _run_of(line: bytes) -> str | None:
+    try:
+        return _decode(line).run_id
+    except msgspec.DecodeError:
+        return None
 
 
 def marked_runs(folder: Path, *, starred: bool, tag: str | None) -> Iterable[str]:

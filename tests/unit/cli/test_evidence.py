@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -341,3 +342,15 @@ def test_nothing_is_signed_that_is_not_on_the_disk(archived: Archived, monkeypat
     monkeypatch.setattr(os, "replace", replace)
     archived.evidence("checkpoint")
     assert done == ["000001.pack", "checkpoint.partial", "replace checkpoint"]
+
+
+def test_cryptography_is_loaded_only_to_sign_and_to_check_signatures(archived: Archived) -> None:
+    """Search, sync and an audit by digests alone do without it."""
+    commands = [["search", "plan"], ["evidence", "verify"], ["sync", "--home", str(archived.home)]]
+    for command in commands:
+        script = (
+            "import sys; from stenograph.cli.program import cli; "
+            f"cli.main({[*command, '--archive', str(archived.path)]!r}, standalone_mode=False); "
+            "assert 'cryptography' not in sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
