@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from atif import Trajectory
 from hypothesis import given
 from msgspec.structs import replace
 
@@ -132,3 +133,12 @@ def check_responses(items: list[dict[str, Any]]) -> None:
     assert calls == outputs
     assert len(calls) == len(set(calls))
     assert not any("id" in item for item in items)
+
+
+@BRIEF
+@given(runs(8))
+def test_any_trajectory_is_valid(run: list[Event]) -> None:
+    """By the models of the `atif` package, whatever the ids, times and payloads are."""
+    data, _ = exported(EXPORTERS["atif"], run)
+    if data:
+        Trajectory.model_validate_json(data)

@@ -53,6 +53,7 @@ def _format_options(command: Any) -> Any:
 @click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
 @redact_option_of_convert
 @click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
+@click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
 @_format_options
 @root_option
 @archive_option
@@ -66,6 +67,7 @@ def command(
     output: str | None,
     redact: bool,
     report_path: str | None,
+    endpoint: str | None,
     root: str | None,
     archive_dir: str | None,
     folder: str | None,
@@ -87,8 +89,10 @@ def command(
         return
     if format_name is None:
         raise click.UsageError("say which format: --to FORMAT; --list names them")
+    if endpoint is not None and (format_name != "otlp" or output is not None):
+        raise click.UsageError("--endpoint goes with --to otlp and without -o")
     chosen = {name.removeprefix("option_"): value for name, value in options.items() if value is not None}
-    _export(targets, format_name, output, redact, report_path, root, archive_dir, chosen)
+    _export(targets, format_name, output, endpoint, redact, report_path, root, archive_dir, chosen)
 
 
 def _list(as_json: bool) -> None:
@@ -122,6 +126,7 @@ def _export(
     targets: tuple[str, ...],
     format_name: str,
     output: str | None,
+    endpoint: str | None,
     redact: bool,
     report_path: str | None,
     root: str | None,
@@ -130,6 +135,7 @@ def _export(
 ) -> None:
     from stenograph.export.exporter import exporter_named
     from stenograph.export.exporting import export_run
+    from stenograph.export.sending import send_trace
     from stenograph.journal.whole_file import write_whole
     from stenograph.runs.opening import open_run
 
@@ -153,6 +159,8 @@ def _export(
         if is_folder:
             _make_folder(Path(str(output)))
             export.write(Path(str(output)))
+        elif endpoint is not None:
+            send_trace(export.data, endpoint)
         elif is_stdout:
             write_bytes(export.data)
         exports.append(export)

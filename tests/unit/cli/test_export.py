@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,39 @@ def test_mistakes_are_one_line(steno: Any, session: Path) -> None:
         export_run(session, "nothing")
     with pytest.raises(InvalidOption):
         export_run(session, "atif", open="cut")
+
+
+def test_a_trace_is_sent_to_a_collector(steno: Any, session: Path) -> None:
+    """The very file, as JSON, to the path of the protocol; a refusal and a wrong address are one line."""
+    taken: list[tuple[str, str, bytes]] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            taken.append((self.path, self.headers["Content-Type"], data))
+            self.send_response(200 if len(taken) == 1 else 415)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}"
+            done = steno("export", session, "--to", "otlp", "--endpoint", address)
+            refused = steno("export", session, "--to", "otlp", "--endpoint", address)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert (done.code, done.out) == (0, "")
+    assert taken[0] == ("/v1/traces", "application/json", export_run(session, "otlp").data)
+    assert (refused.code, "415" in refused.err) == (4, True)
+    wrong = steno("export", session, "--to", "otlp", "--endpoint", "nowhere")
+    assert (wrong.code, "nowhere" in wrong.err, "Traceback" in wrong.err) == (4, True, False)
+    assert steno("export", session, "--to", "atif", "--endpoint", address).code == 2
 
 
 @pytest.mark.parametrize("name", exporters())
