@@ -31,6 +31,7 @@ _VIEWS = (
     ("", "Transcript"),
     ("/tree", "Tree"),
     ("/changes", "Changes"),
+    ("/explain", "What happened"),
     ("/find", "Find"),
 )
 

@@ -300,6 +300,16 @@ def test_a_change_counts_its_lines_and_marks_its_words() -> None:
     assert '<span class="del">-size = <b>10</b>\n</span><span class="add">+size = <b>20</b>\n</span>' in html
 
 
+def test_a_patch_names_its_files_in_the_head_and_marks_its_words() -> None:
+    """As an edit does."""
+    words = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-size = 10\n+size = 20\n*** End Patch"
+    call = _tool("tool.call", {"input": words}, name="apply_patch")
+    body = _main(replace(call, origin=Origin(adapter="codex_rollout")))
+    assert '<code dir="auto">src/a.py</code>' in body
+    assert "-size = <b>10</b>" in body
+    assert "+size = <b>20</b>" in body
+
+
 def test_calls_that_were_made_together_say_so() -> None:
     """Before any of them was answered."""
     calls = [_event("tool.call", _payload(f"c{n}"), n) for n in (1, 2)]
