@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INTEROP := .venv-interop
 SHARED ?= ../shared
 
-.PHONY: help demo test fuzz lint types imports agents corpus bench clean
+.PHONY: help demo test fuzz lint types imports agents corpus interop bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
@@ -12,6 +13,7 @@ help:
 	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make corpus  the checks over $(SHARED), when it is there"
+	@echo "make interop the exports, read by programs that are not ours"
 	@echo "make bench   measure, and write the table of docs/benchmarks.md"
 
 demo: $(VENV)/.installed
@@ -42,16 +44,27 @@ corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
+interop: $(VENV)/.developing $(INTEROP)/.installed
+	$(BIN)/python tools/interop $(BIN)/python $(INTEROP)/bin/python
+
 bench: $(VENV)/.developing
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(INTEROP) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "make: $(PYTHON) is older than 3.11; say which to use: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Harbor wants a newer Python and half of the world; its validator needs neither. TRL's templates need no model.
+$(INTEROP)/.installed: Makefile
+	$(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python harbor trl
+	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check anthropic datasets inspect-ai jinja2 \
+	  opentelemetry-proto pydantic teich transformers
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml

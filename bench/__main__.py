@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import archive, bundle, collector, formats, hook, html, journal, openai, query, redact
+from bench import archive, bundle, collector, export, formats, hook, html, journal, openai, query, redact
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -19,6 +19,7 @@ ROOMS = {
     "openai": openai.rows,
     "hook": hook.rows,
     "html": html.rows,
+    "export": export.rows,
     "archive": archive.rows,
     "query": query.rows,
     "bundle": bundle.rows,

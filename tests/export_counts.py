@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from stenograph.fold.calls import pair_calls
+from stenograph.fold.losses import LossReport
 from stenograph.model import (
     AttachmentBlock,
     CommandBlock,
@@ -94,3 +95,11 @@ def _tools(events: list[Event]) -> Counter[str]:
             counts["attachments"] += sum(isinstance(block, AttachmentBlock) for block in blocks)
     counts["calls"] += sum((called | wishes).values())  # a call and the block that asks for it are one
     return counts
+
+
+def accounted(report: LossReport) -> Counter[str]:
+    """Carried and dropped things together, by kind."""
+    found = Counter(report.carried)
+    for line in report.dropped:
+        found[line["what"].partition(":")[0]] += line["count"]
+    return found

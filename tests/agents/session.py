@@ -74,7 +74,11 @@ class Session:
     @property
     def main_file(self) -> Path:
         """The transcript of the session itself, whose prompt was ours."""
-        (found,) = [path for path in self.files if scenario.PROMPT.encode() in path.read_bytes()]
+        return self.main_file_of(scenario.PROMPT)
+
+    def main_file_of(self, prompt: str) -> Path:
+        """The transcript of the session with this prompt."""
+        (found,) = [path for path in self.files if prompt.encode() in path.read_bytes()]
         return found
 
     @property

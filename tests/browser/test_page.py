@@ -304,15 +304,16 @@ def test_dark_and_light(open_page: Open) -> None:
     assert page.evaluate(ground) == "rgb(251, 250, 247)"
 
 
-def test_a_phone_never_scrolls_sideways(open_page: Open) -> None:
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_never_scrolls_sideways(open_page: Open, width: int) -> None:
     """Whatever is unbreakable: a long word, a wide table, a deep path, an output without a space."""
     wide = "x" * 900
     table = "| a | b |\n|---|---|\n| " + " | ".join(["wide-cell-" * 6] * 9) + " |"
     events = [*sample.events(), *_said(f"{wide}\n\n{table}\n\n```\n{wide}\n```"), *_called(wide)]
-    page = open_page(events, viewport={"width": 390, "height": 800}).page
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page = open_page(events, viewport={"width": width, "height": 800}).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="All", exact=True).click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def _said(words: str) -> list[Event]:

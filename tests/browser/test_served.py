@@ -265,3 +265,58 @@ def test_twelve_tabs_share_one_stream(live: tuple[Path, Visitor]) -> None:
         expect(tab.get_by_text("and the others")).to_have_count(1)
         expect(tab.get_by_text("for all of you")).to_have_count(1)
     assert sum(tab.locator("body[data-leads]").count() for tab in tabs) == 1
+
+
+def test_a_star_is_kept(visitor: Visitor) -> None:
+    """By a key or a click, and still there in the list and after a reload."""
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.keyboard.press("s")
+    expect(page.get_by_role("button", name="Star")).to_have_text("★")
+    page.reload()
+    expect(page.get_by_role("button", name="Star")).to_have_text("★")
+    expect(visitor.open("/?starred=1").locator("table.runs tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Star").click()
+    expect(page.get_by_role("button", name="Star")).to_have_text("☆")
+
+
+EVIL = (
+    "</title></style></script><script>window.evil = 1</script><img src=x onerror='window.evil = 1'>"
+    '" onclick="evil()" [click](javascript:window.evil=1) <svg onload=\'window.evil = 1\'> '
+    "\x1b[31mred\x1b[0m \u202egnp.exe"
+)
+
+
+def test_a_hostile_transcript_runs_nothing(browser: Browser, tmp_path: Path) -> None:
+    """Not on any page, and not when it comes while somebody looks: tags, links, controls are text."""
+    file = session_path(tmp_path / "home")
+    lines = [claude_line(0, text=EVIL), claude_line(1, "assistant", EVIL), claude_line(2, "call", EVIL)]
+    written(file, *lines, claude_line(3, "result", EVIL))
+    with serving(tmp_path) as server, visiting(browser, server) as visitor:
+        wait_for_runs(visitor, 1)
+        for place in (*PLACES[:5], *(place.replace("helloWorld", "evil") for place in PLACES[5:])):
+            page = visitor.open(place)
+            assert page.evaluate("window.evil") is None
+            assert "\u202e" not in page.content()
+            assert page.locator("a[href^='javascript']").count() == 0
+            page.close()
+        page = visitor.open(f"/runs/{SESSION}?unit=1")
+        written(file, claude_line(4, "assistant", f"live {EVIL}"), claude_line(5, "call", EVIL))
+        expect(page.get_by_text("live </title>").first).to_be_attached()
+        assert page.evaluate("window.evil") is None
+        assert visitor.complaints == []
+
+
+def test_a_stranger_in_the_browser_gets_nothing(browser: Browser, server: Server) -> None:
+    """Without the address that was printed: no page, no stream; and no token is in any address afterwards."""
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        assert page.goto(f"{server.origin}/").status == 401
+        assert page.goto(f"{server.origin}/api/v1/stream?runs=list").status == 401
+        assert page.goto(f"{server.origin}/?token=wrong").status == 401
+        assert context.cookies() == []
+        page.goto(server.address)
+        assert "token" not in page.url
+        assert [cookie["httpOnly"] for cookie in context.cookies()] == [True]
+    finally:
+        context.close()

@@ -15,3 +15,14 @@ def test_make_corpus_reads_the_folder_it_is_given(tmp_path: Path) -> None:
     command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "corpus"]
     told = subprocess.run([*command, f"SHARED={folder}"], capture_output=True, text=True, check=True).stdout
     assert f'SHARED="{folder}" tools/run-tests corpus' in told
+
+
+def test_exports_are_read_by_others_before_anything_lands() -> None:
+    """`make interop` gives exports to their readers, in an environment of its own, and `.ci/run` runs it."""
+    command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "interop"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "tools/interop .venv/bin/python .venv-interop/bin/python" in told
+    assert "make interop" in (REPO / ".ci" / "run").read_text().splitlines()
+    tool = (REPO / "tools" / "interop").read_text()
+    for name in ("atif", "inspect", "anthropic", "messages", "otlp", "pi"):
+        assert f'"{name}": read_{name},' in tool

@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sys
-import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from canary import places_of
+from killing import in_child, killed_after
 from stenograph.archive.home import home_of
 from stenograph.archive.store import Store
 from stenograph.runs.forgetting import Wanted, forget_runs, plan_of
@@ -23,42 +20,11 @@ from stenograph.runs.forgetting import Wanted, forget_runs, plan_of
 CANARY = "quetzalcoatlus"
 
 
-def in_child(work: Callable[[], None]) -> int:
-    """How a forked process ended."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        except BaseException:  # noqa: BLE001  # a fork must not go on as its parent
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(pid, 0)[1]
-
-
 def removing(archive: Path) -> None:
     """Remove the run with the canary."""
     home = home_of(archive)
     plan = plan_of(home, Wanted(containing=CANARY))
     forget_runs(home, plan, why="a test", by="me", at="now", also_source=False)
-
-
-def killed_after(archive: Path, calls: int, total: Path | None = None) -> None:
-    """The same, killed after so many calls of functions; how many there are is written to `total`."""
-    made = 0
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        nonlocal made
-        if event in ("call", "c_call"):
-            made += 1
-            if made == calls:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.setprofile(count)
-    removing(archive)
-    sys.setprofile(None)
-    if total is not None:
-        total.write_text(str(made))
 
 
 def next_call(archive: Path) -> None:
@@ -78,7 +44,7 @@ def main() -> None:
     work, told = folder / "work", folder / "told"
     outcome = {"killed": 0, "whole": 0, "gone": 0, "half": 0}
     shutil.copytree(folder / "archive", work)
-    assert in_child(lambda: killed_after(work, 0, told)) == 0
+    assert in_child(lambda: killed_after(lambda: removing(work), 0, told)) == 0
     total = int(told.read_text())
     assert in_child(lambda: state(folder / "archive", told)) == 0
     whole = json.loads(told.read_text())
@@ -86,7 +52,7 @@ def main() -> None:
         shutil.rmtree(work)
         shutil.copytree(folder / "archive", work)
         calls = 1 + number * total // kills
-        ended = in_child(lambda calls=calls: killed_after(work, calls))
+        ended = in_child(lambda calls=calls: killed_after(lambda: removing(work), calls))
         outcome["killed"] += os.WIFSIGNALED(ended)
         assert in_child(lambda: next_call(work)) == 0
         assert in_child(lambda: state(work, told)) == 0

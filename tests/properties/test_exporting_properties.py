@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from export_counts import counted
+from export_counts import accounted, counted
 from golden_cases import CASES, name_of, run_of
 from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import Exporter, exporters
@@ -29,14 +28,6 @@ def exported(exporter: Exporter, events: list[Event], **options: str) -> tuple[b
         return b"".join(each for each in exporter(events, report, **options) if isinstance(each, bytes)), report
     except InvalidTarget:
         return b"", report
-
-
-def accounted(report: LossReport) -> Counter[str]:
-    """Carried and dropped things together, by kind."""
-    found = Counter(report.carried)
-    for line in report.dropped:
-        found[line["what"].partition(":")[0]] += line["count"]
-    return found
 
 
 def check_account(exporter: Exporter, events: list[Event], **options: str) -> bytes:

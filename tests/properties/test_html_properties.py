@@ -259,7 +259,7 @@ def test_a_page_is_the_same_every_time(run: list[Event]) -> None:
     assert "".join(html_page(lambda: run)) == "".join(html_page(lambda: iter(again)))
 
 
-MORE = ["\x1b[", "\x1b[31m", "# ", "~~", "\\", "1. \n", "a|b\n-|-\n", "@@ -1\n", "<", "\n", "\t"]
+MORE = ["\x1b[", "\x1b[31m", "# ", "~~", "\\", "1. \n", "a|b\n-|-\n", "@@ -1\n", "@@ -1\n-a b\n+a c\n", "<", "\n", "\t"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from stenograph.archive.forgotten import ForgottenRun, add_forgotten
+from stenograph.archive.marks import remove_marks
 from stenograph.archive.old_run import OldRun
 from stenograph.archive.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
 from stenograph.archive.schema import PATIENCE
@@ -66,6 +67,7 @@ def finish(store: Store) -> None:
         if not all(is_erased(home.kept, place) for place in left):
             erase(home.kept, number, left)
     _delete_pieces(home.kept, set(removal.files))
+    remove_marks(home.path, [run.run_id for run in removal.runs])
     for name in removal.delete:
         _delete(Path(name))
     home.unfinished.unlink()

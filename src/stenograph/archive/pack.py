@@ -1,7 +1,8 @@
 """Packs: append-only files of frames, each a piece of an agent's file. They are the truth of an archive.
 
 A frame is `MAGIC`, the lengths of header and payload and the header's CRC (`_PREFIX`), the header as JSON, and the
-payload as one zstd frame. Whatever else stands in a pack is a torn tail at its end, or damage in its middle.
+payload: a zstd frame with the content, and a skippable one with the salt of `Header.commit`. Whatever else stands in a
+pack is a torn tail at its end, or damage in its middle.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ MAGIC = b"\x93SP1"
 _PREFIX = struct.Struct("<4sIQI")
 _HEADER_BYTES = 1 << 24
 _LEVEL = 1
+_SALT = 16
+_SALT_FRAME = struct.pack("<II", 0x184D2A50, _SALT)
+"""What stands before the salt, behind the content: a frame that programs which read zstd skip."""
 
 
 class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -75,6 +79,9 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where in the file's version the bytes begin."""
     length: int = 0
     sha256: str = ""
+    """Of the content, in packs of before `commit`."""
+    commit: str = ""
+    """The SHA-256 of salt and content. Who has the header alone cannot find out by guessing what the content was."""
     name: str | None = None
     """Of a side file, as the transcript has it."""
     about: About | None = None
@@ -133,9 +140,10 @@ class PackWriter:
 
     def append(self, header: Header, data: bytes) -> tuple[Header, Place]:
         """Append one frame in one write; the header comes back with length and checksum filled in."""
-        header = msgspec.structs.replace(header, length=len(data), sha256=sha256(data).hexdigest() if data else "")
+        salt = os.urandom(_SALT) if data else b""
+        header = msgspec.structs.replace(header, length=len(data), commit=commitment(salt, data) if data else "")
         text = msgspec.json.encode(header)
-        payload = self._compressor.compress(data) if data else b""
+        payload = self._compressor.compress(data) + _SALT_FRAME + salt if data else b""
         frame = b"".join((_PREFIX.pack(MAGIC, len(text), len(payload), zlib.crc32(text)), text, payload))
         fd = self._opened()
         start = self._end
@@ -256,8 +264,38 @@ def cut_tail(folder: Path, damage: Damage) -> None:
     os.truncate(path, damage.start)
 
 
-def payload_of(folder: Path, place: Place, length: int, digest: str = "") -> bytes:
-    """The bytes in a frame. Raises `SourceError` for a payload that is not what it was."""
+def commitment(salt: bytes, data: bytes) -> str:
+    """What a header says of the content."""
+    digest = sha256(salt)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def content_of(folder: Path, place: Place, header: Header) -> tuple[bytes, bytes]:
+    """The salt and the bytes of a frame, checked by its header; older frames have no salt. Raises `SourceError`."""
+    data = payload_of(folder, place, header.length)
+    mark = salt = b""
+    if header.commit:
+        with pack_path(folder, place.pack).open("rb") as file:
+            mark = os.pread(file.fileno(), len(_SALT_FRAME), place.end - _SALT - len(_SALT_FRAME))
+            salt = os.pread(file.fileno(), _SALT, place.end - _SALT)
+    if mark != (_SALT_FRAME if header.commit else b"") or not is_content(header, salt, data):
+        path = pack_path(folder, place.pack)
+        raise SourceError(f"{path} is damaged at byte {place.at}: the checksum differs; restore a backup", str(path))
+    return salt, data
+
+
+def is_content(header: Header, salt: bytes, data: bytes) -> bool:
+    """Whether a header speaks of these bytes."""
+    if len(data) != header.length:
+        return False
+    if header.commit:
+        return commitment(salt, data) == header.commit
+    return not data or sha256(data).hexdigest() == header.sha256
+
+
+def payload_of(folder: Path, place: Place, length: int) -> bytes:
+    """The bytes in a frame. Raises `SourceError` for a payload that is not what it was, by the checksum of zstd."""
     path = pack_path(folder, place.pack)
     try:
         with path.open("rb") as file:
@@ -267,8 +305,8 @@ def payload_of(folder: Path, place: Place, length: int, digest: str = "") -> byt
         raise SourceError(
             f"{path} is damaged at byte {place.at}: {error}; restore it from a backup", str(path)
         ) from error
-    if len(data) != length or (digest and sha256(data).hexdigest() != digest):
-        raise SourceError(f"{path} is damaged at byte {place.at}: the checksum differs; restore a backup", str(path))
+    if len(data) != length:
+        raise SourceError(f"{path} is damaged at byte {place.at}: the length differs; restore a backup", str(path))
     return data
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stenograph.archive.batches import Batches, Found
 from stenograph.archive.opened_file import OpenedFile
-from stenograph.archive.pack import Damage, cut_tail, pack_path, packs_in, payload_of, scan
+from stenograph.archive.pack import Damage, content_of, cut_tail, pack_path, packs_in, scan
 from stenograph.errors import SourceError
 from stenograph.model.event import Event
 
@@ -85,7 +85,7 @@ class Replay:
     def _events(self, opened: OpenedFile, frames: list[Found]) -> Iterator[Event]:
         for header, place in frames:
             try:
-                data = payload_of(self._folder, place, header.length, header.sha256)
+                _, data = content_of(self._folder, place, header)
             except SourceError:
                 self.damaged += header.length
                 opened.file.kept += header.length  # so the file does not look as kept, and a new version begins

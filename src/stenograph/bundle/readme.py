@@ -21,6 +21,7 @@ events.jsonl        the run for programs: its journal, one event per line
 runs/               the journals of the runs that it called
 metrics.json        tokens, tools, times
 error.json          why it failed, if it did
+proof/              that the agent's bytes are in a signed log, if that was asked for
 session/            what the session held before and after, if there was one
 environment/        system, Python, packages, variables, git
 

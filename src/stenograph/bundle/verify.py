@@ -19,7 +19,7 @@ class BundleFinding(Struct, frozen=True, kw_only=True):
     """One thing that is not as it was."""
 
     kind: str
-    """`unsealed`, `unreadable`, `missing`, `extra` or `changed`."""
+    """`unsealed`, `unreadable`, `missing`, `extra`, `changed`, or `unproved` where a proof was asked for."""
     file: str = ""
     """The file in the bundle; empty for the bundle as a whole."""
     what: str

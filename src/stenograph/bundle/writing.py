@@ -38,6 +38,7 @@ from stenograph.model.ids import check_run_id
 from stenograph.transcript.project import Projector
 
 EVENTS = "events.jsonl"
+PROOF = "proof/"
 _TOGETHER, _TOGETHER_BYTES = 64, 1 << 18
 
 
@@ -65,6 +66,8 @@ class Extras(Struct, frozen=True, kw_only=True):
     """Records that this log lacks."""
     session: dict[str, bytes] = {}
     """The files of `session/`."""
+    proof: dict[str, bytes] = {}
+    """The files of `proof/`: that the run is in a signed log."""
     error: BaseException | None = None
     """What ended the run."""
     problems: tuple[str, ...] = ()
@@ -194,6 +197,8 @@ class Writing:
         error = self._error()
         if error is not None:
             self._add("error.json", _document(error))
+        for name, data in self._extras.proof.items():
+            self._spool.add(f"{PROOF}{name}", data)  # as it is: one changed byte, and it proves nothing
         for name, data in self._extras.session.items():
             self._add(name, b"".join(self._masked_lines(data)))
         if self._options.environment:

@@ -20,6 +20,7 @@ COMMANDS = {
     "search": "Find what was said and done.",
     "sql": "Ask the archive in SQL.",
     "explain": "Say what happened in a run, in facts.",
+    "diff": "Compare two runs, or many with one.",
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
     "serve": "Show the runs in a browser, live.",

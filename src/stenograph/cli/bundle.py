@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,8 +13,8 @@ from stenograph.bundle.extract import extract_bundle
 from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.mask import BundleMask
-from stenograph.bundle.verify import BundleReport, verify_bundle
-from stenograph.bundle.writing import BundleOptions, Extras
+from stenograph.bundle.verify import BundleFinding, BundleReport, verify_bundle
+from stenograph.bundle.writing import PROOF, BundleOptions, Extras
 from stenograph.cli.checking import check_all
 from stenograph.cli.options import (
     archive_option,
@@ -55,6 +56,7 @@ def command() -> None:
     default=None,
     help="Add transcript.html.  [default: unless the run has more than 32 MiB of events]",
 )
+@click.option("--prove", is_flag=True, help="Add the proof that the run is in the archive's signed log.")
 @root_option
 @archive_option
 @json_option
@@ -65,18 +67,22 @@ def create(
     redact: bool,
     environment: bool,
     page: bool | None,
+    prove: bool,
     root: str | None,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
+    if prove and redact:
+        raise click.UsageError("a proof covers the original bytes, so --prove cannot mask them; leave out --redact")
     options = BundleOptions(redact=redact, environment=environment, page=page)
     with open_run(target, root=root, archive=archive_dir) as run:
         mask = BundleMask() if redact else None
         if mask is not None:
             mask.learn(run.kind.for_bundle())
         made_of = run.kind.for_bundle()
-        extras = Extras(logs=None if logs is None else Path(logs))
+        proof = _proof(run.kind.run_id, archive_dir) if prove else {}
+        extras = Extras(logs=None if logs is None else Path(logs), proof=proof)
         path = write_bundle(Path(output), made_of, options, extras, source=run.kind.place, mask=mask)
         if as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
@@ -85,6 +91,15 @@ def create(
         tell_of_problems(run.problems())
         if mask is not None:
             tell_of_masked(mask.counts)
+
+
+def _proof(run_id: str, archive_dir: str | None) -> dict[str, bytes]:
+    from stenograph.archive.home import home_of
+    from stenograph.evidence.run_proof import proof_of_run
+    from stenograph.evidence.signing import sign
+
+    home = home_of(archive_dir)
+    return dict(proof_of_run(sign(home), home.kept, run_id))
 
 
 @command.command("show", epilog="Example: steno bundle show bug.zip")
@@ -122,17 +137,42 @@ def _facts(manifest: Manifest) -> str:
 
 @command.command("verify", epilog="Example: steno bundle verify bug.zip")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--vkey", "vkeys", multiple=True, metavar="FILE", help="Check the proof in it by this verifier key, too.")
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
+def verify(ctx: click.Context, files: tuple[str, ...], vkeys: tuple[str, ...], as_json: bool) -> None:
     """Check that every byte of a bundle is as it was when it was made.
+
+    With --vkey, also that the agent's bytes in it are in a log that this key signed. The key must come from elsewhere.
 
     Exit code 1 when anything was changed, is missing or was added, 3 when a file could not be read.
     """
-    reports, code = check_all(files, verify_bundle, _print_report if not as_json else lambda report: None)
+    check = partial(_proved, vkeys=vkeys) if vkeys else verify_bundle
+    reports, code = check_all(files, check, _print_report if not as_json else lambda report: None)
     if as_json:
         print_json([{"ok": report.ok, **msgspec.to_builtins(report)} for report in reports])
     ctx.exit(code)
+
+
+def _proved(file: str, vkeys: tuple[str, ...]) -> BundleReport:
+    """The report with what is wrong with the proof in a bundle."""
+    from stenograph.bundle.container import Container
+    from stenograph.errors import BadSignature, InvalidEvidence
+    from stenograph.evidence.keys import load_verifier_key
+    from stenograph.evidence.run_proof import check_run_proof
+
+    keys = [load_verifier_key(Path(each)) for each in vkeys]
+    report = verify_bundle(file)
+    if any(each.kind == "unreadable" for each in report.findings):
+        return report
+    with Container(Path(file)) as container:
+        proof = {each.removeprefix(PROOF): container.read(each) for each in container.names if each.startswith(PROOF)}
+    try:
+        wrong = check_run_proof(proof, keys, report.run_id).findings
+    except (BadSignature, InvalidEvidence) as error:
+        wrong = (str(error),)
+    unproved = tuple(BundleFinding(kind="unproved", file=PROOF, what=each) for each in wrong)
+    return msgspec.structs.replace(report, findings=(*report.findings, *unproved))
 
 
 def _print_report(report: BundleReport) -> None:

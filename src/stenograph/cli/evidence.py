@@ -9,11 +9,11 @@ import msgspec
 
 from stenograph.archive.home import Home, home_of
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
-from stenograph.errors import SourceError, StenographError, unreadable
+from stenograph.errors import StenographError
 from stenograph.evidence.anchor import Anchor, load_anchor
 from stenograph.evidence.audit import AnchorVerdict, Verdict, audit
-from stenograph.evidence.keys import load_signer
-from stenograph.evidence.note import VerifierKey, parse_verifier_key
+from stenograph.evidence.keys import load_signer, load_verifier_key
+from stenograph.evidence.note import VerifierKey
 from stenograph.evidence.places import deliver, sign_and_deliver, write_place
 from stenograph.evidence.run_proof import proof_of_run
 from stenograph.evidence.settings import EvidenceSettings, default_key, is_initialised, read_settings
@@ -135,7 +135,7 @@ def verify(
     home = home_of(archive_dir)
     origin = origin_of_archive(home)
     anchors = [load_anchor(Path(each)) for each in against] or _known_anchors(home)
-    keys = [_vkey(Path(each)) for each in vkeys] or _own_keys(home, origin, anchors)
+    keys = [load_verifier_key(Path(each)) for each in vkeys] or _own_keys(home, origin, anchors)
     verdict = audit(home.kept, anchors, keys, origin=origin, quick=quick)
     if as_json:
         parts = {"integrity_ok": verdict.is_whole, "is_anchored": verdict.is_anchored, "completeness": _UNKNOWABLE}
@@ -150,15 +150,6 @@ def _known_anchors(home: Home) -> list[Anchor]:
     if not is_initialised(home):
         return []
     return [load_anchor(place) for place in read_settings(home).places() if (place / "checkpoint").exists()]
-
-
-def _vkey(path: Path) -> VerifierKey:
-    try:
-        return parse_verifier_key(path.read_text("utf-8"))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a verifier key; give the file with it", str(path)) from error
 
 
 def _own_keys(home: Home, origin: str, anchors: list[Anchor]) -> list[VerifierKey]:

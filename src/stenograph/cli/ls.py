@@ -29,6 +29,8 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 
 @click.command("ls", epilog="Example: steno ls --agent codex --since 7d", short_help="List the runs of the archive.")
 @scope_options
+@click.option("--starred", is_flag=True, help="Only runs with a star, as steno serve sets them.")
+@click.option("--tag", metavar="NAME", help="Only runs with this tag.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
 @prices_option
 @archive_option

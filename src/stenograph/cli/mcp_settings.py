@@ -29,7 +29,8 @@ def default_settings(agent: str) -> Path:
 def register(agent: str, path: Path, *, remove: bool) -> Change:
     """Register the server, or take it out; raises `SourceError` for settings that cannot be changed safely."""
     text = read_settings(path)
-    program, *rest = [*our_program(), "mcp"]
+    words = [*our_program(), "mcp", *_archive()]
+    program, rest = words[0], words[1:]
     wanted = None if remove else {"command": program, "args": rest}
     change = _in_toml(path, text, wanted) if agent == "codex" else _in_json(path, text, wanted)
     ours = shlex.join([program, *rest])
@@ -45,6 +46,12 @@ def register(agent: str, path: Path, *, remove: bool) -> Change:
         removed=names if had else (),
         backup=backup,
     )
+
+
+def _archive() -> list[str]:
+    """The archive, where the environment names one: agents do not pass that on to servers."""
+    given = os.environ.get("STENOGRAPH_HOME")
+    return ["--archive", os.path.abspath(given)] if given else []  # noqa: PTH100  # links stay as given
 
 
 def _refused(path: Path, why: str) -> SourceError:

@@ -21,6 +21,7 @@ from stenograph.cli.options import (
     write_bytes,
 )
 from stenograph.cli.part import Part, names_seq, not_empty, part_options
+from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, selected
 from stenograph.fold.status import Life
 from stenograph.journal.whole_file import write_whole
 from stenograph.model import Event, encode
@@ -51,6 +52,10 @@ BATCH = 1 << 16
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
 @redact_option
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
+@click.option("--all", "everything", is_flag=True, help="On a terminal: also what machines write for each other.")
+@click.option("--errors", is_flag=True, help="Only errors, and the calls that failed.")
+@click.option("--tools", is_flag=True, help="Only tool calls and their results.")
+@click.option("--last", is_flag=True, help="Only the last prompt and what followed.")
 @part_options
 @root_option
 @archive_option
@@ -61,6 +66,10 @@ def command(
     output: str | None,
     redact: bool,
     full: bool,
+    everything: bool,
+    errors: bool,
+    tools: bool,
+    last: bool,
     part: Part,
     root: str | None,
     archive_dir: str | None,
@@ -68,18 +77,30 @@ def command(
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
 
+    On a terminal it has a header and times, leaves out what machines write for each other (--all shows it), and is
+    shown in your pager (PAGER). Files and pipes get every event.
+
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
+    wanted = Wanted(errors=errors, tools=tools, last=last)
+    if form != "terminal" and (any(wanted.values()) or everything):
+        raise click.UsageError(
+            f"--all, --errors, --tools and --last are for the terminal; --as {form} gives all events"
+        )
     with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
-        shown = _Shown(run, part, keep_raw=form == "json")
-        if output is None:
+        shown = _Shown(run, part, wanted, keep_raw=form == "json")
+        if form == "terminal" and output is None and is_read_by_a_person():
+            page(reading(shown.events(), run.info, color=wants_color(), full=full, everything=everything))
+        elif output is None:
             for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
                 write_bytes(batch)
         else:
             write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
         if shown.is_empty:
             say(f"{run.kind.place}: there are no events in it")
+        elif any(wanted.values()) and not shown.is_any_selected:
+            say(f"{run.kind.place}: nothing of what was asked for is in it")
         tell_of_problems(run.problems())
         if redact:
             tell_of_masked(run.masked)
@@ -88,11 +109,13 @@ def command(
 class _Shown:
     """The part of a run that is shown, which a page reads more than once: it begins with what is known at the end."""
 
-    def __init__(self, run: RunReader, part: Part, *, keep_raw: bool) -> None:
+    def __init__(self, run: RunReader, part: Part, wanted: Wanted, *, keep_raw: bool) -> None:
         self._run = run
         self._part = part
+        self._wanted = wanted
         self._keep_raw = keep_raw
         self.is_empty = True
+        self.is_any_selected = False
 
     @property
     def life(self) -> Life | None:
@@ -100,6 +123,11 @@ class _Shown:
         return None if any(value is not None for value in self._part.values()) else self._run.kind.life()
 
     def events(self) -> Iterator[Event]:
+        for event in selected(self._events(), self._wanted):
+            self.is_any_selected = True
+            yield event
+
+    def _events(self) -> Iterator[Event]:
         for event in not_empty(self._run.events(**self._part, keep_raw=self._keep_raw), self._run, self._part):
             self.is_empty = False
             yield event

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import About, Frame, Header, is_erased, payload_of
+from stenograph.archive.pack import About, Frame, Header, content_of, is_erased
 from stenograph.errors import BadSignature, SourceError
 from stenograph.evidence.anchor import Anchor
 from stenograph.evidence.log import Log
@@ -114,7 +114,7 @@ def audit(
         if progress is not None:
             progress(frame.header.length)
         try:
-            payload_of(folder, frame.place, frame.header.length, frame.header.sha256)
+            content_of(folder, frame.place, frame.header)
         except SourceError:
             findings.append(names.finding(index, "changed", "its content is not what its header says"))
     return Verdict(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stenograph.errors import InvalidEvidence, SourceError, StoreError, unreadable
-from stenograph.evidence.note import Signer, require_cryptography
+from stenograph.evidence.note import Signer, VerifierKey, parse_verifier_key, require_cryptography
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -29,6 +29,16 @@ def make_key(path: Path) -> None:
         raise StoreError(f"{path} is there already; give another file to --key, or use this key", str(path)) from error
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check the folder", str(path)) from error
+
+
+def load_verifier_key(path: Path) -> VerifierKey:
+    """The verifier key in a file. Raises `SourceError` for a file that has none."""
+    try:
+        return parse_verifier_key(path.read_text("utf-8"))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise InvalidEvidence(f"{path} is not a verifier key; give the file with it", str(path)) from error
 
 
 def load_signer(path: Path, name: str) -> Signer:

@@ -7,13 +7,12 @@ checkpoint signs. The key that checks the signature comes from elsewhere, never 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import Header, payload_of
+from stenograph.archive.pack import Header, content_of, is_content
 from stenograph.errors import InvalidEvidence, RunNotFound
 from stenograph.evidence.anchor import CHECKPOINT
 from stenograph.evidence.checkpoint import checkpoint_of
@@ -59,11 +58,14 @@ def proof_of_run(signed: SignedLog, kept: Path, run_id: str) -> Iterator[tuple[s
         proof = InclusionProof(index, tuple(signed.log.tree.inclusion_proof(index)), signed.note)
         yield f"leaf-{index}.json", frame.text
         yield f"leaf-{index}.tlog-proof", proof.encode()
-        yield f"original-{index}", payload_of(kept, frame.place, frame.header.length, frame.header.sha256)
+        salt, data = content_of(kept, frame.place, frame.header)
+        yield f"original-{index}", data
+        if salt:
+            yield f"salt-{index}", salt
 
 
-def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> ProofReport:
-    """Check the files of a proof against each other, and the checkpoint by the keys."""
+def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey], run_id: str | None = None) -> ProofReport:
+    """Check the files of a proof against each other, and the checkpoint by the keys; with `run_id`, whose run it is."""
     try:
         note = parse_note(files[CHECKPOINT])
     except KeyError:
@@ -75,6 +77,8 @@ def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> 
         findings += _wrong(files, index, note)
     if not leaves:
         findings.append("it has no leaf")
+    elif run_id is not None and run_id not in _runs(files, leaves):
+        findings.append(f"it is the proof of another run than {run_id}")
     is_signed = any(key.check(note) is not None for key in keys) if keys else None
     if is_signed is False:
         findings.append("no key that was given has signed the checkpoint")
@@ -88,6 +92,18 @@ def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey]) -> 
     )
 
 
+def _runs(files: Mapping[str, bytes], leaves: Sequence[int]) -> set[str]:
+    found = set()
+    for index in leaves:
+        try:
+            about = msgspec.json.decode(files[f"leaf-{index}.json"], type=Header).about
+        except msgspec.MsgspecError:
+            continue
+        if about is not None:
+            found.add(about.run_id)
+    return found
+
+
 def _wrong(files: Mapping[str, bytes], index: int, note: Note) -> Iterator[str]:
     entry = files[f"leaf-{index}.json"]
     original = files.get(f"original-{index}")
@@ -99,6 +115,5 @@ def _wrong(files: Mapping[str, bytes], index: int, note: Note) -> Iterator[str]:
         return
     if proof.checkpoint.text != note.text or proof.index != index or proof.proves(entry) is None:
         yield f"leaf {index} is not in the log by its proof"
-    digest = sha256(original).hexdigest() if original else ""
-    if original is None or len(original) != header.length or digest != header.sha256:
+    if original is None or not is_content(header, files.get(f"salt-{index}", b""), original):
         yield f"the original bytes of leaf {index} are not what the leaf says"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stenograph.export.exporter import Exporter
-from stenograph.export.wording import function_tools, json_bytes, json_text, result_text, text_of, thinking_of
+from stenograph.export.wording import function_tools, json_line, json_text, result_text, text_of, thinking_of
 from stenograph.fold.conversation import ChatRules, Place, account_for_run, contexts, conversation, drop_part
 from stenograph.fold.exchange import Call, Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -44,7 +44,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
             if tools:
                 row["tools"] = tools
             if messages:
-                yield json_bytes(row) + b"\n"
+                yield json_line(row)
 
 
 def _no_media(_block: AttachmentBlock, _place: Place) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from stenograph.export.exporter import Exporter
 from stenograph.export.otlp_message import Message, answer_of, finish_reason, flat, prompt_of, response_of
 from stenograph.export.usage_names import GENAI, OPENINFERENCE, named
-from stenograph.export.wording import function_tools, json_bytes, json_text, notice_text, result_text, text_of
+from stenograph.export.wording import function_tools, json_line, json_text, notice_text, result_text, text_of
 from stenograph.fold.conversation import ChatRules, account_for_run, conversation
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -46,7 +46,7 @@ def write(events: Iterable[Event], report: LossReport, *, content: str, vocabula
     trace = _Trace(run, report, content, vocabulary)
     scope = {"scope": {"name": "stenograph", "version": __version__}, "spans": trace.spans()}
     resource = {"attributes": _attributes({"service.name": "stenograph", "openinference.project.name": "stenograph"})}
-    yield json_bytes({"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}) + b"\n"
+    yield json_line({"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]})
 
 
 class _Trace:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.export.exporter import Exporter, Piece, SideFile
 from stenograph.export.usage_names import PI, named
-from stenograph.export.wording import IMAGES, json_bytes, milliseconds, result_text
+from stenograph.export.wording import IMAGES, json_line, milliseconds, result_text
 from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -42,7 +42,7 @@ def _lines(run: Exchange, thread: Thread, report: LossReport) -> Iterator[bytes]
     first = next((item.at for item in items if item.at is not None), None)
     session_id = run.run_id if thread is run.main else f"{run.run_id}/{thread.source}"
     header = {"type": "session", "version": 3, "id": session_id, "timestamp": first or NO_TIME, "cwd": ""}
-    yield json_bytes(header | {"harness": "stenograph"}) + b"\n"
+    yield json_line(header | {"harness": "stenograph"})
     parent: str | None = None
     number = 0
     at = first or NO_TIME
@@ -51,7 +51,7 @@ def _lines(run: Exchange, thread: Thread, report: LossReport) -> Iterator[bytes]
         for line in _entries(item, at):
             number += 1
             own = f"{number:08x}"
-            yield json_bytes({"type": line.pop("type"), "id": own, "parentId": parent, "timestamp": at} | line) + b"\n"
+            yield json_line({"type": line.pop("type"), "id": own, "parentId": parent, "timestamp": at} | line)
             parent = own
 
 

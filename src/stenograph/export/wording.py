@@ -27,6 +27,18 @@ def json_bytes(value: Any) -> bytes:
         return _encode(mend.scrub(mend.plain(value))[0])
 
 
+_LINE_ENDS = {"\u2028": b"\\u2028", "\u2029": b"\\u2029", "\x85": b"\\u0085"}
+"""What some readers of JSON lines, though not JSON, take for the end of a line."""
+
+
+def json_line(value: Any) -> bytes:
+    """A line of JSON that stays one line also for readers that split at every line break of Unicode."""
+    line = json_bytes(value)
+    for sign, escaped in _LINE_ENDS.items():
+        line = line.replace(sign.encode(), escaped)
+    return line + b"\n"
+
+
 def json_text(value: Any) -> str:
     """JSON as text."""
     return json_bytes(value).decode()

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from stenograph.fold.actions import Action, action
+from stenograph.fold.actions import Action, Change, action
 from stenograph.fold.calls import CallPairs, PairState
 from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import Span, SpanCounter
@@ -129,19 +129,51 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """The last text that the main agent said."""
 
 
+class CallFacts(Struct, frozen=True, kw_only=True):
+    """One call, as far as two runs are compared by it."""
+
+    seq: int
+    turn: int
+    """The place of its turn in `Explanation.turns`."""
+    is_main: bool
+    """Whether the main agent called; the ids of subagents are others in every run."""
+    name: str
+    target: str
+    input: bytes
+    """A digest of the whole input."""
+    result: bytes | None
+    """A digest of output and error; None without a result."""
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """A run explained, with its calls one by one."""
+
+    explanation: Explanation
+    calls: tuple[CallFacts, ...]
+    prompts: tuple[bytes, ...]
+    """A digest of the whole prompt of each turn."""
+    answers: tuple[bytes, ...]
+    """A digest of the whole last answer of each turn."""
+    files: dict[str, bytes]
+    """By path, a digest of all changes of it."""
+
+
 class _Call(Struct, frozen=True):
     seq: int
+    turn: int
     moment: int | None
     does: Action
     target: str
     key: bytes
     """Of the source, the tool and the target."""
+    input: bytes
 
 
 class _Result(Struct, frozen=True):
     moment: int | None
     duration_ms: float | None
     chars: int
+    content: bytes
 
 
 class _Turn(Struct):
@@ -152,14 +184,21 @@ class _Turn(Struct):
     calls: int = 0
     errors: int = 0
     answer: str = ""
+    whole_prompt: bytes = b""
+    whole_answer: bytes = b""
 
 
 def explain(events: Iterable[Event], prices: Prices, life: Life | None = None) -> Explanation:
     """The facts of the events of one run; `life` is what is known of its process, None for a part of a run."""
+    return explained(events, prices, life).explanation
+
+
+def explained(events: Iterable[Event], prices: Prices, life: Life | None = None) -> Explained:
+    """The facts of the events of one run, and its calls one by one."""
     explaining = _Explaining()
     for event in events:
         explaining.add(event)
-    return explaining.explanation(prices, life)
+    return explaining.explained(prices, life)
 
 
 class _Explaining:
@@ -209,9 +248,9 @@ class _Explaining:
         is_prompt = event.type == "message.user"
         self._filling["prompts" if is_prompt else "answers"] += sum(len(words_of(block)) for block in payload.blocks)
         if begins_unit(event):
-            turn.prompt = _cut(text, _LONGEST_TEXT)
+            turn.prompt, turn.whole_prompt = _cut(text, _LONGEST_TEXT), _digest(text)
         elif event.source == "main" and not is_prompt and text.strip():
-            turn.answer = _cut(text, _LONGEST_TEXT)
+            turn.answer, turn.whole_answer = _cut(text, _LONGEST_TEXT), _digest(text)
 
     def _tool(self, event: Event, payload: ToolPayload, turn: _Turn) -> None:
         moment = milliseconds_of(event.told_at) if event.told_at else None
@@ -219,12 +258,16 @@ class _Explaining:
             given = _json(payload.input)
             does = action(event)
             target = does.command or ", ".join(does.paths) or given
-            key = blake2b(json.dumps([event.source, payload.name, target]).encode(), digest_size=16).digest()
-            mark: _Call | _Result = _Call(event.seq, moment, _lean(does), _cut(target, _LONGEST_TARGET), key)
+            key = _digest(event.source, payload.name, target)
+            shown = _cut(target, _LONGEST_TARGET)
+            mark: _Call | _Result = _Call(
+                event.seq, len(self._turns) - 1, moment, _lean(does), shown, key, _digest(given)
+            )
             filled = f"calls of {payload.name}", len(given)
         else:
-            shown = len(_json(payload.output)) + sum(len(words_of(block)) for block in payload.blocks or ())
-            mark = _Result(moment, payload.duration_ms, shown)
+            output = [_json(payload.output), *(words_of(block) for block in payload.blocks or ())]
+            content = _digest(payload.error or "", *output)
+            mark = _Result(moment, payload.duration_ms, sum(map(len, output)), content)
             filled = "", 0
         joined = self._calls.add(event, mark)
         if joined is None:
@@ -235,6 +278,31 @@ class _Explaining:
         turn.errors += joined.change.errors
         if joined.counts and filled[0]:
             self._filling[filled[0]] += filled[1]
+
+    def explained(self, prices: Prices, life: Life | None) -> Explained:
+        return Explained(
+            explanation=self.explanation(prices, life),
+            calls=tuple(self.calls()),
+            prompts=tuple(turn.whole_prompt for turn in self._turns),
+            answers=tuple(turn.whole_answer for turn in self._turns),
+            files={
+                path: _digest(*(_json(to_builtins(change)) for change in changes))
+                for path, changes in _changes(self._pairs).items()
+            },
+        )
+
+    def calls(self) -> Iterator[CallFacts]:
+        for pair in self._pairs:
+            if pair.has_call:
+                yield CallFacts(
+                    seq=pair.call.seq,
+                    turn=pair.call.turn,
+                    is_main=pair.source == "main",
+                    name=pair.name,
+                    target=pair.call.target,
+                    input=pair.call.input,
+                    result=None if pair.result is None else pair.result.content,
+                )
 
     def explanation(self, prices: Prices, life: Life | None) -> Explanation:
         usage = self._totals.usage
@@ -318,24 +386,27 @@ def _duration(pair: PairState) -> float:
     return 0.0 if began is None or result.moment is None else float(max(0, result.moment - began))
 
 
-def _files(pairs: list[PairState]) -> list[FileFacts]:
-    files: dict[str, list[tuple[str, int, int]]] = {}
+def _changes(pairs: list[PairState]) -> dict[str, list[Change]]:
+    """The changes of each file, by calls that did not fail."""
+    files: dict[str, list[Change]] = {}
     for pair in pairs:
-        if not pair.has_call or pair.error is not None:
-            continue
-        for change in pair.call.does.changes:
-            if change.path:
-                files.setdefault(change.path, []).append((change.kind, *change.lines))
-    return [
-        FileFacts(
+        if pair.has_call and pair.error is None:
+            for change in pair.call.does.changes:
+                if change.path:
+                    files.setdefault(change.path, []).append(change)
+    return files
+
+
+def _files(pairs: list[PairState]) -> Iterator[FileFacts]:
+    for path, changes in _changes(pairs).items():
+        lines = [change.lines for change in changes]
+        yield FileFacts(
             path=path,
             changes=len(changes),
-            added=sum(added for _, added, _ in changes),
-            removed=sum(removed for _, _, removed in changes),
-            kinds=tuple(dict.fromkeys(kind for kind, _, _ in changes)),
+            added=sum(added for added, _ in lines),
+            removed=sum(removed for _, removed in lines),
+            kinds=tuple(dict.fromkeys(change.kind for change in changes)),
         )
-        for path, changes in files.items()
-    ]
 
 
 def _failures(pairs: list[PairState]) -> list[Failure]:
@@ -369,10 +440,14 @@ def _lean(does: Action) -> Action:
     return does if does.changes else Action(kind=does.kind)
 
 
+def _digest(*texts: str) -> bytes:
+    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _json(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
 def _cut(text: str, most: int) -> str:

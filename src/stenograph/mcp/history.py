@@ -168,6 +168,8 @@ class History:
                 continue
             skipped = offset if event.seq == start else 0
             text = event_text(event)[skipped:]
+            if not text and types is None:
+                continue
             piece = _event_lines(event, text)
             if len(piece) > room and not pieces:
                 text = _fitting(text, room - len(_event_lines(event, "")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,6 +33,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """Only runs in which something failed."""
     without_children: bool = False
     """Only runs that no other run started."""
+    among: tuple[str, ...] | None = None
+    """Only these runs, by their ids."""
     without: tuple[str, ...] = ()
     """The ids of runs that are left out."""
 
@@ -87,6 +90,9 @@ class Scope(Struct, frozen=True, kw_only=True):
             conditions.append("runs.errors > 0")
         if self.without_children:
             conditions.append("runs.parent_run_id IS NULL")
+        if self.among is not None:
+            conditions.append("runs.run_id IN (SELECT value FROM json_each(?))")
+            parameters.append(json.dumps(self.among))
         if self.without:
             conditions.append(f"runs.run_id NOT IN ({', '.join('?' * len(self.without))})")
             parameters += self.without

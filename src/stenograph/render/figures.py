@@ -63,6 +63,12 @@ def clock(timestamp: str) -> str:
     return found[1] if found else timestamp[:24]
 
 
+def local_clock(timestamp: str) -> str:
+    """The time of day of a moment, in local time; as `clock` where it cannot be read as one."""
+    moment = moment_of(timestamp)
+    return clock(timestamp) if moment is None else f"{moment.astimezone():%H:%M:%S}"
+
+
 def day(timestamp: str) -> str:
     """Day and minute, with the zone that the timestamp names."""
     found = _DAY.match(timestamp)

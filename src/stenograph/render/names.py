@@ -10,14 +10,18 @@ from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
 _AGENTS = {
     "acp": "ACP agent",
     "anthropic_messages": "Anthropic API",
+    "claude": "Claude Code",
     "claude_agent_sdk": "Claude Agent SDK",
     "claude_code": "Claude Code",
     "claude_stream": "Claude Code",
+    "codex": "Codex",
     "codex_app_server": "Codex",
     "codex_exec": "Codex",
     "codex_rollout": "Codex",
+    "copilot": "Copilot CLI",
     "copilot_cli": "Copilot CLI",
     "copilot_stream": "Copilot CLI",
+    "gemini": "Gemini CLI",
     "gemini_cli": "Gemini CLI",
     "gemini_stream": "Gemini CLI",
     "litellm": "LiteLLM",
@@ -73,7 +77,7 @@ LABEL_LENGTH = 60
 
 
 def agent_name(adapter: str) -> str:
-    """An agent as people call it, by the adapter that told of it."""
+    """An agent as people call it, by its short name or by the adapter that told of it."""
     return _AGENTS.get(adapter, adapter)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload
+from stenograph.render.figures import local_clock
 from stenograph.render.visible import on_one_line, visible
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
@@ -34,15 +35,17 @@ _MARKS = {
 }
 LONG_OUTPUT = 30
 DEEPEST_INDENT = 20
+_TIME_WIDTH = len("08:14:42")
 
 
 class TerminalRenderer:
     """Renders the events of one run, in order."""
 
-    def __init__(self, *, color: bool = True, full: bool = False) -> None:
-        """`full` shows long tool outputs whole."""
+    def __init__(self, *, color: bool = True, full: bool = False, times: bool = False) -> None:
+        """`full` shows long tool outputs whole; `times` begins each event with its time of day, here."""
         self._color = color
         self._full = full
+        self._times = times
         self._projector = Projector()
 
     def render(self, event: Event) -> str:
@@ -53,7 +56,14 @@ class TerminalRenderer:
         else:
             lines = [self._entry(entry) for entry in entries]
         indent = "  " * _depth(event)
-        return "".join(f"{_indented(line, indent)}\n" for line in lines)
+        shown = "".join(f"{_indented(line, indent)}\n" for line in lines)
+        return self._timed(event, shown) if self._times and shown else shown
+
+    def _timed(self, event: Event, shown: str) -> str:
+        """The lines of an event behind its time; those after the first stand below the first."""
+        time = on_one_line(local_clock(event.told_at))
+        body = shown.removesuffix("\n").replace("\n", f"\n{' ' * (_TIME_WIDTH + 1)}")
+        return f"{self._style(time.ljust(_TIME_WIDTH), 'dim')} {body}\n"
 
     def _style(self, text: str, *styles: str) -> str:
         if not self._color or not styles:

@@ -49,6 +49,10 @@ class Filters(TypedDict, total=False):
     """Only runs in which something failed."""
     without_children: bool
     """Only runs that no other run started."""
+    starred: bool
+    """Only runs with a star."""
+    tag: str | None
+    """Only runs with this tag."""
 
 
 class Stats(Rows[Row]):
@@ -108,7 +112,7 @@ class Archive:
         from stenograph.query.language import parse_query
         from stenograph.query.search import Wanted, search
 
-        parsed, scope = parse_query(query), _scope(filters)
+        parsed, scope = parse_query(query), _scope(filters, self.path)
         wanted = Wanted(role=role, tool=tool, is_error=errors)
         with self._asked(scope) as reader:
             most = -1 if limit is None else limit
@@ -122,7 +126,7 @@ class Archive:
 
         if by not in KEYS:
             raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
-        scope = _scope(filters)
+        scope = _scope(filters, self.path)
         with self._asked(scope) as reader:
             told = stats(reader.index, scope, load_prices(prices), by).as_dict()
         found = Stats(map(Row, told["rows"]))
@@ -240,7 +244,7 @@ def listed(
     from stenograph.query.prices import load_prices
     from stenograph.query.runs import list_runs
 
-    scope = _scope(filters)
+    scope = _scope(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
         return list_runs(reader.index, scope, load_prices(prices), limit, after)
 
@@ -255,7 +259,7 @@ def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Conne
         yield connection
 
 
-def _scope(filters: Filters) -> Scope:
+def _scope(filters: Filters, folder: Path) -> Scope:
     from stenograph.errors import InvalidQuery
     from stenograph.query.language import parse_query
     from stenograph.query.period import period_of
@@ -273,4 +277,13 @@ def _scope(filters: Filters) -> Scope:
         grep=None if grep is None else parse_query(grep),
         with_errors=filters.get("with_errors", False),
         without_children=filters.get("without_children", False),
+        among=_marked(folder, filters.get("starred", False), filters.get("tag")),
     )
+
+
+def _marked(folder: Path, starred: bool, tag: str | None) -> tuple[str, ...] | None:
+    if not starred and tag is None:
+        return None
+    from stenograph.archive.marks import marked_runs
+
+    return tuple(marked_runs(folder, starred=starred, tag=tag))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -14,7 +14,19 @@ from starlette.types import ASGIApp
 
 from stenograph.errors import InvalidQuery, RunNotFound, StenographError
 from stenograph.render.html.style import STYLE
-from stenograph.server import api, branching, changing, counting, exporting, helping, listing, looking, run_page
+from stenograph.server import (
+    api,
+    branching,
+    changing,
+    counting,
+    explaining,
+    exporting,
+    helping,
+    listing,
+    looking,
+    marking,
+    run_page,
+)
 from stenograph.server.access import Access
 from stenograph.server.answers import answer, html, json
 from stenograph.server.feed import Feed
@@ -40,6 +52,8 @@ PAGES: dict[str, View] = {
     "/runs/{run_id}/find": looking.find_page,
     "/runs/{run_id}/tree": branching.tree_page,
     "/runs/{run_id}/changes": changing.changes_page,
+    "/runs/{run_id}/explain": explaining.explain_page,
+    "/diff": explaining.diff_page,
     "/runs/{run_id}/export.{kind}": exporting.export,
     "/stats": counting.stats_page,
     "/help": helping.help_page,
@@ -53,6 +67,7 @@ DOCUMENTS: dict[str, View] = {
     "/api/v1/search": api.search,
     "/api/v1/stats": api.stats,
     "/api/v1/health": api.health,
+    "/api/v1/marks": marking.marks,
 }
 
 
@@ -62,7 +77,13 @@ def application(site: Site, access: Access, port: int, hosts: Iterable[str], fee
     async def following(request: Request) -> Response:
         return stream(site, feed, request)
 
+    async def marked(request: Request) -> Response:
+        body = await request.body()
+        change = _answering(site, lambda site, request: marking.change_mark(site, request, body), is_page=False)
+        return await change(request)
+
     routes = [
+        Route("/api/v1/marks", marked, methods=["POST"]),
         Route("/static/{name}", _static),
         Route("/api/v1/stream", following, methods=["GET"]),
         *(Route(path, _answering(site, view, is_page=True), methods=["GET"]) for path, view in PAGES.items()),
@@ -78,7 +99,7 @@ def application(site: Site, access: Access, port: int, hosts: Iterable[str], fee
     return Guard(app, access, port, hosts)
 
 
-def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], object]:
+def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], Awaitable[Response]]:
     """A view in a thread; what we raise on purpose is an answer in one line."""
 
     def answered(request: Request) -> Response:

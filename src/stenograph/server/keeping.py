@@ -11,6 +11,7 @@ from stenograph.archive.home import home_of
 from stenograph.archive.summary import Summary
 from stenograph.archive.watching import watch
 from stenograph.errors import ArchiveLocked, StenographError
+from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.runs.syncing import wanted_roots
 
 
@@ -23,10 +24,11 @@ def keep(folder: str, paths: Sequence[str]) -> int:
     threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
 
     def told(summary: Summary) -> None:
+        checkpoint_after(home, summary)
         _say("yes")
 
     try:
-        watch(home, lambda: wanted_roots(home, None, (), paths), stop, told)
+        watch(home, lambda: wanted_roots(home, None, (), paths, are_there=False), stop, told)
     except ArchiveLocked:
         _say("elsewhere")
     except StenographError as error:

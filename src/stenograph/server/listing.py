@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stenograph.archive.marks import Mark, read_marks
 from stenograph.query.scope import STATUSES
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.render.html.escape import line
@@ -33,6 +36,10 @@ def filters_of(query: Mapping[str, str]) -> Filters:
         filters["with_errors"] = True
     if query.get("sub") == "0":
         filters["without_children"] = True
+    if query.get("starred") == "1":
+        filters["starred"] = True
+    if query.get("tag"):
+        filters["tag"] = query["tag"]
     return cast("Filters", filters)
 
 
@@ -49,7 +56,7 @@ def runs_page(site: Site, request: Request) -> Response:
     """`/`: the runs, those with the newest events first."""
     query = dict(request.query_params)
     runs, has_more = runs_of(site, query)
-    rows = [row(run) for run in runs]
+    rows = rows_of(site, runs)
     more = ""
     if has_more:
         place = address("/", {**query, "after": runs[-1].run_id})
@@ -60,15 +67,34 @@ def runs_page(site: Site, request: Request) -> Response:
     return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
 
 
-def row(run: RunInfo) -> str:
+def rows_of(site: Site, runs: Sequence[RunInfo]) -> list[str]:
+    """Runs in the table, with their marks."""
+    marks = read_marks(site.home.path)
+    last: dict[str, int] = {}
+    if marks and runs:
+        with site.archive() as archive, archive.reading() as reader:
+            query = "SELECT run_id, last_seq FROM main.runs WHERE run_id IN (SELECT value FROM json_each(?))"
+            last = dict(reader.index.execute(query, (json.dumps([run.run_id for run in runs]),)).fetchall())
+    found = []
+    for run in runs:
+        mark = marks.get(run.run_id, Mark())
+        is_new = mark.seen is not None and last.get(run.run_id, 0) > mark.seen
+        name, tags = mark.name and site.text(mark.name), tuple(map(site.text, mark.tags))
+        found.append(row(run, msgspec.structs.replace(mark, name=name, tags=tags), is_new=is_new))
+    return found
+
+
+def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
     """A run in the table."""
     place = f"/runs/{run.run_id}"
-    title = line(title_of(run))
+    title = line(mark.name or title_of(run))
+    star = '<span class="star" title="starred">★</span> ' if mark.star else ""
+    tags = "".join(f' <a class="tag" href="{address("/", {"tag": tag})}">{line(tag)}</a>' for tag in mark.tags)
     errors = f'<a class="no" href="{place}?types=errors">{run.errors:,}</a>' if run.errors else "0"
     child = '<span class="child" title="started by another run">↳</span> ' if run.parent_run_id else ""
     cells = (
         status_mark(run.status, run.status_reason),
-        f'{child}<a href="{place}" dir="auto">{title}</a>',
+        f'{star}{child}<a href="{place}" dir="auto">{title}</a>{tags}',
         line(run.agent),
         line(run.project or ""),
         moment(run.ended_at, when(run.ended_at)),
@@ -80,7 +106,8 @@ def row(run: RunInfo) -> str:
         line(cost(run.cost_usd, run.cost_is_partial)),
     )
     told = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(_HEAD, cells, strict=True))
-    return f'<tr id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{told}</tr>\n'
+    kind = ' class="unread"' if is_new else ""
+    return f'<tr{kind} id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{told}</tr>\n'
 
 
 def title_of(run: RunInfo) -> str:
@@ -116,6 +143,7 @@ def _form(query: Mapping[str, str]) -> str:
     )
     checked = " checked" if query.get("errors") == "1" else ""
     alone = " checked" if query.get("sub") == "0" else ""
+    starred = " checked" if query.get("starred") == "1" else ""
     return (
         f'<form class="filters" action="/">{field("q", "Words", "search")}{field("agent", "Agent")}'
         f"{field('project', 'Project')}{field('model', 'Model')}"
@@ -123,5 +151,6 @@ def _form(query: Mapping[str, str]) -> str:
         f"{field('since', 'Since')}{field('until', 'Until')}"
         f'<label class="tick"><input type="checkbox" name="errors" value="1"{checked}> with errors</label>'
         f'<label class="tick"><input type="checkbox" name="sub" value="0"{alone}> no child runs</label>'
-        '<button type="submit">Filter</button></form>\n'
+        f'<label class="tick"><input type="checkbox" name="starred" value="1"{starred}> starred</label>'
+        f'{field("tag", "Tag") if query.get("tag") else ""}<button type="submit">Filter</button></form>\n'
     )

@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stenograph.archive.marks import Mark, read_marks
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
@@ -30,6 +31,7 @@ _VIEWS = (
     ("", "Transcript"),
     ("/tree", "Tree"),
     ("/changes", "Changes"),
+    ("/explain", "What happened"),
     ("/find", "Find"),
 )
 
@@ -60,12 +62,14 @@ def run_page(site: Site, request: Request) -> Response:
             f' data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
-    content = f'{head_of(info)}{views}{switches}<div class="page served">{body}</div>'
+    mark = read_marks(site.home.path).get(run_id, Mark())
+    mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
+    content = f'{head_of(info, mark)}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
-def head_of(info: RunInfo) -> str:
-    """What a run is and what it came to; the same figures as in the list."""
+def head_of(info: RunInfo, mark: Mark | None = None) -> str:
+    """What a run is and what it came to; the same figures as in the list. With a mark, a star to set."""
     facts = (
         ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
         ("Project", line(info.project or "")),
@@ -82,9 +86,14 @@ def head_of(info: RunInfo) -> str:
     if info.errors:
         link = f'<a href="/runs/{info.run_id}?types=errors">{info.errors:,}</a>'
         told += f'<div class="bad-fact"><dt>Errors</dt><dd>{link}</dd></div>'
+    named = (mark.name if mark is not None else None) or title_of(info)
+    star = ""
+    if mark is not None:
+        pressed = "true" if mark.star else "false"
+        star = f' <button class="star" data-do="star" aria-label="Star" aria-pressed="{pressed}" hidden>☆</button>'
     parent = f'<p><a href="/runs/{info.parent_run_id}">The run that started it</a></p>' if info.parent_run_id else ""
     return (
-        f'<header class="top run"><h1 dir="auto">{line(title_of(info))}</h1>'
+        f'<header class="top run"><h1 dir="auto">{line(named)}{star}</h1>'
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
         f'<dl class="facts">{told}</dl></header>\n'
     )

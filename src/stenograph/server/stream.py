@@ -25,7 +25,7 @@ from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.server.feed import Feed
 from stenograph.server.fragment import frame_of, rendered
-from stenograph.server.listing import row, runs_of, title_of
+from stenograph.server.listing import rows_of, runs_of, title_of
 from stenograph.server.run_page import masked
 from stenograph.server.site import Site
 
@@ -168,7 +168,12 @@ class Following:
             self._known[info.run_id] = state
             if before == state or (before is None and self._is_first and not is_followed):
                 continue
-            data = {"status": info.status, "title": title_of(info), "figures": info.to_dict(), "row": row(info)}
+            data = {
+                "status": info.status,
+                "title": title_of(info),
+                "figures": info.to_dict(),
+                "row": rows_of(self._site, [info])[0],
+            }
             yield self._message("run", info.run_id, data)
         self._is_first = False
         self._grown.clear()

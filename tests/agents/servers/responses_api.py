@@ -76,6 +76,9 @@ def _item(part: Part, body: dict[str, Any]) -> dict[str, Any]:
                 common = {"id": _id("ctc"), "type": "custom_tool_call", "status": "completed", "call_id": _id("call")}
                 return {**common, "name": "apply_patch", "input": arguments["patch"]}
             return _shell(f"apply_patch <<'EOF'\n{arguments['patch']}EOF\n", body)
+        case Call(name, arguments) if name.startswith("mcp__"):
+            namespace, _, tool = name.rpartition("__")  # the tools of a server are a group of their own
+            return _function(tool, dict(arguments), namespace=namespace)
         case Call(name, arguments):
             return _function(name, _with_agent(dict(arguments), body), namespace=_namespace(name, body))
 

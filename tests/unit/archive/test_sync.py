@@ -205,7 +205,7 @@ def test_damaged_pack_is_counted(home: Path, tmp_path: Path, is_there: bool) -> 
     events = "SELECT count(*) FROM events"
     (before,) = rows(archive, events)[0]
     pack = archive / "kept" / "000001.pack"
-    pack.write_bytes(pack.read_bytes()[:-20] + b"x" + pack.read_bytes()[-19:])
+    pack.write_bytes(pack.read_bytes()[:-44] + b"x" + pack.read_bytes()[-43:])
     (number,) = rows(archive, "SELECT file FROM frames ORDER BY id DESC LIMIT 1")[0]
     (path, run_id), *_ = rows(archive, "SELECT path, run_id FROM files WHERE id = ?", number)
     content = Path(path).read_bytes()

@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -219,6 +221,29 @@ def test_prove_writes_what_anybody_can_check(archived: Archived, tmp_path: Path)
         assert not check_run_proof({**files, name: bytes(data)}, [vkey]).ok, name
 
 
+def test_a_bundle_carries_its_proof(archived: Archived, tmp_path: Path, steno: Steno) -> None:
+    """A bundle with a proof verifies by the key; one without, or of another run, or by another key, does not."""
+    run_id = "0f1e2d3c-4b5a-4978-8695-000000000002"
+    (tmp_path / "vkey").write_text(archived.evidence("init", "--json").json["vkey"])
+    bundle, plain = tmp_path / "proved.zip", tmp_path / "plain.zip"
+    create = ("bundle", "create", run_id, "--archive", archived.path, "--no-environment")
+    assert steno(*create, "--prove", "-o", bundle).code == 0
+    assert steno(*create, "-o", plain).code == 0
+    assert steno("bundle", "verify", bundle, "--vkey", tmp_path / "vkey").code == 0
+    ended = steno("bundle", "verify", plain, "--vkey", tmp_path / "vkey")
+    assert ended.code == 1
+    assert "unproved" in ended.out
+    other = VerifierKey("stenograph.local/other", 1, Ed25519PrivateKey.generate().public_key().public_bytes_raw())
+    (tmp_path / "vkey").write_text(other.encode())
+    assert steno("bundle", "verify", bundle, "--vkey", tmp_path / "vkey").code == 1
+    assert steno(*create, "--prove", "--redact", "-o", tmp_path / "no.zip").code == 2
+    with zipfile.ZipFile(bundle) as file:
+        proof = {name.partition("/proof/")[2]: file.read(name) for name in file.namelist() if "/proof/" in name}
+    assert session_path(archived.home, run_id).read_bytes() in proof.values()
+    assert check_run_proof(proof, [], run_id).ok
+    assert not check_run_proof(proof, [], "0f1e2d3c-4b5a-4978-8695-000000000001").ok
+
+
 def test_export_writes_tiles_and_refuses_the_folder_of_another_log(
     archived: Archived, tmp_path: Path, steno: Steno
 ) -> None:
@@ -317,3 +342,15 @@ def test_nothing_is_signed_that_is_not_on_the_disk(archived: Archived, monkeypat
     monkeypatch.setattr(os, "replace", replace)
     archived.evidence("checkpoint")
     assert done == ["000001.pack", "checkpoint.partial", "replace checkpoint"]
+
+
+def test_cryptography_is_loaded_only_to_sign_and_to_check_signatures(archived: Archived) -> None:
+    """Search, sync and an audit by digests alone do without it."""
+    commands = [["search", "plan"], ["evidence", "verify"], ["sync", "--home", str(archived.home)]]
+    for command in commands:
+        script = (
+            "import sys; from stenograph.cli.program import cli; "
+            f"cli.main({[*command, '--archive', str(archived.path)]!r}, standalone_mode=False); "
+            "assert 'cryptography' not in sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)

@@ -12,6 +12,7 @@ import pytest
 from archive_cases import claude_line, rows, session_path, subagent_path, whole_index, written
 from canary import places_of
 from stenograph.archive.home import home_of
+from stenograph.archive.marks import MarkChange, add_mark, read_marks
 from stenograph.archive.store import Store
 
 Steno = Callable[..., Any]
@@ -177,10 +178,13 @@ def test_subagents_side_files_torn_pieces_and_journals_go(archived: Archived, st
     journal = archived.path / "transcripts" / f"{run_id}.jsonl"
     journal.parent.mkdir()
     journal.write_text(CANARY)
+    add_mark(archived.path, MarkChange(run_id=run_id, note=f"the {CANARY} session"))
+    add_mark(archived.path, MarkChange(run_id=TWO, star=True))
     (archived.path / "kept" / "000001.torn-7").write_bytes(b"garbage " + CANARY.encode())
     archived.steno("forget", ONE, run_id, "--yes")
     assert places_of(archived.path, CANARY) == []
     assert not journal.exists()
+    assert list(read_marks(archived.path)) == [TWO]
     assert subagent.exists()
 
 

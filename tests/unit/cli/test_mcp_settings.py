@@ -27,6 +27,7 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of agents in folders of their own."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.delenv("STENOGRAPH_HOME")
 
 
 def test_claude_gets_the_server_beside_what_it_has(steno: Steno, tmp_path: Path) -> None:
@@ -104,3 +105,13 @@ def test_codex_has_no_hooks(steno: Steno) -> None:
     done = steno("install", "codex")
     assert done.code == 2
     assert "--mcp" in done.err
+
+
+def test_an_archive_of_the_environment_is_registered(
+    steno: Steno, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex passes no variables on, so the server is told by an option."""
+    monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "mine"))
+    assert steno("install", "codex", "--mcp").code == 0
+    server = tomllib.loads((tmp_path / "codex" / "config.toml").read_text())["mcp_servers"]["stenograph"]
+    assert server["args"][-3:] == ["mcp", "--archive", str(tmp_path / "mine")]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stenograph import entries, format_transcript, read_events
+from stenograph import entries, format_transcript, read_events, start_run
 
 
 def test_the_terminal_shows_what_was_said_and_done(steno: Any, recorded: Any) -> None:
@@ -100,3 +105,107 @@ def test_a_transcript_does_not_command_the_terminal(steno: Any, root: Path) -> N
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "␛" in shown
+
+
+def _on_a_terminal(*arguments: object, **environment: str) -> str:
+    """What `steno` prints where a person looks, line ends as in a file."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "stenograph", *map(str, arguments)]
+    env = {**os.environ, "PAGER": "cat", "TERM": "xterm", "TZ": "UTC", **environment}
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=env):
+        os.close(slave)
+        parts = []
+        while True:
+            try:
+                part = os.read(master, 1 << 16)
+            except OSError:  # how Linux says that nobody writes any more
+                break
+            if not part:
+                break
+            parts.append(part)
+    os.close(master)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def noisy(root: Path) -> Path:
+    """A run with machine events, a failed call and two prompts."""
+    with start_run("noisy", root=root) as run, run.step("work", "agent") as step:
+        step.user("First question")
+        step.system("settings", "a machine wrote this")
+        with step.tool("read_file", {"path": "good.py"}) as call:
+            call.output = "fine"
+        with step.tool("read_file", {"path": "bad.py"}) as call:
+            call.fail("no such file")
+        step.assistant("An answer")
+        step.user("Second question")
+        step.assistant("Another answer")
+    return run.path
+
+
+def test_a_person_sees_a_header_times_and_no_noise(noisy: Path) -> None:
+    """Who, when and how it stands; each event with its time; what is hidden is counted, and `--all` shows it."""
+    shown = _on_a_terminal("show", noisy)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert plain.startswith("noisy\n")
+    assert "finished" in plain.split("\n")[1]
+    assert "2 prompts · 2 tool calls · 1 failed" in plain
+    assert re.search(r"^\d\d:\d\d:\d\d +👤 First question$", plain, re.MULTILINE)
+    assert "a machine wrote this" not in plain
+    assert "1 machine event is not shown; --all shows them" in plain
+    assert "\x1b[" in shown
+    everything = _on_a_terminal("show", noisy, "--all")
+    assert "a machine wrote this" in everything
+    assert "not shown" not in everything
+    assert "\x1b[" not in _on_a_terminal("show", noisy, NO_COLOR="1")
+
+
+def test_a_pipe_gets_every_event(steno: Any, noisy: Path) -> None:
+    """Without a header, and without times: what other programs read stays what it was."""
+    shown = steno("show", noisy).out
+    assert "a machine wrote this" in shown
+    assert shown.startswith("━━ noisy")
+    assert len(steno("show", noisy, "--json").json) == len(list(read_events(noisy)))
+
+
+def test_the_pager_is_the_persons(noisy: Path, tmp_path: Path) -> None:
+    """`PAGER` gets the text."""
+    taken = tmp_path / "taken"
+    program = tmp_path / "pager"
+    program.write_text(f"#!/bin/sh\ncat > {taken}\n")
+    program.chmod(0o755)
+    assert "First question" not in _on_a_terminal("show", noisy, PAGER=str(program))
+    assert "First question" in taken.read_text("utf-8")
+
+
+def test_only_what_is_asked_for(steno: Any, noisy: Path) -> None:
+    """Failed calls with their results, calls, the last prompt with what followed."""
+    errors = steno("show", noisy, "--errors").out
+    assert "bad.py" in errors
+    assert "no such file" in errors
+    assert "good.py" not in errors
+    assert "First question" not in errors
+    tools = steno("show", noisy, "--tools").out
+    assert "good.py" in tools
+    assert "bad.py" in tools
+    assert "question" not in tools
+    last = steno("show", noisy, "--last").out
+    assert "Another answer" in last
+    assert "First question" not in last
+
+
+def test_nothing_of_what_was_asked_for_is_said(steno: Any, recorded: Any) -> None:
+    """One line, and the exit code of a run that was read."""
+    run, _ = recorded
+    shown = steno("show", run.path, "--errors")
+    assert (shown.code, shown.out) == (0, "")
+    assert "nothing of what was asked for is in it" in shown.err
+
+
+@pytest.mark.parametrize("option", ["--all", "--errors", "--tools", "--last"])
+@pytest.mark.parametrize("form", [["--json"], ["--as", "entries"], ["--as", "html"]])
+def test_data_is_never_filtered(steno: Any, noisy: Path, option: str, form: list[str]) -> None:
+    """An option that would leave something out of it is refused."""
+    shown = steno("show", noisy, option, *form)
+    assert shown.code == 2
+    assert "are for the terminal" in shown.err

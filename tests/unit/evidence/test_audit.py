@@ -16,7 +16,7 @@ import zstandard
 
 from archive_cases import claude_line, session_path, synced, written
 from stenograph.archive.home import home_of
-from stenograph.archive.pack import Damage, Frame, pack_path, packs_in, scan_frames
+from stenograph.archive.pack import Damage, Frame, content_of, pack_path, packs_in, scan_frames
 from stenograph.evidence.anchor import load_anchor
 from stenograph.evidence.audit import Verdict, audit
 from stenograph.evidence.keys import load_signer, make_key
@@ -118,21 +118,22 @@ def test_without_a_checkpoint_from_outside_nothing_is_anchored(case: Case) -> No
 
 def one_payload_byte(frames: list[bytes]) -> list[bytes]:
     """A changed byte in the content."""
-    return [*frames[:5], frames[5][:-6] + bytes([frames[5][-6] ^ 1]) + frames[5][-5:], *frames[6:]]
+    return [*frames[:5], frames[5][:-36] + bytes([frames[5][-36] ^ 1]) + frames[5][-35:], *frames[6:]]
 
 
 def forged(frames: list[bytes]) -> list[bytes]:
     """Other content, with every checksum made anew."""
     _, header_size, _, _ = PREFIX.unpack(frames[5][: PREFIX.size])
     text = frames[5][PREFIX.size : PREFIX.size + header_size]
-    content = zstandard.ZstdDecompressor().decompress(frames[5][PREFIX.size + header_size :]).replace(b"plan", b"joke")
-    header = msgspec.json.decode(text) | {"sha256": sha256(content).hexdigest()}
-    return [*frames[:5], built(msgspec.json.encode(header), content), *frames[6:]]
+    payload = frames[5][PREFIX.size + header_size :]
+    content = zstandard.ZstdDecompressor().decompress(payload).replace(b"plan", b"joke")
+    header = msgspec.json.decode(text) | {"commit": sha256(payload[-16:] + content).hexdigest()}
+    return [*frames[:5], built(msgspec.json.encode(header), content, payload[-24:]), *frames[6:]]
 
 
-def built(text: bytes, content: bytes) -> bytes:
+def built(text: bytes, content: bytes, salt: bytes = b"") -> bytes:
     """A frame that looks as ours do."""
-    payload = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(content)
+    payload = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(content) + salt
     return PREFIX.pack(b"\x93SP1", len(text), len(payload), zlib.crc32(text)) + text + payload
 
 
@@ -145,8 +146,14 @@ def one_header_byte(frames: list[bytes]) -> list[bytes]:
     return [*frames[:2], changed, *frames[3:]]
 
 
+def one_salt_byte(frames: list[bytes]) -> list[bytes]:
+    """A changed byte in the salt, which nothing but the header knows."""
+    return [*frames[:5], frames[5][:-1] + bytes([frames[5][-1] ^ 1]), *frames[6:]]
+
+
 ATTACKS: dict[str, tuple[Callable[[list[bytes]], list[bytes]], set[str], set[str]]] = {
     "one byte of a payload": (one_payload_byte, set(), {"changed"}),
+    "one byte of a salt": (one_salt_byte, set(), {"changed"}),
     "one byte of a header": (one_header_byte, {"rewritten", "missing"}, {"rewritten", "missing"}),
     "a frame removed": (lambda frames: frames[:3] + frames[4:], {"rewritten", "missing"}, {"rewritten", "missing"}),
     "two frames swapped": (
@@ -218,3 +225,28 @@ def test_the_log_has_every_frame_of_every_pack(case: Case) -> None:
     data = pack_path(case.packs, 1).read_bytes()
     assert all(frame.text in data for frame in log.frames)
     assert os.path.getsize(pack_path(case.packs, 1)) == sum(map(len, case.frames()))  # noqa: PTH202
+
+
+def test_a_frame_of_before_the_salt_is_checked_by_its_digest(case: Case) -> None:
+    """Packs of earlier versions have `sha256` in place of `commit`, and are read and audited as they are."""
+    frames = case.frames()
+    _, size, _, _ = PREFIX.unpack(frames[5][: PREFIX.size])
+    header = msgspec.json.decode(frames[5][PREFIX.size : PREFIX.size + size])
+    content = zstandard.ZstdDecompressor().decompress(frames[5][PREFIX.size + size :])
+    del header["commit"]
+    for digest, is_whole in ((sha256(content).hexdigest(), True), ("0" * 64, False)):
+        old = built(msgspec.json.encode(header | {"sha256": digest}), content)
+        case.write([*frames[:5], old, *frames[6:]])
+        assert audit(case.packs).is_whole is is_whole
+
+
+def test_a_header_does_not_tell_a_content_that_can_be_guessed(case: Case) -> None:
+    """The digest of the content alone is nowhere in the headers, and equal contents have other headers."""
+    found = [each for each in scan_frames(case.packs, 1) if isinstance(each, Frame) and each.header.length]
+    commits = set()
+    for frame in found:
+        salt, content = content_of(case.packs, frame.place, frame.header)
+        assert len(salt) == 16
+        assert sha256(content).hexdigest().encode() not in frame.text
+        commits.add(frame.header.commit)
+    assert len(commits) == len(found)

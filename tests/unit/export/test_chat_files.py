@@ -11,7 +11,7 @@ import pytest
 from run_kinds import make_session
 from stenograph import export_run, start_run
 from stenograph.errors import InvalidTarget
-from stenograph.export.exporter import exporter_named
+from stenograph.export.exporter import exporter_named, exporters
 from stenograph.fold.losses import LossReport
 from stenograph.model import TextBlock, ThinkingBlock
 
@@ -102,3 +102,13 @@ def test_a_run_without_anything_cannot_be_a_trajectory() -> None:
     """The format demands a step, so there is one line that says so, and no file."""
     with pytest.raises(InvalidTarget, match="no messages"):
         list(exporter_named("atif")([], LossReport("atif")))
+
+
+@pytest.mark.parametrize("name", [name for name, exporter in exporters().items() if exporter.is_lines or name == "pi"])
+def test_lines_stay_whole_for_readers_that_split_at_any_break(tmp_path: Path, name: str) -> None:
+    """Some split where Unicode ends a line and JSON does not: `datasets` does."""
+    with start_run("lines", root=tmp_path) as run:
+        run.user("one\u2028two\u2029three\x85four")
+        run.assistant("five\u2028six")
+    text = export_run(run.path, name).data.decode()
+    assert [json.loads(line) for line in text.splitlines()] == [json.loads(line) for line in text.split("\n")[:-1]]

@@ -31,7 +31,7 @@ from stenograph.model import (
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, day, tokens
 from stenograph.render.given import change_lines, command_of, is_patch, summary_of
-from stenograph.render.html import html_page
+from stenograph.render.html import html_fragment, html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment, split_prose
 from stenograph.render.html.diff import patch
@@ -121,6 +121,13 @@ def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
         "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
     )
     assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+
+
+def test_a_fragment_is_what_the_page_shows() -> None:
+    """The same elements, without a page around them."""
+    events = list(page_sample.events())
+    assert html_fragment(events).strip() == _main(*events).strip()
+    assert Page(html_fragment(events[1:2])).ids == ["unit-1", "seq-2"]
 
 
 def test_further_runs_have_anchors_of_their_own() -> None:
@@ -291,6 +298,16 @@ def test_a_change_counts_its_lines_and_marks_its_words() -> None:
     assert '<span class="plus">+2</span> <span class="minus">−1</span>' in body
     html = given_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
     assert '<span class="del">-size = <b>10</b>\n</span><span class="add">+size = <b>20</b>\n</span>' in html
+
+
+def test_a_patch_names_its_files_in_the_head_and_marks_its_words() -> None:
+    """As an edit does."""
+    words = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-size = 10\n+size = 20\n*** End Patch"
+    call = _tool("tool.call", {"input": words}, name="apply_patch")
+    body = _main(replace(call, origin=Origin(adapter="codex_rollout")))
+    assert '<code dir="auto">src/a.py</code>' in body
+    assert "-size = <b>10</b>" in body
+    assert "+size = <b>20</b>" in body
 
 
 def test_calls_that_were_made_together_say_so() -> None:

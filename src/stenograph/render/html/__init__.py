@@ -1,5 +1,5 @@
-"""A run as one HTML page to hand to someone. No I/O."""
+"""A run as one HTML page to hand to someone, or a part of it as a fragment. No I/O."""
 
-from stenograph.render.html.page import html_page
+from stenograph.render.html.page import html_fragment, html_page
 
-__all__ = ["html_page"]
+__all__ = ["html_fragment", "html_page"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+from collections.abc import Callable
 from itertools import groupby
 
 from stenograph.render.given import change_lines
@@ -11,46 +11,55 @@ from stenograph.render.html.escape import pre_of, text
 
 _HEADS = ("+++ ", "--- ", "@@", "diff ", "index ", "*** ")
 MOST_PAIRS = 40
-MOST_WORDS = 3_600
-"""Lines and words up to which they are compared; beyond that the lines stand for themselves."""
-LEAST_ALIKE = 0.5
+LONGEST_LINE = 500
+"""Up to which lines are compared; beyond that they stand for themselves."""
+LEAST_ALIKE = 0.3
+"""The share of a line that must stay for it to count as the same line, changed."""
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _KINDS = {"+": "add", "-": "del"}
 
 
 def patch(value: str) -> str:
-    """A patch as it is."""
-    return _colored([(_patch_kind(each), each) for each in value.split("\n")])
+    """A patch as it is, with the words that differ in a line that stays a line."""
+    return _colored(value.split("\n"), _patch_kind)
 
 
 def change(old: str, new: str) -> str:
     """How one text becomes the other, with the words that differ in a line that stays a line."""
-    groups = [(kind, list(lines)) for kind, lines in groupby(change_lines(old, new), key=_kind)]
+    return _colored(change_lines(old, new), _kind)
+
+
+def _colored(lines: list[str], kind_of: Callable[[str], str]) -> str:
+    groups = [(kind, list(group)) for kind, group in groupby(lines, key=kind_of)]
     parts: list[str] = []
-    for number, (kind, lines) in enumerate(groups):
-        other = groups[number + 1][1] if kind == "del" and groups[number + 1 : number + 2] else []
-        if kind == "add" and number and groups[number - 1][0] == "del":
-            other = groups[number - 1][1]
-        is_paired = len(other) == len(lines) <= MOST_PAIRS and _kind(other[0]) in ("add", "del")
-        shown = [_words(each, mate) for each, mate in zip(lines, other, strict=True)] if is_paired else None
-        html = "\n".join(shown) if shown is not None else text("\n".join(lines))
-        parts.append(f'<span class="{kind}">{html}\n</span>')
+    for number, (kind, group) in enumerate(groups):
+        mates = _mates(groups, number)
+        is_paired = len(mates) == len(group) <= MOST_PAIRS
+        shown = [_words(*pair) for pair in zip(group, mates, strict=True)] if is_paired else [text("\n".join(group))]
+        parts.append(f'<span class="{kind}">{chr(10).join(shown)}\n</span>')
     return pre_of("".join(parts), "diff")
 
 
+def _mates(groups: list[tuple[str, list[str]]], number: int) -> list[str]:
+    """The lines that replace those of a group, or that they replace."""
+    other, at = {"del": ("add", number + 1), "add": ("del", number - 1)}.get(groups[number][0], ("", -1))
+    return groups[at][1] if 0 <= at < len(groups) and groups[at][0] == other else []
+
+
 def _words(each: str, mate: str) -> str:
-    """A line with the words that its counterpart does not have."""
+    """A line with the words marked in which it differs from its counterpart: all from the first to the last."""
+    if len(each) > LONGEST_LINE or len(mate) > LONGEST_LINE:
+        return text(each)
     ours, theirs = _WORD.findall(each[1:]), _WORD.findall(mate[1:])
-    if len(ours) * len(theirs) > MOST_WORDS:
+    shorter = min(len(ours), len(theirs))
+    start = next((at for at in range(shorter) if ours[at] != theirs[at]), shorter)
+    left = shorter - start
+    end = next((at for at in range(left) if ours[-1 - at] != theirs[-1 - at]), left)
+    before, after = "".join(ours[:start]), "".join(ours[len(ours) - end :])
+    middle = "".join(ours[start : len(ours) - end])
+    if not middle or len(before.strip()) + len(after.strip()) < LEAST_ALIKE * len(each):
         return text(each)
-    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
-    if matcher.ratio() < LEAST_ALIKE:
-        return text(each)
-    parts = [text(each[:1])]
-    for tag, start, end, _, _ in matcher.get_opcodes():
-        words = text("".join(ours[start:end]))
-        parts.append(words if tag == "equal" or not words else f"<b>{words}</b>")
-    return "".join(parts)
+    return f"{text(each[:1] + before)}<b>{text(middle)}</b>{text(after)}"
 
 
 def _kind(each: str) -> str:
@@ -59,9 +68,3 @@ def _kind(each: str) -> str:
 
 def _patch_kind(each: str) -> str:
     return "hunk" if each.startswith(_HEADS) else _kind(each)
-
-
-def _colored(lines: list[tuple[str, str]]) -> str:
-    runs = groupby(lines, key=lambda pair: pair[0])
-    shown = ((kind, text("\n".join(each for _, each in group))) for kind, group in runs)
-    return pre_of("".join(f'<span class="{kind}">{html}\n</span>' for kind, html in shown), "diff")

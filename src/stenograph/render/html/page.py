@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stenograph.fold.prices import Prices
 from stenograph.fold.status import Life
@@ -38,6 +38,14 @@ def html_page(
     yield _head(outline)
     yield from Layout(outline, HtmlSkin(full=full)).text(events)
     yield _foot(outline)
+
+
+def html_fragment(events: Sequence[Event], *, skin: HtmlSkin | None = None, full: bool = False) -> str:
+    """Some events of a run, a unit or a single one, as HTML without a page around it.
+
+    The page that takes it has `STYLE`, and `switches`, without which machine events stay hidden.
+    """
+    return "".join(Layout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
 
 
 def _digest(content: str) -> str:
@@ -90,12 +98,12 @@ def _head(outline: Outline) -> str:
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
-        f"{_noise(outline)}</header>\n"
+        f"{switches(outline)}</header>\n"
         f"{_TOOLS}{_help()}{_contents(outline.units)}<main>\n"
     )
 
 
-def _noise(outline: Outline) -> str:
+def switches(outline: Outline) -> str:
     """The switch for what machines write for each other, and the way to the errors; they work without a script."""
     first = next((unit.number for unit in outline.units if unit.errors), None)
     link = "" if first is None else f'<a id="errors" href="#unit-{first}">Go to the first error</a>'

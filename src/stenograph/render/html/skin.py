@@ -18,7 +18,7 @@ from stenograph.model.payload import (
 )
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, cost, counted, duration, tokens
-from stenograph.render.given import path_of, summary_of
+from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
 from stenograph.render.html.cards import card
 from stenograph.render.html.escape import line, pre, text
@@ -65,8 +65,8 @@ class HtmlSkin:
         return block_html(block, is_user=is_user, full=self._full, untold=untold, highlighter=self._highlighter)
 
     def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
-        about = summary_of(payload.input)
         done = action(event)
+        about = on_a_line(", ".join(done.paths), SUMMARY_LENGTH) if done.changes else summary_of(payload.input)
         marks = "" if facts.parallel is None else '<small class="par">∥ {} of {}</small>'.format(*facts.parallel)
         marks += _counts(done)
         if facts.failed:

@@ -62,7 +62,7 @@ align-items:baseline;
 margin:0 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line);letter-spacing:.01em}
 .unit>h2 a{color:inherit;text-decoration:none}.unit>h2 b{color:var(--ink)}
 .ev{position:relative;margin:.7rem 0;border-radius:10px}
-.ev:target,.res:target,.aside:target,.spot:target+*{box-shadow:0 0 0 2px var(--accent)}
+.ev:target,.res:target,.aside:target,.spot:target+*{outline:2px solid var(--accent);outline-offset:-2px}
 .who{display:flex;gap:.6rem;align-items:baseline;font-size:.78rem;font-weight:600;color:var(--soft);margin-bottom:.2rem}
 .at{margin-left:auto;padding-left:.6rem;font-size:.7rem;font-weight:400;color:var(--soft);text-decoration:none;
 opacity:.75;white-space:nowrap;
@@ -124,9 +124,10 @@ dt{color:var(--soft);max-width:12rem}dd{margin:0;min-width:0}dd pre{margin:0}dd>
 background:var(--bg)}
 .agent>summary{font-weight:600}.agent>summary small{font-weight:400;color:var(--soft)}
 .agent>.body>.user{font-size:.92rem}
-.asides{display:none}body:has(#noise:checked) .asides,.asides:has(:target){display:block}
-body:not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
-.page:not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
+.asides{display:none}body:has(#noise:checked) .asides,[data-density=all] .asides,
+.asides:has(:target){display:block}
+.page:not(.served):not(:has(#noise:checked)) #unit-0:not(:has(>.ev,>.agent,:target)){display:none}
+.page:not(.served):not(:has(#noise:checked,#unit-0>.ev,#unit-0>.agent)) .toc a[href="#unit-0"]{display:none}
 .asides,.witness{font-size:.78rem;color:var(--soft);margin:.3rem 0}
 .asides>summary,.notice>summary,.think>summary{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .aside{display:flow-root;margin:.3rem 0 .3rem 1.1rem;padding-left:.7rem;border-left:2px solid var(--line)}
@@ -148,7 +149,7 @@ border-radius:10px;padding:.6rem 1rem;box-shadow:0 8px 30px #0003;max-height:80v
 .density button:last-child{border-radius:0 8px 8px 0}.density .on{background:var(--tint);border-color:var(--accent)}
 .copy{position:absolute;z-index:1;font:inherit;font-size:.72rem;padding:.1rem .5rem;border:1px solid var(--line);
 border-radius:6px;background:var(--card);color:var(--soft);cursor:pointer}
-.now{box-shadow:0 0 0 2px var(--accent)}
+.now{outline:2px solid var(--accent);outline-offset:-2px}
 .error{background:var(--badbg);border-left:4px solid var(--bad);padding:.6rem 1rem}
 .error .who{color:var(--bad)}.error pre{background:none;padding:0;font-size:.86rem}
 .step{display:flex;gap:.6rem;align-items:baseline;font-size:.86rem;color:var(--soft);

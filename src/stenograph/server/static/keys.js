@@ -1,5 +1,5 @@
 // The keys of the page. None works while somebody types, and none does harm.
-import { body, copy, here, main, run, say, setDensity, toggleTheme } from './page.js';
+import { body, copy, here, main, run, say, setDensity, toggleStar, toggleTheme } from './page.js';
 import * as find from './find.js';
 import { follow } from './live.js';
 
@@ -63,6 +63,7 @@ const keys = {
   Y: () => { const at = place(); if (at) copy(at.innerText, 'Text copied'); },
   R: () => { if (run) copy(`steno resume ${run}`, 'Command copied'); },
   r: () => { if (run && seq()) location.assign(`/runs/${run}/raw/${seq()}`); },
+  s: toggleStar,
   d: toggleTheme,
   '?': () => location.assign('/help'),
 };

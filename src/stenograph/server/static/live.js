@@ -1,6 +1,6 @@
 // What comes while somebody looks. One stream for the whole browser: the tab that holds the lock has it, and passes
 // everything on; when that tab closes, the next one takes over from the cursors that the tabs themselves have.
-import { body, localTimes, main, reveal, run, say } from './page.js';
+import { body, localTimes, main, mark, reveal, run, say } from './page.js';
 
 const isLast = body.dataset.page === 'last';
 const cursors = new Map(); // by run: revision and number of what this tab has
@@ -212,6 +212,19 @@ const lead = () => {
   if (channel) channel.postMessage({ kind: 'who' });
   reopen(channel ? 60 : 0);
 };
+
+// How far it was read: what came while nobody looked is new in the list.
+if (isLast && run && body.dataset.cursor) {
+  let told = 0;
+  const read = () => {
+    const { seq } = cursors.get(run);
+    if (document.visibilityState !== 'visible' || seq === told) return;
+    told = seq;
+    mark({ seen: seq });
+  };
+  setTimeout(read, 1500);
+  addEventListener('pagehide', read);
+}
 
 if (topics().length) {
   if (channel && navigator.locks) {

@@ -67,7 +67,28 @@ export const setDensity = (name) => {
   history.replaceState(null, '', place);
 };
 
+// What the reader notes of a run; the only thing that is ever sent.
+export const mark = (change) => fetch('/api/v1/marks', {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ run_id: run, ...change }),
+  keepalive: true,
+});
+const star = document.querySelector('[data-do=star]');
+const showStar = (isSet) => { star.setAttribute('aria-pressed', String(isSet)); star.textContent = isSet ? '★' : '☆'; };
+export const toggleStar = async () => {
+  if (!star) return;
+  const isSet = star.getAttribute('aria-pressed') !== 'true';
+  const answer = await mark({ star: isSet });
+  if (answer.ok) { showStar(isSet); say(isSet ? 'Starred' : 'No longer starred'); } else say('That could not be kept');
+};
+
 export const once = () => {
+  if (star) {
+    star.hidden = false;
+    showStar(star.getAttribute('aria-pressed') === 'true');
+    star.addEventListener('click', toggleStar);
+  }
   for (const button of document.querySelectorAll('[data-do=theme]')) {
     button.hidden = false;
     button.addEventListener('click', toggleTheme);

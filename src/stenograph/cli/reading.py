@@ -1,0 +1,84 @@
+"""`steno show` for a person at a terminal: a header, times, and a pager."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypedDict
+
+import click
+
+from stenograph.model import Event
+from stenograph.render.figures import amount, cost, counted, duration, when
+from stenograph.render.names import agent_name
+from stenograph.render.selection import Readable, errors_only, last_unit, tools_only
+from stenograph.render.terminal import TerminalRenderer
+from stenograph.render.visible import on_one_line
+from stenograph.runs.info import RunInfo
+
+_LESS = "FRX"
+"""As git does it: a short text needs no pager, colours are shown, and the text stays on the screen."""
+
+
+class Wanted(TypedDict):
+    """Which events are asked for."""
+
+    errors: bool
+    tools: bool
+    last: bool
+
+
+def selected(events: Iterable[Event], wanted: Wanted) -> Iterable[Event]:
+    """The events that `--last`, `--tools` and `--errors` ask for."""
+    events = last_unit(events) if wanted["last"] else events
+    events = errors_only(events) if wanted["errors"] else events
+    return tools_only(events) if wanted["tools"] else events
+
+
+def reading(events: Iterable[Event], info: RunInfo, *, color: bool, full: bool, everything: bool) -> Iterator[str]:
+    """The transcript for a person: header, events with their times, and how many machine events are not shown."""
+    renderer = TerminalRenderer(color=color, full=full, times=True)
+    yield _header(info, color=color)
+    shown = Readable(events)
+    yield from map(renderer.render, events if everything else shown)
+    if shown.hidden:
+        verb = "is" if shown.hidden == 1 else "are"
+        yield _dim(f"\n{counted(shown.hidden, 'machine event')} {verb} not shown; --all shows them\n", color)
+
+
+def page(texts: Iterable[str]) -> None:
+    """Show a text in the pager of the person's choice (`PAGER`)."""
+    os.environ.setdefault("LESS", _LESS)
+    click.echo_via_pager((text for text in texts if text), color=True if "NO_COLOR" not in os.environ else None)
+
+
+def is_read_by_a_person() -> bool:
+    """Whether the output goes to a terminal."""
+    return sys.stdout.isatty()
+
+
+def _header(info: RunInfo, *, color: bool) -> str:
+    title = on_one_line(info.title or info.run_id)
+    facts = [
+        agent_name(info.agent),
+        info.model or "",
+        info.project or "",
+        when(info.started_at),
+        "" if not info.duration_ms else duration(info.duration_ms / 1000),
+        cost(info.cost_usd, info.cost_is_partial),
+        info.status + (f": {info.status_reason}" if info.status_reason else ""),
+    ]
+    counts = [
+        counted(info.turns, "prompt"),
+        counted(info.tool_calls, "tool call"),
+        f"{info.failed_calls:,} failed" if info.failed_calls else "",
+        f"{amount(info.input_tokens)} in, {amount(info.output_tokens)} out" if info.input_tokens else "",
+    ]
+    lines = [" · ".join(on_one_line(each) for each in told if each) for told in (facts, counts)]
+    bold = f"\x1b[1m{title}\x1b[0m" if color else title
+    return f"{bold}\n{_dim(chr(10).join(lines), color)}\n\n"
+
+
+def _dim(text: str, color: bool) -> str:
+    return f"\x1b[2m{text}\x1b[0m" if color else text

@@ -1,0 +1,83 @@
+"""A comparison of two runs as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stenograph.fold.compare import CallPairing, Comparison, Figure, FilePair, TurnPair
+from stenograph.fold.explain import FileFacts
+from stenograph.render.visible import on_one_line
+
+_SIGNS = {"same": " ", "changed": "~", "changed_input": "~", "changed_result": "≠", "only_left": "-", "only_right": "+"}
+_MOST = 40
+_LONGEST = 100
+
+
+def comparison_lines(told: Comparison) -> Iterator[str]:
+    """The lines: `-` and `+` for what only the first or second run has, `~` what changed, `≠` another result."""
+    yield f"- {told.left}"
+    yield f"+ {told.right}"
+    yield from _section("figures", map(_figure, told.figures))
+    counts = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in told.calls_by_kind.items())
+    yield from _section("prompts and answers", (line for turn in told.turns for line in _turn(turn)))
+    yield from _section(f"calls ({counts})", (_call(call) for call in told.calls if call.what != "same"))
+    yield from _section("files", map(_file, told.files))
+    yield ""
+    yield "the same prompts, answers, calls and files" if told.is_same else "the runs differ"
+
+
+def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
+    found = list(rows)
+    if not found:
+        return
+    yield ""
+    yield f"{title}:"
+    yield from (f"  {row}" for row in found[:_MOST])
+    if len(found) > _MOST:
+        yield f"  … and {len(found) - _MOST} more (--json has all)"
+
+
+def _figure(figure: Figure) -> str:
+    left, right = figure.left, figure.right
+    change = "" if left is None or right is None or left == right else f"  ({right - left:+,g})"
+    return f"{figure.name:<24} {number(left):>12} {number(right):>12}{change}"
+
+
+def number(value: float | None) -> str:
+    """A number as it is, with its thousands; `?` where it is not known."""
+    return "?" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def _turn(turn: TurnPair) -> Iterator[str]:
+    left, right = turn.left, turn.right
+    if turn.prompt == "same" and left is not None:
+        if left.prompt or turn.answer != "same":
+            yield f"  {_short(left.prompt)}"
+    else:
+        if left is not None:
+            yield f"- {_short(left.prompt)}"
+        if right is not None:
+            yield f"+ {_short(right.prompt)}"
+    if turn.answer == "changed" and left is not None and right is not None:
+        yield f"    - {_short(left.answer)}"
+        yield f"    + {_short(right.answer)}"
+
+
+def _call(call: CallPairing) -> str:
+    sign = _SIGNS[call.what]
+    places = " ".join(f"#{seq}" for seq in (call.left_seq, call.right_seq) if seq is not None)
+    targets = [_short(target, 45) for target in (call.left_target, call.right_target) if target is not None]
+    return f"{sign} {call.name} {places}: {' → '.join(dict.fromkeys(targets))}"
+
+
+def _file(file: FilePair) -> str:
+    return f"{_SIGNS[file.what]} {_short(file.path)}  {_lines(file.left)} {_lines(file.right)}".rstrip()
+
+
+def _lines(file: FileFacts | None) -> str:
+    return "" if file is None else f"+{file.added} -{file.removed}"
+
+
+def _short(text: str, most: int = _LONGEST) -> str:
+    line = on_one_line(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
