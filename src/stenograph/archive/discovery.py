@@ -22,7 +22,7 @@ from stenograph.archive.store import Store
 from stenograph.archive.walk import JOURNALS, Refused, Root, Seen, look_at, path_text, walk
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Identity, run_id_of
-from stenograph.formats.registry import formats
+from stenograph.formats.registry import HEAD_BYTES, formats
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
@@ -359,3 +359,22 @@ def writable(fact: str | None) -> str | None:
 def moved_about(file: KeptFile, seen: Seen) -> About:
     """The same for a file that has another path now."""
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
+
+
+def has_more_to_say(file: KeptFile) -> bool:
+    """Whether a session's main file was kept when its beginning did not say yet where and by what it was written."""
+    about = file.about
+    is_known = about.cwd and about.agent_version and about.branch and about.model
+    return about.main is None and not is_known and file.kept < HEAD_BYTES
+
+
+def grown_about(file: KeptFile, found: Detection) -> About:
+    """What is known of a file whose beginning is longer now: what was not known before is what it says by now."""
+    about, identity = file.about, found.identity
+    return replace(
+        about,
+        cwd=about.cwd or writable(identity.cwd),
+        agent_version=about.agent_version or writable(identity.agent_version),
+        branch=about.branch or writable(identity.branch),
+        model=about.model or writable(identity.model),
+    )

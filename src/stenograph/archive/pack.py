@@ -69,6 +69,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: str
     """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path.
 
+    `moved` is also for a file that says more about itself than before: its folder, version, branch or model.
     `forgotten` says that the content of earlier frames was removed on purpose.
     """
     file: int

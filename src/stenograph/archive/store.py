@@ -152,7 +152,7 @@ class Store:
         return self.batches.add_file(about)
 
     def move_file(self, file: KeptFile, about: About) -> None:
-        """Note that a file has another path now."""
+        """Note that a file has another path now, or says more about itself."""
         number = self.batches.number
         self._append(Header(kind="moved", file=file.id, version=file.version, batch=number, about=about), b"")
         self.batches.catalog.rename(file, about)

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import ParamSpec
 
 from stenograph.archive.database import keep_database
-from stenograph.archive.discovery import Discovery, Newcomer, Work, about_of, moved_about
+from stenograph.archive.discovery import (
+    Discovery,
+    Newcomer,
+    Work,
+    about_of,
+    grown_about,
+    has_more_to_say,
+    moved_about,
+)
 from stenograph.archive.kept_file import KeptFile, tail_of
 from stenograph.archive.opened_file import OpenedFile
 from stenograph.archive.source_bytes import OpenSource, SourceBytes
@@ -18,6 +26,7 @@ from stenograph.archive.summary import Summary
 from stenograph.archive.walk import Root, Seen, path_text
 from stenograph.archive.witness import OWN, rank_of
 from stenograph.errors import SourceError
+from stenograph.formats.registry import formats
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
 from stenograph.sources.layouts import layout_of
@@ -125,8 +134,18 @@ class _Sync:
         self._keep_sidecar(file, newcomer.seen.path)
         return opened, source
 
+    def _learn(self, file: KeptFile, seen: Seen) -> None:
+        """Take over what a file says of its run only now: a session that is synced as it begins names no folder yet."""
+        if not has_more_to_say(file):
+            return
+        found, _ = self._source.detect(seen.path, formats().get(file.about.format))
+        about = grown_about(file, found)
+        if about != file.about:
+            self._store.move_file(file, about)
+
     def _changed(self, file: KeptFile, seen: Seen, files: ExitStack) -> _Plan | None:
         """A file whose status changed: grown, written anew, or only touched (then there is nothing to do)."""
+        self._learn(file, seen)
         source = files.enter_context(self._source.opened(seen.path))
         is_replaced = file.inode not in (None, source.status.st_ino)
         size = source.status.st_size

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from archive_cases import rows, session_path, synced, thread_path, written
+from archive_cases import SESSION, THREAD, rows, session_path, synced, thread_path, written
 from opencode_database import create_tables, insert
 from stenograph.adapters.command_recording import CommandRecording
 from stenograph.adapters.output import Output
@@ -84,3 +84,27 @@ def test_a_folder_finds_the_runs_of_every_agent(
     assert ended.value.code in (0, None)
     listed = json.loads(capsys.readouterr().out)
     assert sorted(run["agent"] for run in listed) == agents
+
+
+@pytest.mark.parametrize("rebuilds", [False, True])
+def test_a_session_that_was_synced_as_it_began_has_its_folder(rebuilds: bool, tmp_path: Path) -> None:
+    """The first line of a Claude Code session names no folder, and the first of a Codex thread no model."""
+    home, archive = tmp_path / "home", tmp_path / "archive"
+    queued = _line(type="queue-operation", operation="enqueue", timestamp=AT, sessionId=SESSION, content="Hello.")
+    meta = {"id": THREAD, "cwd": "/home/user/shop", "cli_version": "0.166.0"}
+    written(session_path(home), queued)
+    written(thread_path(home), _line(timestamp=AT, type="session_meta", payload=meta))
+    synced(home, archive)
+    said = {"role": "user", "content": "Hello."}
+    about = {"cwd": "/home/user/shop", "version": "2.1.325", "gitBranch": "main"}
+    written(session_path(home), _line(type="user", sessionId=SESSION, timestamp=AT, **about, message=said))
+    turn = {"cwd": "/home/user/shop", "model": "gpt-5.5"}
+    written(thread_path(home), _line(timestamp=AT, type="turn_context", payload=turn))
+    synced(home, archive)
+    if rebuilds:
+        synced(home, archive, rebuild=True)
+    query = "SELECT agent, cwd, project, agent_version, branch, model FROM runs ORDER BY agent"
+    assert rows(archive, query) == [
+        ("claude", "/home/user/shop", "shop", "2.1.325", "main", None),
+        ("codex", "/home/user/shop", "shop", "0.166.0", None, "gpt-5.5"),
+    ]
