@@ -60,7 +60,8 @@ def test_one_changed_file_costs_one_look(tmp_path: Path) -> None:
     calls = [call for call in traced(logs) if call[1].startswith(f"{home}/.claude/projects/")]
     assert {path for _, path, _ in calls} == {str(paths[7])}
     assert sum(int(result) for name, _, result in calls if "read" in name) == read <= 65536
-    assert len([name for name, _, _ in calls if "stat" in name]) <= 4
+    # Two of them are for a second look at a short beginning that does not name its branch and model so far.
+    assert len([name for name, _, _ in calls if "stat" in name]) <= 6
     assert events == 1
 
 

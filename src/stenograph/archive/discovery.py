@@ -364,7 +364,7 @@ def moved_about(file: KeptFile, seen: Seen) -> About:
 def has_more_to_say(file: KeptFile) -> bool:
     """Whether a session's main file was kept when its beginning did not say yet where and by what it was written."""
     about = file.about
-    is_known = about.cwd and about.agent_version  # branch and model stand beside these, where they are told at all
+    is_known = about.cwd and about.agent_version and about.branch and about.model
     return about.main is None and not is_known and file.kept < HEAD_BYTES
 
 
