@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ class Codex:
         return next(
             event.origin.session_id
             for event in read_events(self.root / "transcripts" / f"{self.run_id}.jsonl")
-            if event.origin is not None and event.origin.session_id is not None
+            if event.origin is not None and event.origin.session_id not in (None, str(self.session.session_id))
         )
 
 
@@ -155,7 +155,7 @@ def assert_faithful(codex: Codex, *, is_whole: bool = True) -> None:
     expected, taken = codex_wire.entries_of(events), codex.session[TranscriptEntry].all()
     assert len(taken) == len(expected)
     for ours, theirs in zip(taken, expected, strict=True):
-        assert ours == theirs
+        assert ours == replace(theirs, session_id=theirs.session_id or str(codex.session.session_id))
     for path in codex.journals:
         problems = {finding.kind for finding in verify_journal(path).findings}
         assert problems <= (set() if is_whole else {"open_call"})
