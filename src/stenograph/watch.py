@@ -73,9 +73,9 @@ class FolderWatch:
 
     def close(self) -> None:
         """Let go of the watch; a later wait makes a new one."""
-        if self._notify is not None:
-            self._notify.close()
-            self._notify = None
+        notify, self._notify = self._notify, None  # forgotten first: an interrupted close must not be repeated
+        if notify is not None:
+            notify.close()
 
 
 def _watch(folders: Iterable[Path]) -> _Inotify | _Watchfiles | None:

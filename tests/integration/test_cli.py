@@ -207,7 +207,8 @@ def test_tail_f_follows_what_is_not_a_journal(tmp_path: Path, kind: str, monkeyp
         synced(home, archive)
         assert "below" in tail.stdout.readline()
         tail.send_signal(signal.SIGINT)
-        assert tail.wait(PATIENCE) == 130
+        _, errors = tail.communicate(timeout=PATIENCE)
+        assert tail.returncode == 130, errors
 
 
 WAITING = """
