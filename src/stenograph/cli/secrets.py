@@ -102,7 +102,8 @@ def _print(found: list[FoundSecret], form: str, *, show: bool) -> None:
         print_rows(list(rows[0]), [list(row.values()) for row in rows])
     runs = len({each.run_id for each in found})
     if form == "table":
-        say(f"{len(found)} secrets in {runs} runs; share them with --redact" if found else "no secrets found")
+        advice = "share them with --redact, or remove a run for good: steno forget RUN"
+        say(f"{len(found)} secrets in {runs} runs; {advice}" if found else "no secrets found")
 
 
 def _sarif(found: list[FoundSecret]) -> dict[str, Any]:
