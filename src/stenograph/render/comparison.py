@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from stenograph.fold.compare import CallPairing, Comparison, Figure, FilePair, TurnPair
 from stenograph.fold.explain import FileFacts
-from stenograph.render.visible import on_one_line
+from stenograph.render.section import section, short
 
 _SIGNS = {"same": " ", "changed": "~", "changed_input": "~", "changed_result": "≠", "only_left": "-", "only_right": "+"}
 _MOST = 40
@@ -27,14 +27,7 @@ def comparison_lines(told: Comparison) -> Iterator[str]:
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
-    found = list(rows)
-    if not found:
-        return
-    yield ""
-    yield f"{title}:"
-    yield from (f"  {row}" for row in found[:_MOST])
-    if len(found) > _MOST:
-        yield f"  … and {len(found) - _MOST} more (--json has all)"
+    return section(title, rows, _MOST)
 
 
 def _figure(figure: Figure) -> str:
@@ -79,5 +72,4 @@ def _lines(file: FileFacts | None) -> str:
 
 
 def _short(text: str, most: int = _LONGEST) -> str:
-    line = on_one_line(" ".join(text.split()))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return short(text, most)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from stenograph.fold.explain import Explanation, Failure, FileFacts, ToolFacts, TurnFacts
 from stenograph.render.figures import amount, cost, counted, duration, tokens
-from stenograph.render.visible import on_one_line
+from stenograph.render.section import section, short
 
 _MOST = 10
 """Rows of a list; the rest is counted."""
@@ -39,14 +39,7 @@ def explanation_lines(told: Explanation) -> Iterator[str]:
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
-    found = list(rows)
-    if not found:
-        return
-    yield ""
-    yield f"{title}:"
-    yield from (f"  {_short(row)}" for row in found[:_MOST])
-    if len(found) > _MOST:
-        yield f"  … and {len(found) - _MOST} more (--json has all)"
+    return section(title, map(_short, rows), _MOST)
 
 
 def _end(told: Explanation) -> str:
@@ -87,5 +80,4 @@ def _join(parts: Iterable[str]) -> str:
 
 
 def _short(text: str, most: int = _LONGEST) -> str:
-    line = on_one_line(" ".join(text.split()))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return short(text, most)

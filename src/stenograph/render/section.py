@@ -1,0 +1,25 @@
+"""A titled list of lines for the terminal, cut where it is long, and how a text fits one of its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stenograph.render.visible import on_one_line
+
+
+def section(title: str, rows: Iterable[str], most: int) -> Iterator[str]:
+    """The lines of a list with its title; nothing for an empty list. What is beyond `most` rows is counted."""
+    found = list(rows)
+    if not found:
+        return
+    yield ""
+    yield f"{title}:"
+    yield from (f"  {row}" for row in found[:most])
+    if len(found) > most:
+        yield f"  … and {len(found) - most} more (--json has all)"
+
+
+def short(text: str, most: int) -> str:
+    """A text on one line of at most so many characters."""
+    line = on_one_line(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
