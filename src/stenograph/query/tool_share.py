@@ -90,9 +90,9 @@ def tokens_of_tools(
             usage = report.usage
             length = None if report.scope == "call" else 0
             cost = prices.cost(report.terms, usage, input_of_call=length, reported=report.reported)
-            share = None if cost.dollars is None else cost.dollars / len(names)
+            share = Cost(None if cost.dollars is None else cost.dollars / len(names), cost.is_partial)
             for number, name in enumerate(names):
-                yield name, report.terms.model, _share(usage, number, len(names)), cost._replace(dollars=share)
+                yield name, report.terms.model, _share(usage, number, len(names)), share
 
 
 def _share(usage: Usage, number: int, of: int) -> Usage:
