@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
-from run_kinds import KINDS, make_database, make_kinds
+from run_kinds import make_database
 from stenograph import RunInfo, RunReader, open_archive, open_run, start_run
 
 FIELDS = [
@@ -47,20 +46,6 @@ FIELDS = [
 ]
 OF_THE_PLACE = {"agent", "agent_version", "project", "cwd", "branch", "host", "user", "archive_id"}
 """What a journal or a bundle cannot know of the agent's own file."""
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same run as every kind."""
-    return make_kinds(tmp_path_factory.mktemp("kinds"))
-
-
-@pytest.fixture(params=KINDS)
-def run(kinds: dict[str, Path], request: pytest.FixtureRequest) -> Iterator[RunReader]:
-    """The run, opened as each kind."""
-    archive = kinds["archive"] if request.param == "archived" else None
-    with open_run(kinds[request.param], archive=archive, root=kinds["home"]) as opened:
-        yield opened
 
 
 def test_the_fields_are_the_promised_ones() -> None:

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, thread_path, written
 from archive_cases import codex_line as codex
-from run_kinds import DATABASE_SESSION, KINDS, make_database, make_kinds, told
+from run_kinds import DATABASE_SESSION, make_database, told
 from stenograph import RunReader, SourceError, entries, open_run, read_events, start_run
 from stenograph.errors import AmbiguousRun, RunNotFound
 from stenograph.fold import messages, pair_calls, units, usage_totals
 from stenograph.runs.target import find_growing
 from stenograph.sources import convert
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same run as every kind."""
-    return make_kinds(tmp_path_factory.mktemp("kinds"))
-
-
-@pytest.fixture(params=KINDS)
-def run(kinds: dict[str, Path], request: pytest.FixtureRequest) -> Iterator[RunReader]:
-    """The run, opened as each kind."""
-    archive = kinds["archive"] if request.param == "archived" else None
-    with open_run(kinds[request.param], archive=archive, root=kinds["home"]) as opened:
-        yield opened
 
 
 def test_every_kind_gives_the_same_events_per_source(run: RunReader, kinds: dict[str, Path]) -> None:
