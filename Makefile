@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
 
-.PHONY: help demo test fuzz lint types imports agents corpus interop bench clean
+.PHONY: help demo test fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
 	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
+	@echo "make browser the long tests in a real browser"
+	@echo "make scale   the long tests: many kills, large inputs, real engines and stores"
+	@echo "make more-agents  further agent programs and frameworks"
 	@echo "make corpus  the checks over $(SHARED), when it is there"
 	@echo "make interop the exports, read by programs that are not ours"
 	@echo "make bench   measure, and write the table of docs/benchmarks.md"
@@ -24,7 +27,7 @@ test: lint types imports $(VENV)/.developing
 	$(BIN)/pytest -n 2 --dist worksteal
 
 fuzz: $(VENV)/.developing
-	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus"
+	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus and not browser and not scale and not more_agents"
 
 lint: $(VENV)/.developing
 	$(BIN)/ruff format --check --quiet .
@@ -39,6 +42,17 @@ imports: $(VENV)/.developing
 agents: $(VENV)/.developing
 	@tools/ensure npm
 	@tools/run-tests agents "no test here needs a real agent program yet"
+
+browser: $(VENV)/.developing
+	@tools/ensure chromium
+	@tools/run-tests browser "no long browser test yet"
+
+scale: $(VENV)/.developing
+	@tools/run-tests scale "no test of scale yet"
+
+more-agents: $(VENV)/.developing
+	@tools/ensure npm
+	@tools/run-tests more_agents "no test of further agents yet"
 
 corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \

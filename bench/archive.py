@@ -19,10 +19,10 @@ PHRASE = "parse server"
 _IDLE = """
 import json, sys, time
 from pathlib import Path
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
 began = time.perf_counter()
 archive = Path(sys.argv[2])
 with Store(home_of(archive)) as store:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from bench.measure import Row, environment, median_spent, peak_of, spent_by
 from stenograph.archive import IndexReader, open_index
-from stenograph.archive.block import BLOCK_BYTES, packed
-from stenograph.archive.index_writer import IndexWriter
-from stenograph.archive.indexing import Indexer
-from stenograph.archive.pack import About
+from stenograph.archive.index.block import BLOCK_BYTES, packed
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.indexing import Indexer
+from stenograph.archive.store.pack import About
 from stenograph.model import Event, encode
 from stenograph.model.block import TextBlock
 from stenograph.model.payload import MessagePayload, ToolPayload, UsagePayload

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from stenograph.archive.home import home_of
-from stenograph.archive.schema import open_index
-from stenograph.archive.store import Store
-from stenograph.archive.summary import Summary
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 
 SESSION = "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0"
 THREAD = "01998a7b-1c2d-7e3f-8a4b-5c6d7e8f9a0b"

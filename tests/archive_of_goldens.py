@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stenograph.archive import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.writer import Store
 from stenograph.fold import pair_calls
 from stenograph.fold.calls import CallPair
 from stenograph.model import Event

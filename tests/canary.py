@@ -7,7 +7,7 @@ from pathlib import Path
 
 import zstandard
 
-from stenograph.archive.schema import open_index
+from stenograph.archive.index.schema import open_index
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 

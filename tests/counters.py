@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.archive.home import home_of
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
 from stenograph.fold.prices import Prices
 from stenograph.fold.subagents import subagent_tree

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from archive_cases import claude_line, codex_line, session_path, synced, thread_path, written
-from stenograph.archive.home import home_of
+from stenograph.archive.store.home import home_of
 from stenograph.runs.mask import RunMask
 from stenograph.server.access import Access
 from stenograph.server.app import application

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from archive_cases import rows
-from stenograph.adapters.collection import SessionCollection
-from stenograph.archive.home import home_of
+from stenograph.adapters.following.collection import SessionCollection
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import JOURNALS, roots_of
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.schema import open_index
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import JOURNALS, roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.model.codec import encode
 from stenograph.sources.detection import detect_file
 

@@ -23,11 +23,11 @@ from msgspec.structs import replace
 from stenograph.errors import InvalidEvent, StoreError
 from stenograph.fold.calls import CallPairs
 from stenograph.fold.units import Unit, UnitSplitter
-from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 from stenograph.render.thread_file import FILE_BYTES, FILE_CUT, ThreadFile
 from stenograph.transcript import Projector, TranscriptEntry
+from stenograph.whole_file import write_whole
 
 DEFAULT_ROOT = ".leslie"
 MAX_FILES = 50

@@ -33,14 +33,14 @@ from stenograph.adapters.codex_app_server import (
     CodexAppServerClientConfig,
     CodexTranscriptEmitter,
 )
-from stenograph.adapters.collector import TranscriptCollector
+from stenograph.adapters.following.collector import TranscriptCollector
 from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture_openai
 from stenograph.adapters.prompt import Prompt
 from stenograph.archive import IndexReader, home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.writer import Store
 from stenograph.bundle import DebugBundle, create_bundle
 from stenograph.fold import pair_calls
 from stenograph.logs import JsonFormatter

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import CASES, files_of, name_of
-from stenograph.archive.frozen_parser import freeze, thaw
+from stenograph.archive.keep.frozen_parser import freeze, thaw
 from stenograph.formats.base import Context, Format, FormatSpec
 from stenograph.formats.registry import detect, formats
 from stenograph.model import EVENT_TYPES, Event, decode, encode
@@ -256,7 +256,7 @@ def no_side_file(name: str) -> str | None:
 
 _READ_ON = """
 import pickle, sys
-from stenograph.archive.frozen_parser import freeze, thaw
+from stenograph.archive.keep.frozen_parser import freeze, thaw
 from stenograph.formats.registry import formats
 from stenograph.model import encode
 

@@ -11,10 +11,10 @@ import pytest
 from archive_cases import rows
 from reported_tokens import Tokens, claude_reasons, claude_totals, codex_reasons, codex_totals
 from shared_folder import REPO, SHARED
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.fold import UsageTotals, usage_totals
 from stenograph.fold.usage import Usage
 from stenograph.sources import convert, detect_file

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from archive_cases import synced
 from killing import in_child, killed_after
-from stenograph.archive.home import home_of
+from stenograph.archive.store.home import home_of
 from stenograph.evidence.anchor import load_anchor
 from stenograph.evidence.log import Log
 from stenograph.evidence.signing import sign

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from canary import places_of
 from killing import in_child, killed_after
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.runs.forgetting import Wanted, forget_runs, plan_of
 
 CANARY = "quetzalcoatlus"

@@ -20,10 +20,10 @@ import pytest
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, make_archive
 from stenograph import start_run
 from stenograph.archive import IndexReader, home_of
-from stenograph.archive.schema import open_index
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.writer import Store
 from stenograph.cli import main
 
 PATIENCE = 60

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from archive_cases import claude_line, rows, session_path, synced, whole_index, written
-from stenograph.archive.home import home_of
-from stenograph.archive.kept_file import KeptBytes
-from stenograph.archive.schema import open_index
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.kept_file import KeptBytes
+from stenograph.archive.writer import Store
 from stenograph.errors import StenographError
 
-COMMAND = "import sys; from stenograph.cli.{0} import command; command(sys.argv[1:])"
+COMMAND = "import sys; from stenograph.cli.commands.{0} import command; command(sys.argv[1:])"
 SESSIONS = [f"0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0{number:02}" for number in range(5)]
 
 

@@ -18,11 +18,11 @@ import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, written
 from stenograph.archive import IndexReader
-from stenograph.archive.home import home_of
-from stenograph.archive.originals import give_back
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.originals import give_back
+from stenograph.archive.writer import Store
 from stenograph.sources import convert
 
 NOBODY = 65534

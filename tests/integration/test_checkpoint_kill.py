@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from archive_cases import claude_line, session_path, synced, written
-from stenograph.archive.home import home_of
+from stenograph.archive.store.home import home_of
 from stenograph.evidence.settings import EvidenceSettings
 from stenograph.evidence.signing import initialise
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from stenograph.adapters.capture import Capture
+from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.litellm.deliveries import Deliveries
-from stenograph.adapters.model_wire import ModelWire
 from stenograph.logs import TranscriptEmitter
 from stenograph.session import Bus, JsonlSliceFactory, Session, SliceFactoryConfig, append_all
 from stenograph.transcript import TranscriptEntry

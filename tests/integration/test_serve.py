@@ -13,8 +13,8 @@ from pathlib import Path
 
 from archive_cases import claude_line, session_path, written
 from serving import Server, serving
-from stenograph.archive.home import home_of
-from stenograph.archive.lock import Lock
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.lock import Lock
 
 
 def asked(server: Server, place: str) -> object:

@@ -10,20 +10,20 @@ from pathlib import Path
 
 from archive_cases import claude_line, rows, session_path, subagent_path, synced, written
 from file_reads import READS, STATUSES, needs_strace, traced, tracing
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.summary import Summary
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of, transcript_of
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of, transcript_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 
 FILES = 200
 ONE = """
 import sys
 from pathlib import Path
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
 home, archive, changed = sys.argv[1:]
 with Store(home_of(Path(archive))) as store:
     summary = sync(store, roots_of({}, Path(home), Path(archive)), only={changed})

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from opencode_database import create_tables, insert
-from stenograph.adapters.collection import SessionCollection
+from stenograph.adapters.following.collection import SessionCollection
 from stenograph.formats.base import Identity
 from stenograph.sources.detection import Detection, detect_file
 

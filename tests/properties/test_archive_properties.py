@@ -20,13 +20,13 @@ from archive_cases import (
     thread_path,
     whole_index,
 )
-from stenograph.adapters.collection import session_in
-from stenograph.archive.home import home_of
-from stenograph.archive.kept_file import KeptBytes
-from stenograph.archive.schema import open_index
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import roots_of
+from stenograph.adapters.following.collection import session_in
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.kept_file import KeptBytes
+from stenograph.archive.writer import Store
 from strategies import examples
 from witness_cases import collected
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph.archive import IndexReader
-from stenograph.archive.originals import give_back
+from stenograph.archive.store.originals import give_back
 from strategies import examples
 
 NAMES = ("b1.txt", "b2.txt", "x.meta.json", "résumé \u202e.txt")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from stenograph import Event, InvalidEvent, Recorder, entries, follow, format_transcript, read_events, verify_journal
 from stenograph.cli.options import wants_color
-from stenograph.journal.jsonable import jsonable
 from stenograph.journal.lines import LineReader
 from stenograph.journal.tree import tree_of
+from stenograph.jsonable import jsonable
 from stenograph.model import EVENT_TYPES
 from stenograph.render.terminal import TerminalRenderer
 from strategies import PATIENT, examples

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.archive.call_rows import _CHANGED, _NEW, CallRow
-from stenograph.archive.tables import LONG_INPUT, QUARTER_HOUR, TABLES
-from stenograph.archive.usage_rows import _REPORT, COLUMNS
+from stenograph.archive.index.call_rows import _CHANGED, _NEW, CallRow
+from stenograph.archive.index.tables import LONG_INPUT, QUARTER_HOUR, TABLES
+from stenograph.archive.index.usage_rows import _REPORT, COLUMNS
 from stenograph.fold.calls import PairState
 from stenograph.fold.prices import LongRate, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.archive.index_writer import IndexWriter
-from stenograph.archive.run_draft import RunDraft
-from stenograph.archive.tables import TABLES
-from stenograph.archive.usage_rows import UsageRows
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.tables import TABLES
+from stenograph.archive.index.usage_rows import UsageRows
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.event import Event, Origin
 from stenograph.model.moment import milliseconds_of

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, whole_index, written
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.journal.place import journal_path
 from stenograph.journal.recorder import Recorder
 from stenograph.model.payload import LifecyclePayload

@@ -13,9 +13,9 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from stenograph.adapters.text_files import TextFiles
-from stenograph.journal.forked import survives_fork
-from stenograph.journal.guard import Guard
+from stenograph.adapters.following.text_files import TextFiles
+from stenograph.forked import survives_fork
+from stenograph.guard import Guard
 from stenograph.journal.recorder import Mask, Recorder
 from stenograph.journal.run import Run, Step
 from stenograph.logs import TranscriptEmitter

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from stenograph.errors import InvalidTool
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 from stenograph.model import mend
 
 _encode = msgspec.json.Encoder().encode

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from stenograph.errors import StoreError
-from stenograph.journal.whole_file import write_whole
+from stenograph.whole_file import write_whole
 
 FILE = "marks.jsonl"
 _LONGEST = 4000

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stenograph.archive.block import unpacked
-from stenograph.archive.forgotten import check_not_forgotten
-from stenograph.archive.home import home_of
-from stenograph.archive.schema import open_index
+from stenograph.archive.index.block import unpacked
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.store.forgotten import check_not_forgotten
+from stenograph.archive.store.home import home_of
 from stenograph.errors import RunNotFound
 from stenograph.journal.place import ambiguous
 from stenograph.model.codec import decode

@@ -15,7 +15,7 @@ from stenograph.bundle.spool import Spool
 from stenograph.bundle.tap import LogTap
 from stenograph.bundle.writing import BundleOptions, Extras
 from stenograph.errors import InvalidEvent, SourceError
-from stenograph.journal.guard import Guard
+from stenograph.guard import Guard
 from stenograph.journal.place import DEFAULT_ROOT, Root
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.errors import InvalidEvent
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 from stenograph.logs.formatter import as_json
 from stenograph.session.record import TYPE_KEY, Record, type_name
 from stenograph.session.session import LOG_TYPES, Session

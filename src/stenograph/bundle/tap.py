@@ -13,7 +13,7 @@ import os
 import threading
 from pathlib import Path
 
-from stenograph.journal.guard import Guard
+from stenograph.guard import Guard
 from stenograph.logs.formatter import JsonFormatter
 
 OURS = "stenograph"

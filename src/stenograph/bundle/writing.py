@@ -26,9 +26,9 @@ from stenograph.bundle.readme import readme
 from stenograph.bundle.records import Records
 from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
+from stenograph.clock import utc_text
 from stenograph.errors import InvalidRunId, SourceError
 from stenograph.fold.status import FAILED, Verdict
-from stenograph.journal.clock import utc_text
 from stenograph.journal.place import SUFFIX
 from stenograph.journal.reader import open_source, read_events
 from stenograph.liveness import Liveness

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from stenograph.cli.install import Change, document, our_program, read_settings, replace_file
+from stenograph.cli.commands.install import Change, document, our_program, read_settings, replace_file
 from stenograph.errors import SourceError
 
 NAME = "stenograph"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stenograph.archive.home import Home
-from stenograph.archive.summary import Summary
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.store.home import Home
 from stenograph.errors import StenographError
 from stenograph.evidence.settings import is_initialised
 

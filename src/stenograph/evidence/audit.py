@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import About, Frame, Header, content_of, is_erased
+from stenograph.archive.store.pack import About, Frame, Header, content_of, is_erased
 from stenograph.errors import BadSignature, SourceError
 from stenograph.evidence.anchor import Anchor
 from stenograph.evidence.log import Log

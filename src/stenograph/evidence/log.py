@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stenograph.archive.pack import Damage, Frame, packs_in, scan_frames
+from stenograph.archive.store.pack import Damage, Frame, packs_in, scan_frames
 from stenograph.evidence.checkpoint import Checkpoint
 from stenograph.evidence.merkle import MerkleTree, leaf_hash
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from stenograph.archive.home import Home
+from stenograph.archive.store.home import Home
 from stenograph.errors import InvalidEvidence, StenographError, StoreError
 from stenograph.evidence.anchor import CHECKPOINT
 from stenograph.evidence.checkpoint import checkpoint_of

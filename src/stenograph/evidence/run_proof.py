@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.pack import Header, content_of, is_content
+from stenograph.archive.store.pack import Header, content_of, is_content
 from stenograph.errors import InvalidEvidence, RunNotFound
 from stenograph.evidence.anchor import CHECKPOINT
 from stenograph.evidence.checkpoint import checkpoint_of

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from stenograph import config
-from stenograph.archive.home import Home
+from stenograph.archive.store.home import Home
 from stenograph.errors import SourceError, unreadable
-from stenograph.journal.whole_file import write_whole
+from stenograph.whole_file import write_whole
 
 _FILE = "settings.json"
 _KEY = "evidence.key"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.archive.home import Home
-from stenograph.archive.identity import make_identity
-from stenograph.archive.lock import Lock
-from stenograph.archive.pack import pack_path, packs_in
+from stenograph.archive.store.home import Home
+from stenograph.archive.store.identity import make_identity
+from stenograph.archive.store.lock import Lock
+from stenograph.archive.store.pack import pack_path, packs_in
 from stenograph.errors import HistoryChanged, RunNotFound, StoreError
 from stenograph.evidence.anchor import CHECKPOINT, load_anchor
 from stenograph.evidence.checkpoint import Checkpoint

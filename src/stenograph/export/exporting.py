@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from stenograph.errors import StoreError
 from stenograph.export.exporter import Exporter, SideFile, exporter_named
 from stenograph.fold.losses import LossReport
-from stenograph.journal.whole_file import write_whole
 from stenograph.model.event import Event
 from stenograph.runs.opening import open_run, reader_of
 from stenograph.runs.reader import RunReader
+from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import Masker

@@ -23,8 +23,8 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr, replace
 
+from stenograph.clock import utc_now, utc_text
 from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
-from stenograph.journal.clock import utc_now, utc_text
 from stenograph.journal.fanout import FanOut, SubscriberStats
 from stenograph.journal.file import JournalFile
 from stenograph.journal.group_commit import GroupCommit

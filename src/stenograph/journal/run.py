@@ -19,13 +19,13 @@ from uuid import uuid4
 import msgspec
 
 from stenograph.errors import InvalidEvent, StoreError
+from stenograph.guard import Guard
 from stenograph.journal.fanout import FanOut
-from stenograph.journal.guard import Guard
-from stenograph.journal.jsonable import jsonable
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
 from stenograph.journal.recorder import Durability, Mask, Recorder, RecorderStats
 from stenograph.journal.subscription import Subscription
 from stenograph.journal.tool_call import ToolCall, Write, error_text, wrap
+from stenograph.jsonable import jsonable
 from stenograph.model.block import Block, CommandBlock, Fidelity, StreamBlock, TextBlock
 from stenograph.model.event import Event
 from stenograph.model.ids import check_run_id

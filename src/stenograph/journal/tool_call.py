@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 from stenograph.model.block import Block
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload

@@ -15,9 +15,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from stenograph.errors import InvalidEvent
-from stenograph.journal.forked import survives_fork
-from stenograph.journal.guard import Guard
-from stenograph.journal.jsonable import jsonable
+from stenograph.forked import survives_fork
+from stenograph.guard import Guard
+from stenograph.jsonable import jsonable
 from stenograph.model import ids
 from stenograph.model.event import Event
 from stenograph.model.moment import moment_of

@@ -14,7 +14,7 @@ from typing import IO, Any
 import msgspec
 
 from stenograph.errors import StoreError
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 from stenograph.model import mend
 
 _encode = msgspec.json.Encoder().encode

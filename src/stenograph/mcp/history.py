@@ -79,7 +79,7 @@ class History:
     @property
     def _archive(self) -> Archive:
         """The archive, opened anew when its index is another file: it was rebuilt."""
-        from stenograph.archive.home import home_of
+        from stenograph.archive.store.home import home_of
         from stenograph.runs.archive import open_archive
 
         file = None
@@ -157,7 +157,7 @@ class History:
         self, named: frozenset[str], *, run: str, start: int, offset: int, max_chars: int,
         types: list[str] | None = None,
     ) -> str:  # fmt: skip
-        from stenograph.archive.words import event_text
+        from stenograph.archive.index.words import event_text
 
         run_id = self._earlier(run, named)
         pieces: list[str] = []

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.index.words import event_text
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.schema import open_index
-from stenograph.archive.words import event_text
 from stenograph.fold.actions import Change, action
 from stenograph.fold.calls import CallPair
 from stenograph.fold.prices import Cost, Prices, Terms

@@ -18,12 +18,12 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from stenograph.archive.index_writer import IndexWriter
-from stenograph.archive.indexing import Indexer
-from stenograph.archive.kept_file import KeptFile
-from stenograph.archive.pack import About
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.indexing import Indexer
+from stenograph.archive.index.schema import open_index
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.schema import open_index
+from stenograph.archive.store.kept_file import KeptFile
+from stenograph.archive.store.pack import About
 from stenograph.bundle.container import Container
 from stenograph.bundle.manifest import NAME, read_manifest
 from stenograph.bundle.writing import EVENTS

@@ -6,7 +6,7 @@ anywhere: of the quarters that it cuts, single rows are taken.
 
 from __future__ import annotations
 
-from stenograph.archive.tables import QUARTER_HOUR
+from stenograph.archive.index.tables import QUARTER_HOUR
 from stenograph.query.period import Period
 
 

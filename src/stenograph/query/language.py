@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from stenograph.archive.words import parts_of_name, spaced
+from stenograph.archive.index.words import parts_of_name, spaced
 from stenograph.errors import InvalidQuery
 
 DEEPEST = 50

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from stenograph.archive.index.tables import MS_PER_ID
+from stenograph.archive.index.words import event_text
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.tables import MS_PER_ID
-from stenograph.archive.words import event_text
 from stenograph.errors import InvalidQuery
 from stenograph.model import Event
 from stenograph.query.language import Query

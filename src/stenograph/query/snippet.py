@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from stenograph.archive.words import spaced
+from stenograph.archive.index.words import spaced
 from stenograph.query.language import Phrase
 
 BEFORE, AFTER = 60, 140

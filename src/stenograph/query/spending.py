@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from stenograph.archive.tables import LONG_INPUT, NANODOLLARS
+from stenograph.archive.index.tables import LONG_INPUT, NANODOLLARS
 from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
 from stenograph.model.payload import TOKEN_COUNTS

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from stenograph.archive.tables import QUARTER_HOUR
+from stenograph.archive.index.tables import QUARTER_HOUR
 from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from stenograph.archive.index.tables import MS_PER_ID
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.tables import MS_PER_ID
 from stenograph.errors import InvalidQuery
 from stenograph.fold.actions import action
 from stenograph.query.language import Phrase, parse_query

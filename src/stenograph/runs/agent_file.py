@@ -73,7 +73,7 @@ class AgentFileRun:
 
     def _setting(self) -> Setting:
         """What the beginning of the file tells, as the archive takes it."""
-        from stenograph.archive.witness import agent_of
+        from stenograph.archive.keep.witness import agent_of
 
         identity = identity_of(self._found, address_of(self._path)[1])
         return Setting(

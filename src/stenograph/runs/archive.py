@@ -9,16 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
-from stenograph.archive.damage import readable_index
-from stenograph.archive.home import home_of
 from stenograph.archive.reader import IndexReader
+from stenograph.archive.store.damage import readable_index
+from stenograph.archive.store.home import home_of
 from stenograph.runs.rows import Row, Rows, distinct
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from stenograph.archive.identity import ArchiveIdentity
-    from stenograph.archive.summary import Summary
+    from stenograph.archive.keep.summary import Summary
+    from stenograph.archive.store.identity import ArchiveIdentity
     from stenograph.query.runs import RunLine
     from stenograph.query.scope import Scope
     from stenograph.query.search import Hit
@@ -159,7 +159,7 @@ class Archive:
 
         Without `version`, the newest of each. Raises `RunNotFound`, and `StoreError` rather than write over a file.
         """
-        from stenograph.archive.originals import give_back
+        from stenograph.archive.store.originals import give_back
 
         with self.reading() as reader:
             return give_back(reader, reader.find_run(run_id)[1], Path(folder), version)
@@ -180,8 +180,8 @@ class Archive:
         is the home folder of the agents, `agents` their names, `paths` folders instead of theirs; `rebuild` makes the
         index anew. Raises `StoreError` when the archive cannot be written.
         """
-        from stenograph.archive.store import Store
-        from stenograph.archive.sync import sync
+        from stenograph.archive.keep.sync import sync
+        from stenograph.archive.writer import Store
         from stenograph.evidence.after_sync import checkpoint_after
         from stenograph.runs.syncing import wanted_roots
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.archive.damage import readable_index
-from stenograph.archive.home import Home
-from stenograph.archive.kept_file import KeptBytes
 from stenograph.archive.reader import IndexReader
+from stenograph.archive.store.damage import readable_index
+from stenograph.archive.store.home import Home
+from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.errors import InvalidTarget, RunNotFound, SourceError
 from stenograph.fold.open_ends import OpenEnds
 from stenograph.fold.status import Life

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.copies import copies_of, runs_containing
-from stenograph.archive.damage import readable_index
-from stenograph.archive.forgetting import Removal, forget, paths_to_delete
-from stenograph.archive.forgotten import ForgottenRun, read_forgotten
-from stenograph.archive.home import Home
-from stenograph.archive.pack import About
+from stenograph.archive.keep.walk import JOURNALS
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.store import Store
-from stenograph.archive.walk import JOURNALS
+from stenograph.archive.store.copies import copies_of, runs_containing
+from stenograph.archive.store.damage import readable_index
+from stenograph.archive.store.forgetting import Removal, forget, paths_to_delete
+from stenograph.archive.store.forgotten import ForgottenRun, read_forgotten
+from stenograph.archive.store.home import Home
+from stenograph.archive.store.pack import About
+from stenograph.archive.writer import Store
 from stenograph.journal.place import storage_root
 from stenograph.query.period import period_of
 

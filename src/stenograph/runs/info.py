@@ -17,7 +17,7 @@ from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import TOKEN_COUNTS, LifecyclePayload, MessagePayload, UsagePayload
 
 if TYPE_CHECKING:
-    from stenograph.archive.identity import ArchiveIdentity
+    from stenograph.archive.store.identity import ArchiveIdentity
     from stenograph.fold.prices import Prices
     from stenograph.query.runs import RunLine
 
@@ -152,7 +152,7 @@ class _Facts:
             self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 
     def info(self, prices: Prices, setting: Setting) -> RunInfo:
-        from stenograph.archive.witness import agent_of
+        from stenograph.archive.keep.witness import agent_of
         from stenograph.query.runs import title_of
 
         totals, verdict = self._counter.totals(), self._status.verdict(setting.life())

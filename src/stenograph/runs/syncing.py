@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stenograph import config
-from stenograph.archive.home import Home
-from stenograph.archive.walk import Root, roots_of
+from stenograph.archive.keep.walk import Root, roots_of
+from stenograph.archive.store.home import Home
 from stenograph.errors import SourceError, StoreError
 from stenograph.journal.place import ENVIRONMENT as STORAGE
 

@@ -231,8 +231,8 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     if index is not None:
         index.close()
     if not known:
-        from stenograph.archive.forgotten import check_not_forgotten
-        from stenograph.archive.home import home_of
+        from stenograph.archive.store.forgotten import check_not_forgotten
+        from stenograph.archive.store.home import home_of
 
         check_not_forgotten(home_of(home).forgotten, prefix)
         raise no_run(text, root, home)
@@ -243,8 +243,8 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
 
 def find_archived(text: str, home: Path | None = None) -> RunKind:
     """A run of the archive alone: by its id or the unique beginning of it, or by how new it is."""
-    from stenograph.archive.damage import readable_index
     from stenograph.archive.reader import IndexReader
+    from stenograph.archive.store.damage import readable_index
 
     with readable_index():
         index = IndexReader(home)
@@ -262,8 +262,8 @@ def find_archived(text: str, home: Path | None = None) -> RunKind:
 
 def _index(home: Path | None, *, is_needed: bool) -> IndexReader | None:
     """The index; None where there is none, or none that can be read when a journal was found anyway."""
-    from stenograph.archive.damage import readable_index
     from stenograph.archive.reader import IndexReader
+    from stenograph.archive.store.damage import readable_index
 
     try:
         with readable_index():

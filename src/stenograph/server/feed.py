@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-from stenograph.archive.home import Home
+from stenograph.archive.store.home import Home
 from stenograph.watch import FolderWatch
 
 

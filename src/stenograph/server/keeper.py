@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 
-from stenograph.archive.home import Home
+from stenograph.archive.store.home import Home
 
 _AGAIN = 5.0
 """Seconds until a keeper that ended is started again."""

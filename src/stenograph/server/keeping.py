@@ -7,9 +7,9 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from stenograph.archive.home import home_of
-from stenograph.archive.summary import Summary
-from stenograph.archive.watching import watch
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.watching import watch
+from stenograph.archive.store.home import home_of
 from stenograph.errors import ArchiveLocked, StenographError
 from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.runs.syncing import wanted_roots

@@ -10,8 +10,8 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stenograph.archive.index.words import event_text
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.words import event_text
 from stenograph.query.language import parse_query
 from stenograph.query.snippet import Snippet, Snippets
 from stenograph.render.figures import clock, counted, when

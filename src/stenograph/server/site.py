@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stenograph.archive.home import Home
 from stenograph.archive.reader import IndexReader
+from stenograph.archive.store.home import Home
 from stenograph.errors import RunNotFound
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import run_line

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from stenograph.journal.forked import survives_fork
+from stenograph.forked import survives_fork
 
 log = logging.getLogger("stenograph.session")
 

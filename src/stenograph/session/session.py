@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from msgspec import Struct
 
 from stenograph.errors import InvalidEvent, StoreClosed
-from stenograph.journal.forked import survives_fork
+from stenograph.forked import survives_fork
 from stenograph.session.bus import Bus
 from stenograph.session.events import PromptExecuted, PromptRendered, ToolInvoked
 from stenograph.session.record import is_record

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stenograph.errors import StoreError, unreadable
-from stenograph.journal.forked import survives_fork
+from stenograph.forked import survives_fork
 from stenograph.journal.lines import LineReader, last_newline
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

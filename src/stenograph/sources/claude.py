@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from stenograph.errors import SourceError
-from stenograph.formats.claude_code import agent_link, agent_meta
+from stenograph.formats.claude_code.format import agent_link, agent_meta
 from stenograph.sources.detection import Detection
 from stenograph.sources.files import Open, open_regular
 from stenograph.sources.layout import Detect, Layout, Member, is_name

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_server import Turn, answer
-from stenograph.adapters.evaluation import Call
+from stenograph.adapters.evaluations.evaluation import Call
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.openai.chunks import joined
 from stenograph.adapters.openai.config import OpenAIModelConfig

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from archive_cases import claude_line, rows, session_path, synced, whole_index, written
-from stenograph.archive.home import home_of
-from stenograph.archive.old_run import MADE_OF_EVENTS
-from stenograph.archive.store import Store
+from stenograph.archive.keep.old_run import MADE_OF_EVENTS
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.journal.recorder import Recorder
 from stenograph.model.payload import ToolPayload
 

@@ -13,7 +13,7 @@ import pytest
 from archive_cases import rows, synced, whole_index
 from opencode_database import create_tables, insert
 from stenograph.archive import IndexReader
-from stenograph.archive.originals import give_back
+from stenograph.archive.store.originals import give_back
 from stenograph.sources.layouts import LAYOUTS
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode" / "text" / "input.jsonl"

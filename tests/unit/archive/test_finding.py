@@ -11,12 +11,12 @@ from pathlib import Path
 
 from archive_cases import claude_line, rows, session_path, synced, written
 from opencode_database import create_tables, insert
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.summary import Summary
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import NOT_NAMED_SO, Root, roots_of
-from stenograph.archive.watching import SAFETY_NET, watch
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import NOT_NAMED_SO, Root, roots_of
+from stenograph.archive.keep.watching import SAFETY_NET, watch
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

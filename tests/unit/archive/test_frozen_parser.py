@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stenograph.archive.block import line_of
-from stenograph.archive.file_reading import FileReading
-from stenograph.archive.frozen_parser import UnknownState, freeze, thaw
-from stenograph.archive.pack import About
+from stenograph.archive.index.block import line_of
+from stenograph.archive.keep.file_reading import FileReading
+from stenograph.archive.keep.frozen_parser import UnknownState, freeze, thaw
+from stenograph.archive.store.pack import About
 from stenograph.formats.registry import formats
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from archive_cases import rows
-from stenograph.archive.home import home_of
-from stenograph.archive.store import Store
-from stenograph.archive.summary import Summary
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.sources.conversion import convert
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.archive.event_ids import EventIds
-from stenograph.archive.index_writer import IndexWriter
-from stenograph.archive.schema import open_index
-from stenograph.archive.tables import MS_PER_ID
+from stenograph.archive.index.event_ids import EventIds
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.index.tables import MS_PER_ID
 from strategies import examples
 
 FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"

@@ -13,8 +13,8 @@ import pytest
 
 from archive_cases import SESSION, THREAD, rows, session_path, synced, thread_path, written
 from opencode_database import create_tables, insert
-from stenograph.adapters.command_recording import CommandRecording
-from stenograph.adapters.output import Output
+from stenograph.adapters.commands.command_recording import CommandRecording
+from stenograph.adapters.commands.output import Output
 from stenograph.cli import main
 
 AT = "2026-11-15T19:13:00.000Z"

@@ -22,9 +22,9 @@ from archive_cases import (
     written,
 )
 from stenograph.archive import IndexReader
-from stenograph.archive.home import home_of
-from stenograph.archive.originals import give_back
-from stenograph.archive.store import Store
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.originals import give_back
+from stenograph.archive.writer import Store
 from stenograph.errors import ArchiveLocked, RunNotFound, SourceError, StoreError
 
 

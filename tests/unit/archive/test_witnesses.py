@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, written
-from stenograph.archive.home import home_of
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.untold import UntoldEvents
+from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.reader import IndexReader
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.untold import UntoldEvents
-from stenograph.archive.walk import roots_of
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.fold import messages
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder

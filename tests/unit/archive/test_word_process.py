@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stenograph.archive.text_mill import TextMill
-from stenograph.archive.word_process import WordProcess, all_searchable
+from stenograph.archive.index.text_mill import TextMill
+from stenograph.archive.index.word_process import WordProcess, all_searchable
 
 TEXTS = ["parseHttpRequest 修复 bug".encode(), b"", b"plain", "é ".encode() * 200_000, b"aB" * 200_000]
 

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from stenograph.archive.words import camel_parts, event_text, parts_of_name, searchable, spaced
+from stenograph.archive.index.words import camel_parts, event_text, parts_of_name, searchable, spaced
 from stenograph.model import Event, MessagePayload, SystemPayload, ThinkingBlock, ToolPayload
 from stenograph.query.language import parse_query
 

@@ -16,7 +16,7 @@ import pytest
 
 from stenograph import Recorder, start_run
 from stenograph.adapters.capture import Capture
-from stenograph.adapters.model_wire import ModelWire
+from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.bundle import BundleOptions, BundleRecording, DebugBundle, debug_bundle
 from stenograph.errors import InvalidEvent
 from stenograph.logs import TranscriptEmitter

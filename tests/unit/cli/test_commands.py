@@ -18,7 +18,7 @@ def test_every_command_has_a_module() -> None:
     from importlib import import_module
 
     for name, summary in COMMANDS.items():
-        command = import_module(f"stenograph.cli.{name}").command
+        command = import_module(f"stenograph.cli.commands.{name}").command
         assert command.name == name
         assert command.get_short_help_str(200) == summary
 

@@ -17,8 +17,8 @@ import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, thread_path, written
 from stenograph import Recorder
-from stenograph.archive.lock import Lock
-from stenograph.cli import install
+from stenograph.archive.store.lock import Lock
+from stenograph.cli.commands import install
 
 Steno = Callable[..., Any]
 WEEK = 7 * 24 * 3600

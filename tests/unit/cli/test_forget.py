@@ -11,9 +11,9 @@ import pytest
 
 from archive_cases import claude_line, rows, session_path, subagent_path, whole_index, written
 from canary import places_of
-from stenograph.archive.home import home_of
 from stenograph.archive.marks import MarkChange, add_mark, read_marks
-from stenograph.archive.store import Store
+from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 
 Steno = Callable[..., Any]
 ONE, TWO = "0f1e2d3c-4b5a-4978-8695-000000000001", "0f1e2d3c-4b5a-4978-8695-000000000002"

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stenograph.cli.install import HOOKS, _install
+from stenograph.cli.commands.install import HOOKS, _install
 from strategies import examples
 
 Steno = Callable[..., Any]
@@ -287,7 +287,7 @@ def test_it_does_not_need_a_steno_on_the_path(tmp_path: Path) -> None:
     code = f"""
         import sys
         sys.executable = {str(tmp_path / "python")!r}
-        from stenograph.cli.install import _our_command
+        from stenograph.cli.commands.install import _our_command
         print(_our_command())
     """
     import textwrap

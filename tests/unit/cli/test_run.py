@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.adapters.agent_program import PROGRAMS, STREAMS, SessionSearch, agent_of
-from stenograph.adapters.output import LONGEST, Output
+from stenograph.adapters.commands.agent_program import PROGRAMS, STREAMS, SessionSearch, agent_of
+from stenograph.adapters.commands.output import LONGEST, Output
 from stenograph.formats.base import Identity
 from stenograph.formats.registry import formats
 from stenograph.sources.layouts import LAYOUTS

@@ -15,8 +15,8 @@ import pytest
 import zstandard
 
 from archive_cases import claude_line, session_path, synced, written
-from stenograph.archive.home import home_of
-from stenograph.archive.pack import Damage, Frame, content_of, pack_path, packs_in, scan_frames
+from stenograph.archive.store.home import home_of
+from stenograph.archive.store.pack import Damage, Frame, content_of, pack_path, packs_in, scan_frames
 from stenograph.evidence.anchor import load_anchor
 from stenograph.evidence.audit import Verdict, audit
 from stenograph.evidence.keys import load_signer, make_key

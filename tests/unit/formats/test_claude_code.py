@@ -9,7 +9,7 @@ import pytest
 
 from stenograph.fold import pair_calls
 from stenograph.formats.base import Context, Report
-from stenograph.formats.claude_code import SPEC, agent_link, agent_meta, detect, identify
+from stenograph.formats.claude_code.format import SPEC, agent_link, agent_meta, detect, identify
 from stenograph.model import (
     AttachmentBlock,
     Event,

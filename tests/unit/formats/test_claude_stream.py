@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stenograph.formats.base import Context, Report
-from stenograph.formats.claude_stream import SPEC, detect, identify
+from stenograph.formats.claude_stream.format import SPEC, detect, identify
 from stenograph.model import Event, TextBlock, ThinkingBlock, ToolUseBlock
 
 RUN = "83caaddb-cd38-4e8f-bea2-7f079d64162c"

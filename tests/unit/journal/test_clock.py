@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stenograph.journal import clock
+from stenograph import clock
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from stenograph.journal import guard as guard_module
-from stenograph.journal.guard import Guard
+from stenograph import guard as guard_module
+from stenograph.guard import Guard
 
 
 def fail() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 
 
 class Colour(enum.Enum):

@@ -12,9 +12,9 @@ import pytest
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from archive_of_goldens import copy_case
 from stenograph.archive import IndexReader, home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.writer import Store
 from stenograph.fold import UsageCounter, usage_totals
 from stenograph.fold.prices import Cost
 from stenograph.query.archive_database import views_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.archive.words import searchable
+from stenograph.archive.index.words import searchable
 from stenograph.errors import InvalidQuery
 from stenograph.query.language import parse_query
 from stenograph.query.snippet import Snippets

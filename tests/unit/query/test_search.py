@@ -10,7 +10,7 @@ import pytest
 
 from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
 from stenograph.archive import IndexReader
-from stenograph.archive.words import event_text, searchable
+from stenograph.archive.index.words import event_text, searchable
 from stenograph.model import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload

@@ -12,7 +12,7 @@ import pytest
 
 from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, each_call_once, make_archive
 from stenograph.archive import IndexReader
-from stenograph.archive.words import event_text
+from stenograph.archive.index.words import event_text
 from stenograph.errors import InvalidQuery
 from stenograph.fold import action, messages, pair_calls, usage_totals
 from stenograph.model import Event

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from archive_of_goldens import GOLDEN, converted, copy_case, copy_sessions, each_call_once, make_archive
 from stenograph.archive import IndexReader, home_of
-from stenograph.archive.store import Store
-from stenograph.archive.sync import sync
-from stenograph.archive.walk import Root
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
+from stenograph.archive.writer import Store
 from stenograph.fold import Usage, usage_totals
 from stenograph.model import Event
 from stenograph.query.period import Period

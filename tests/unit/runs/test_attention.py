@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
-from stenograph.archive.home import home_of
+from stenograph.archive.store.home import home_of
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.info import RunInfo

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from served import KINDS
-from stenograph.archive.home import home_of
-from stenograph.archive.schema import open_index
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.store.home import home_of
 from stenograph.server.site import Site
 from stenograph.server.stream import TOO_FAR, Following, cursor_of
 

@@ -16,11 +16,11 @@ from stenograph.adapters.capture import Target
 from stenograph.adapters.claude_agent_sdk.bridge import SERVER, server_of, tool_names
 from stenograph.adapters.claude_agent_sdk.config import ClaudeAgentSDKClientConfig
 from stenograph.adapters.claude_agent_sdk.conversation import Conversation
-from stenograph.adapters.collector import TranscriptCollector
+from stenograph.adapters.following.collector import TranscriptCollector
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
 from stenograph.errors import AgentError, AgentTimeout, MissingExtra
-from stenograph.journal.guard import Guard
+from stenograph.guard import Guard
 from stenograph.journal.recorder import Recorder
 from stenograph.journal.tool_call import error_text
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked

@@ -15,7 +15,7 @@ import msgspec
 from stenograph.adapters.codex_app_server.process import ServerProcess
 from stenograph.adapters.codex_app_server.wire import Direction
 from stenograph.errors import AgentError, AgentTimeout
-from stenograph.journal.jsonable import jsonable
+from stenograph.jsonable import jsonable
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from stenograph.adapters.capture import Capture, Target
 from stenograph.adapters.codex_app_server.wire import Direction, WireLog, wrapped
+from stenograph.clock import utc_now
+from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
 from stenograph.formats.codex_app_server import CodexAppServerFormat
-from stenograph.journal.clock import utc_now
-from stenograph.journal.forked import survives_fork
-from stenograph.journal.guard import Guard
+from stenograph.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json
 from stenograph.model import mend

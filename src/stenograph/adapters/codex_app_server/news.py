@@ -13,7 +13,7 @@ from stenograph.adapters.codex_app_server.emitter import ADAPTER
 from stenograph.adapters.prompt import Prompt
 from stenograph.fold.calls import CallPairs
 from stenograph.fold.usage import UsageCounter
-from stenograph.journal.guard import Guard
+from stenograph.guard import Guard
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked

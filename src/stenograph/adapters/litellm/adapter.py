@@ -6,12 +6,12 @@ import logging
 from typing import Any
 
 from stenograph.adapters.capture import Target
+from stenograph.adapters.evaluations.tool_loop import Ask, Asking, Steps, adrive, check_sync, drive
 from stenograph.adapters.extra import needing
 from stenograph.adapters.litellm.config import LiteLLMModelConfig
 from stenograph.adapters.openai.chat import ChatWording
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
-from stenograph.adapters.tool_loop import Ask, Asking, Steps, adrive, check_sync, drive
 from stenograph.session import Session
 
 

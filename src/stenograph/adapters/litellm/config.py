@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stenograph.adapters.model_config import ModelConfig
+from stenograph.adapters.evaluations.model_config import ModelConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

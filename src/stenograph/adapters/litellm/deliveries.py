@@ -15,8 +15,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.model_api.recent import Recent
-from stenograph.journal.forked import survives_fork
+from stenograph.forked import survives_fork
+from stenograph.formats.shared.model_api.recent import Recent
 
 HOLD = 1.0
 """Seconds that a call may be held back."""

@@ -11,10 +11,10 @@ import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
 from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.litellm.deliveries import Deliveries
-from stenograph.adapters.model_wire import ModelWire
-from stenograph.formats.model_api.recent import Recent
-from stenograph.journal.guard import Guard
+from stenograph.formats.shared.model_api.recent import Recent
+from stenograph.guard import Guard
 from stenograph.session import Session
 from stenograph.threads import ThreadTranscripts
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from stenograph.adapters.capture import Capture, Target
-from stenograph.adapters.model_wire import ModelWire
+from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.openai.tee import tee_class
 from stenograph.errors import AgentError
 from stenograph.session import Session

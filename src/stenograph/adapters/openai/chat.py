@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from stenograph.adapters.evaluation import Call
+from stenograph.adapters.evaluations.evaluation import Call
+from stenograph.adapters.evaluations.tool_loop import Said
 from stenograph.adapters.openai.chunks import joined
 from stenograph.adapters.prompt import Prompt
 from stenograph.adapters.tool import Tool
-from stenograph.adapters.tool_loop import Said
 
 
 class ChatWording:

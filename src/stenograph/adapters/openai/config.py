@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stenograph.adapters.model_config import ModelConfig
+from stenograph.adapters.evaluations.model_config import ModelConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.adapters.evaluation import Call
+from stenograph.adapters.evaluations.evaluation import Call
+from stenograph.adapters.evaluations.tool_loop import Said
 from stenograph.adapters.prompt import Prompt
 from stenograph.adapters.tool import Tool
-from stenograph.adapters.tool_loop import Said
 
 _LAST = ("response.completed", "response.failed", "response.incomplete")
 

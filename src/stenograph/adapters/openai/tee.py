@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
-from stenograph.adapters.model_wire import ModelWire, decoded
-from stenograph.formats.model_api.envelope import api_of_path, sse_records
-from stenograph.journal.guard import Guard
+from stenograph.adapters.evaluations.model_wire import ModelWire, decoded
+from stenograph.formats.shared.model_api.envelope import api_of_path, sse_records
+from stenograph.guard import Guard
 
 _APIS = ("chat", "responses")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.content import blocks_of
-from stenograph.formats.loose import small, string
+from stenograph.formats.shared.content import blocks_of
+from stenograph.formats.shared.loose import small, string
 from stenograph.model.block import AttachmentBlock, Block, TextBlock
 from stenograph.model.payload import ToolPayload
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.formats.acp.message import Message, message_of
 from stenograph.formats.base import Identity
-from stenograph.formats.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, first_told
 
 
 def detect(records: Sequence[Any], path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from stenograph.formats.loose import time_text
+from stenograph.formats.shared.loose import time_text
 from stenograph.model.codec import REFUSALS
 
 _BY_CLIENT = {"c2a": True, "out": True, "client": True, "a2c": False, "in": False, "agent": False}

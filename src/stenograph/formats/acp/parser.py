@@ -23,8 +23,8 @@ from stenograph.formats.acp.note import note_of
 from stenograph.formats.acp.session import Session, Sessions, Speech, Where
 from stenograph.formats.acp.usage import usage_of
 from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.content import blocks_of, texts_of
-from stenograph.formats.loose import small, string
+from stenograph.formats.shared.content import blocks_of, texts_of
+from stenograph.formats.shared.loose import small, string
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload
 
 _METHODS = ("session/", "fs/", "terminal/", "elicitation/", "_")

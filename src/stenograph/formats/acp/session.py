@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from stenograph.formats.acp.call import Call
 from stenograph.formats.base import Context, run_id_of
-from stenograph.formats.content import blocks_of
-from stenograph.formats.loose import string
+from stenograph.formats.shared.content import blocks_of
+from stenograph.formats.shared.loose import string
 from stenograph.model.block import Block, TextBlock, ThinkingBlock
 from stenograph.model.event import Origin
 

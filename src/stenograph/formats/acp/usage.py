@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.loose import string, tokens
+from stenograph.formats.shared.loose import string, tokens
 from stenograph.model.payload import Scope, UsagePayload
 
 _LAST_CALL_ONLY = {"OpenCode"}

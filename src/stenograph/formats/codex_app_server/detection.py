@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.codex_app_server.message import Message, message_of
-from stenograph.formats.loose import a_dict, first_str
+from stenograph.formats.shared.loose import a_dict, first_str
 
 _OURS = ("thread/", "turn/", "item/", "codex/event/", "rawResponse", "remoteControl/")
 """Methods that no other protocol of this shape (MCP, ACP, LSP) has."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from stenograph.formats.codex_rollout.content import result_of, thinking_of
 from stenograph.formats.codex_rollout.outcome import failure
-from stenograph.formats.content import blocks_of
+from stenograph.formats.shared.content import blocks_of
 from stenograph.model.block import Block, Fidelity, TextBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 

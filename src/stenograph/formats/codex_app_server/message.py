@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from stenograph.formats.loose import FAR, time_text
+from stenograph.formats.shared.loose import FAR, time_text
 
 _SERVER_REQUESTS = {
     "item/commandExecution/requestApproval",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.codex_app_server.item import text
-from stenograph.formats.loose import small
+from stenograph.formats.shared.loose import small
 from stenograph.model.payload import ErrorPayload, SystemPayload
 
 _FAMILIES = {

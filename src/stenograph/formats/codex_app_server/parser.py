@@ -27,9 +27,9 @@ from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, 
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
 from stenograph.formats.codex_rollout.usage import answer_id
-from stenograph.formats.content import seen_by_us
-from stenograph.formats.loose import small, time_text
-from stenograph.formats.tool_definitions import ToolDefinitions
+from stenograph.formats.shared.content import seen_by_us
+from stenograph.formats.shared.loose import small, time_text
+from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 

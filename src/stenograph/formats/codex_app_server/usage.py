@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.codex_rollout.usage import usage_of as rollout_usage_of
-from stenograph.formats.loose import tokens
+from stenograph.formats.shared.loose import tokens
 from stenograph.model.payload import Scope, UsagePayload
 
 _SPELLINGS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.content import blocks_of, text_of_part
-from stenograph.formats.loose import string
+from stenograph.formats.shared.content import blocks_of, text_of_part
+from stenograph.formats.shared.loose import string
 from stenograph.model.block import Block, TextBlock, ThinkingBlock
 
 

@@ -8,10 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from stenograph.formats import tools, turns
-from stenograph.formats.arguments import arguments_of
-from stenograph.formats.attachment import attachment
 from stenograph.formats.base import Context, FormatSpec, LineFormat
-from stenograph.formats.call import call_of
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
@@ -20,9 +17,12 @@ from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
 from stenograph.formats.codex_rollout.usage import answer_id, usage_of
-from stenograph.formats.content import blocks_of, texts_of
-from stenograph.formats.loose import small, string, tokens
-from stenograph.formats.tool_definitions import ToolDefinitions
+from stenograph.formats.shared.arguments import arguments_of
+from stenograph.formats.shared.attachment import attachment
+from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.content import blocks_of, texts_of
+from stenograph.formats.shared.loose import small, string, tokens
+from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 

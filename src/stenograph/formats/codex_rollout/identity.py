@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity, run_id_of
 from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
-from stenograph.formats.loose import a_dict, first_told, string
+from stenograph.formats.shared.loose import a_dict, first_told, string
 
 _FILE_NAME = re.compile(
     r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<thread>[0-9a-f]{8}-[0-9a-f-]{27})(?:_[0-9a-f-]+)?[^/\\]*$"

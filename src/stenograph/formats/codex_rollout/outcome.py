@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
-from stenograph.formats.content import texts_of
-from stenograph.formats.loose import string
+from stenograph.formats.shared.content import texts_of
+from stenograph.formats.shared.loose import string
 
 _FAILURES = {"failed", "declined"}
 

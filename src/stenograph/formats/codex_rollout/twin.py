@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
-from stenograph.formats.loose import string
+from stenograph.formats.shared.loose import string
 from stenograph.model.event import Origin
 
 TWINS = {"user_message", "agent_message", "agent_reasoning"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.loose import tokens
+from stenograph.formats.shared.loose import tokens
 from stenograph.model.ids import is_unique
 from stenograph.model.payload import Scope, UsagePayload
 

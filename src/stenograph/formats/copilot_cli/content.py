@@ -5,10 +5,10 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from stenograph.formats.arguments import arguments_of
-from stenograph.formats.content import blocks_of
 from stenograph.formats.copilot_cli.record import Data, Failure, Permission, Place, Result, Usage
-from stenograph.formats.loose import small, string, tokens
+from stenograph.formats.shared.arguments import arguments_of
+from stenograph.formats.shared.content import blocks_of
+from stenograph.formats.shared.loose import small, string, tokens
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, SystemPayload, ToolPayload, UsagePayload
 

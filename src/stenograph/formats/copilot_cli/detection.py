@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
-from stenograph.formats.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, first_told
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 

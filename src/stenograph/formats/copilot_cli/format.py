@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.call import call_of
 from stenograph.formats.copilot_cli import content
 from stenograph.formats.copilot_cli.record import Data, Record, Usage, record_from
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
-from stenograph.formats.loose import small, string, time_text
+from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.loose import small, string, time_text
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
 

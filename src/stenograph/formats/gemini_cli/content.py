@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.attachment import attachment
-from stenograph.formats.loose import a_dict, a_str, dicts, first_str
-from stenograph.formats.verbatim import verbatim
+from stenograph.formats.shared.attachment import attachment
+from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
+from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import (
     Block,
     Fidelity,

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from stenograph.formats import tools
 from stenograph.formats.base import Context, FormatSpec, LineFormat
-from stenograph.formats.call import call_of
 from stenograph.formats.gemini_cli.content import (
     answer_blocks,
     block_of,
@@ -23,7 +22,8 @@ from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
 from stenograph.formats.gemini_cli.told import Told
-from stenograph.formats.loose import a_dict, first_str
+from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.loose import a_dict, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 

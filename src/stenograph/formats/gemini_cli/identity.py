@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import Identity
 from stenograph.formats.gemini_cli.content import calls_of, texts_of
-from stenograph.formats.loose import a_dict, dicts, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
 _WORKSPACE = re.compile(

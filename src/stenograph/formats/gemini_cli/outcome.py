@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from stenograph.formats.gemini_cli.content import EMITTED, block_of, parts_of, response_of
-from stenograph.formats.loose import a_dict, a_list, a_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ToolPayload
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from stenograph.formats.digest import digest_of
 from stenograph.formats.gemini_cli.content import squeezed
+from stenograph.formats.shared.digest import digest_of
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import UsagePayload
 

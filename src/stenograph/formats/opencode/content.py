@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from stenograph.formats.attachment import attachment
-from stenograph.formats.loose import a_dict, a_list, a_str, dollars, first_str
-from stenograph.formats.verbatim import verbatim
+from stenograph.formats.shared.attachment import attachment
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dollars, first_str
+from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 from stenograph.model.payload import ErrorPayload, ToolPayload, UsagePayload
 

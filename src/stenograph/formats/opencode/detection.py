@@ -7,11 +7,11 @@ from typing import Any
 
 from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.loose import a_dict, a_list, a_str, first_str
 from stenograph.formats.opencode.export import is_export, session_id_of
 from stenograph.formats.opencode.format import OpenCodeFormat, model_name
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.opencode.sessions import NAME
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, first_str
 
 _PREFIXES = {"session": "ses", "message": "msg", "part": "prt", "event": "evt"}
 

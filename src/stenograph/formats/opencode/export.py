@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from stenograph.formats.loose import a_dict, a_list, a_str, dicts
 from stenograph.formats.opencode.row import Row, hints_of, nested
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 
 _FACTS = {"directory", "projectID", "version", "slug", "title"}
 

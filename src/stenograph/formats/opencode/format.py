@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.base import Context
-from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import error_of, facts_of, stamp
 from stenograph.formats.opencode.export import exported_rows, is_export
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.row import Row, hints_of, rows_of
 from stenograph.formats.opencode.sessions import NAME, Session, Sessions
+from stenograph.formats.shared.loose import a_dict, a_str
 from stenograph.model.codec import REFUSALS
 
 _SESSION_FACTS = ("title", "directory", "version", "agent", "model", "parent_id", "share_url", "revert")

@@ -13,9 +13,6 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.call import call_of
-from stenograph.formats.digest import digest_of
-from stenograph.formats.loose import a_dict, a_str
 from stenograph.formats.opencode.content import (
     EMITTED,
     error_of,
@@ -26,6 +23,9 @@ from stenograph.formats.opencode.content import (
     thinking_of,
     usage_of,
 )
+from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.digest import digest_of
+from stenograph.formats.shared.loose import a_dict, a_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import MessagePayload, SystemPayload
 

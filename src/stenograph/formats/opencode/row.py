@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.loose import a_dict, a_str
+from stenograph.formats.shared.loose import a_dict, a_str
 
 TABLES = ("session", "message", "part")
 _EVENTS = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.discovery import UNKNOWN
-from stenograph.archive.walk import Refused, Root, agent_names, path_text, walk
+from stenograph.archive.keep.discovery import UNKNOWN
+from stenograph.archive.keep.walk import Refused, Root, agent_names, path_text, walk
 from stenograph.query.doctor.report import AgentState
 
 _SPAWNING = ("Task", "Agent")

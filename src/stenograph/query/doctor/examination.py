@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from stenograph.archive.home import Home
-from stenograph.archive.schema import open_index
-from stenograph.archive.walk import Refused, Root
+from stenograph.archive.index.schema import open_index
+from stenograph.archive.keep.walk import Refused, Root
+from stenograph.archive.store.home import Home
 from stenograph.errors import RunNotFound, SourceError
 from stenograph.model.moment import moment_of
 from stenograph.query.doctor.agents import agents_of, folders_of

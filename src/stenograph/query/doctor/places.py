@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stenograph.archive.home import Home
+from stenograph.archive.store.home import Home
 from stenograph.liveness import is_being_written
 from stenograph.query.doctor.report import ArchiveState, JournalState
 

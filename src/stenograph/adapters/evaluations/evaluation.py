@@ -1,0 +1,170 @@
+"""Evaluation: everything that is told about one prompt while a request/response adapter evaluates it.
+
+The adapter sends the prompts and owns the tool seam, so both are the router's: the format's word for them gets our
+fidelity. A call is told once; the result that the next request repeats is left out, since it was told when the tool
+had ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.evaluations.model_wire import ModelWire
+from stenograph.adapters.prompt import Prompt, Response
+from stenograph.clock import utc_now
+from stenograph.formats.shared.arguments import arguments_of
+from stenograph.formats.shared.content import seen_by_us
+from stenograph.guard import Guard
+from stenograph.journal.tool_call import error_text
+from stenograph.jsonable import jsonable
+from stenograph.model.event import Event, Origin
+from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, MessagePayload, ToolPayload, UsagePayload
+from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
+from stenograph.threads import ThreadTranscripts
+
+
+class Call(Struct, frozen=True):
+    """A tool call that a model asked for."""
+
+    id: str
+    name: str
+    arguments: Any
+    """As the model sent them: mostly a string of JSON."""
+
+
+class Evaluation:
+    """Takes down one evaluation: the wire, the tools, and what the session is told. Never raises."""
+
+    def __init__(
+        self,
+        prompt: Prompt,
+        *,
+        adapter: str,
+        format_name: str,
+        path: str,
+        recorder: Target | None = None,
+        session: Session | None = None,
+        capture_transcript: bool = False,
+        text_transcripts: ThreadTranscripts | None = None,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        """With `capture_transcript` the session gets every entry, beside the three events that it always gets."""
+        self.prompt = prompt
+        self._path = path
+        self._adapter = adapter
+        self._recorder = recorder
+        self._session = session
+        entries_to = session if capture_transcript else None
+        self._capture = Capture(
+            prompt_name=prompt.name,
+            adapter=adapter,
+            recorder=recorder,
+            session=entries_to,
+            session_id=None if session is None else str(session.session_id),
+            logger=logger,
+            text_transcripts=text_transcripts,
+        )
+        self._wire = ModelWire(self._capture, format_name, alter=self._at_our_seam)
+        self._guard = Guard(f"evaluation of {prompt.name!r}")
+        self._ours: set[str] = set()
+        self._usage: Counter[str] = Counter()
+        self._began = time.perf_counter()
+
+    def begin(self) -> None:
+        """The prompt is complete."""
+        self._capture.start()
+        self._dispatch(PromptRendered, system=self.prompt.system, user=self.prompt.text)
+
+    def asked(self, request: dict[str, Any]) -> None:
+        """A request is about to be sent."""
+        self._wire.asked(self._path, request)
+
+    def answered(self, answer: Any, calls: tuple[Call, ...] = ()) -> None:
+        """The model answered, and wants these calls of our tools."""
+        self._ours.update(call.id for call in calls)
+        for event in self._wire.answered(self._path, answer):
+            if isinstance(event.payload, UsagePayload):
+                counts = {name: getattr(event.payload, name) for name in TOKEN_COUNTS}
+                self._usage.update({name: count for name, count in counts.items() if count is not None})
+
+    def failed(self, error: BaseException) -> None:
+        """The model did not answer."""
+        self._wire.failed(self._path, error)
+
+    def gave_up(self, why: str) -> None:
+        """We do not ask any further."""
+        self._tell("error", ErrorPayload(message=why))
+
+    def used(self, call: Call, text: str, error: str | None, duration_ms: float) -> None:
+        """A tool has ended: what the model is told, and why it failed if it did."""
+        payload = ToolPayload(
+            name=call.name,
+            call_id=call.id,
+            input=None,
+            output=text,
+            error=error,
+            fidelity="router",
+            duration_ms=duration_ms,
+        )
+        self._tell("tool.result", payload)
+        self._dispatch(
+            ToolInvoked,
+            name=call.name,
+            call_id=call.id,
+            params=jsonable(arguments_of(call.arguments)),
+            result=text,
+            error=error,
+            duration_ms=duration_ms,
+        )
+
+    def end(self, text: str = "", error: BaseException | None = None) -> Response:
+        """It is over, with an answer or with an error."""
+        usage = dict(self._usage)
+        took = round((time.perf_counter() - self._began) * 1000, 3)
+        why = error_text(error)
+        self._dispatch(PromptExecuted, text=text, usage=usage or None, error=why, duration_ms=took)
+        self._capture.stop(**({"error": why} if why else {}))
+        run_id = None if self._recorder is None else self._capture.run_id
+        return Response(self.prompt.name, text, run_id=run_id, usage=usage)
+
+    def _at_our_seam(self, event: Event) -> Event | None:
+        payload = event.payload
+        if event.type == "message.user" and isinstance(payload, MessagePayload):
+            return replace(event, payload=seen_by_us(payload))
+        if not isinstance(payload, ToolPayload) or payload.call_id not in self._ours:
+            return event
+        return None if event.type == "tool.result" else replace(event, payload=replace(payload, fidelity="router"))
+
+    def _tell(self, type: str, payload: ToolPayload | ErrorPayload) -> None:
+        event = Event(
+            seq=0,
+            run_id=self._capture.run_id,
+            type=type,
+            path="",
+            iteration=0,
+            timestamp=utc_now(),
+            origin=Origin(adapter=self._adapter, session_id=self._capture.session_id, prompt_name=self.prompt.name),
+            payload=payload,
+        )
+        self._wire.tell([event])
+
+    def _dispatch(self, kind: type[PromptRendered | ToolInvoked | PromptExecuted], **fields: Any) -> None:
+        """Told also where the session wants no entries, so not by way of the capture."""
+        session = self._session
+        if session is None:
+            return
+        place: dict[str, Any] = {
+            "prompt_name": self.prompt.name,
+            "adapter": self._adapter,
+            "session_id": session.session_id,
+        }
+        now = datetime.now(UTC)
+        self._guard.call("a session event", lambda: session.dispatch(kind(created_at=now, **place, **fields)))

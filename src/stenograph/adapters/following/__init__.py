@@ -1,0 +1,1 @@
+"""Following agents' own session files while they are written."""

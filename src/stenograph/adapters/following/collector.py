@@ -1,0 +1,458 @@
+"""TranscriptCollector: Claude's own session files, taken down while the agent writes them.
+
+Theory of operation. Hooks tell where the session's file is, and that is all they are needed for: at a hook the message
+it speaks of is usually not in the file yet. One thread of our own waits for the file system, reads, and hands over;
+the event loop never touches a file. When the agent is done the thread goes on until the files are quiet, since the
+last message reaches them a while after the last hook.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.following.sdk_hooks import sdk_hooks
+from stenograph.adapters.following.unparsed import Unparsed
+from stenograph.clock import utc_now
+from stenograph.errors import InvalidEvent
+from stenograph.fold.open_ends import OpenEnds
+from stenograph.formats.base import FormatSpec
+from stenograph.guard import Guard
+from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Mask, Recorder
+from stenograph.model.event import Event, Origin
+from stenograph.model.payload import ErrorPayload, UnknownPayload
+from stenograph.session import Session
+from stenograph.sources.detection import format_named
+from stenograph.sources.known import Known, known_lines
+from stenograph.sources.session_tail import SessionTail
+from stenograph.sources.tail import FileTail, TailState
+from stenograph.threads import ThreadTranscripts
+from stenograph.watch import SAFETY_NET, FolderWatch
+
+_CALLS = ("tool.call", "tool.result")
+_GLANCE = 0.05  # how often the end looks at the files when nothing wakes it
+_PATIENCE = 5.0  # so long may a read make no progress when the time to drain is over
+
+
+class TranscriptCollector:
+    """Follows a Claude session from the first hook that names its file: `async with collector.run(): …`.
+
+    A later hook that names another file (`/clear` begins a new session) makes it follow that one, too. It never breaks
+    its host: what cannot be read is logged as `transcript.error`, and collecting goes on.
+    """
+
+    def __init__(
+        self,
+        *,
+        prompt_name: str,
+        config: TranscriptCollectorConfig | None = None,
+        recorder: Target | None = None,
+        session: Session | None = None,
+        logger: logging.Logger | None = None,
+        log: bool = True,
+        adapter: str = "claude_agent_sdk",
+        mask: Mask | None = None,
+        known: Mapping[str | None, Known] | None = None,
+        text_transcripts: ThreadTranscripts | None = None,
+    ) -> None:
+        """`known`, by `known_lines`, is what a journal that is continued has already."""
+        self.config = config or TranscriptCollectorConfig()
+        self._capture = Capture(
+            prompt_name=prompt_name,
+            adapter=adapter,
+            recorder=recorder,
+            session=session,
+            logger=logger,
+            log=log,
+            emit_raw=self.config.emit_raw_json,
+            mask=mask,
+            parses_raw=self.config.parse_entries,
+            text_transcripts=text_transcripts,
+        )
+        spec = format_named("claude_code")
+        self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
+        self._known = known
+        self._recorder = recorder if isinstance(recorder, Recorder) or recorder is None else recorder.run.recorder
+        self._guard = Guard(f"collector of {prompt_name!r}")
+        self._paths: dict[str, None] = {}  # in the order of discovery
+        self._named: set[str] = set()  # what hooks called their sessions, which may be several names of one
+        self._followed: set[str] = set()  # sessions by the name that leads through no link
+        self._asked: deque[str] = deque()  # paths that hooks named; filled by the loop, followed by the thread
+        self._agents_asked: deque[tuple[str, str]] = deque()  # files of subagents that hooks named, and whose they are
+        self._failure: ErrorPayload | None = None
+        self._wants_snapshot = False
+        self._snapshot: tuple[TailState, ...] = ()
+        self._sessions: list[SessionTail] = []
+        self._ends = OpenEnds()
+        self._watch: FolderWatch | None = None
+        self._searched = float("-inf")
+        self._wake = threading.Event()
+        self._ending = threading.Event()
+        self._is_left = threading.Event()  # nobody waits for the thread any more: it must hand over nothing
+        self._is_running = False
+        self._stopping = threading.Lock()  # protects the next
+        self._is_stopped = True
+
+    @property
+    def prompt_name(self) -> str:
+        """The prompt that the session is about, as it was given."""
+        return self._capture.prompt_name
+
+    @property
+    def main_entry_count(self) -> int:
+        """Entries of the main agent."""
+        return self._capture.summary.entries_by_source.get("main", 0)
+
+    @property
+    def subagent_count(self) -> int:
+        """Subagents that said something."""
+        return sum(source != "main" for source in self._capture.summary.sources)
+
+    @property
+    def total_entries(self) -> int:
+        """Entries of everybody."""
+        return self._capture.summary.total_entries
+
+    @property
+    def transcript_paths(self) -> tuple[Path, ...]:
+        """Every file that was discovered, in that order."""
+        return tuple(Path(path) for path in list(self._paths))
+
+    @property
+    def lost(self) -> int:
+        """What could not be recorded, logged or dispatched, all together."""
+        return self._capture.lost + self._guard.lost
+
+    @property
+    def snapshot(self) -> tuple[TailState, ...]:
+        """Where each file was when the agent last began to compact; empty before."""
+        return self._snapshot
+
+    # Hooks.
+
+    async def hook_callback(self, input: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
+        """What the SDK calls. Takes note of where the session is, and changes nothing: the answer is always `{}`."""
+        self._guard.attempt("a hook", self._note_hook, input)
+        return {}
+
+    def hooks_config(self, existing: Mapping[str, Iterable[Any]] | None = None) -> dict[Any, list[Any]]:
+        """The hooks for `ClaudeAgentOptions(hooks=…)`: yours, when you give them, and ours after them."""
+        names, matcher = sdk_hooks()
+        merged = {name: list(matchers) for name, matchers in (existing or {}).items()}
+        for name in names:
+            merged.setdefault(name, []).append(matcher(hooks=[self.hook_callback]))
+        return merged
+
+    def _note_hook(self, input: Any) -> None:
+        if not isinstance(input, Mapping):
+            return
+        path = input.get("transcript_path")
+        if isinstance(path, str) and _may_be_a_file(path) and path not in self._named:
+            self._named.add(path)
+            self._asked.append(path)
+        agent_path, agent_id = input.get("agent_transcript_path"), input.get("agent_id")
+        if isinstance(agent_path, str) and isinstance(agent_id, str) and _may_be_a_file(agent_path):
+            self._agents_asked.append((agent_path, f"subagent:{agent_id}"))
+        if input.get("hook_event_name") == "PreCompact":
+            self._wants_snapshot = True
+        self._wake.set()
+
+    # Running.
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[TranscriptCollector]:
+        """Collect while the body runs, and after it until the files are quiet."""
+        import asyncio
+
+        if self._is_running:
+            raise InvalidEvent("this collector is running already; make another one for another session")
+        self._is_running, self._is_stopped, self._failure = True, False, None
+        for event in (self._ending, self._is_left):
+            event.clear()
+        done: Future[None] = Future()
+        threading.Thread(target=self._work, args=(done,), name="stenograph-collector", daemon=True).start()
+        try:
+            yield self
+        finally:
+            self._ending.set()
+            self._wake.set()
+            try:
+                ended = asyncio.wrap_future(done)
+                await asyncio.wait({ended}, timeout=self.config.drain_timeout)
+                seen = -1
+                while not ended.done() and seen != (seen := self._progress()):  # a backlog is read to its end
+                    await asyncio.wait({ended}, timeout=_PATIENCE)
+                if ended.done():
+                    ended.result()
+                else:
+                    self._capture.error("a transcript file hangs; what is left of it is not taken down")
+            finally:
+                self._is_left.set()
+                self._stop(is_complete=False)
+                self._is_running = False
+
+    def _work(self, done: Future[None]) -> None:
+        """What the thread does; `done` gets how it ended."""
+        done.set_running_or_notify_cancel()  # from here on nobody can cancel it, only stop waiting for it
+        try:
+            self._capture.start()
+            changed: set[str] | None = None
+            while not self._ending.is_set():
+                self._guard.attempt("a look at the files", self._look, changed)
+                changed = self._awaited()
+            self._guard.attempt("the end of the files", self._drain)
+            self._stop(**self._still_open())
+        except BaseException as error:  # noqa: BLE001  # it goes to whoever waits for the thread
+            self._let_go()
+            done.set_exception(error)
+        else:
+            self._let_go()
+            done.set_result(None)
+
+    def _awaited(self) -> set[str] | None:
+        """Wait until there may be something new; what changed, or None for anything."""
+        if self._watch is None:
+            self._wake.wait()
+            return None
+        changed = self._watch.wait()
+        return None if self._wake.is_set() else changed
+
+    def _look(self, changed: set[str] | None) -> int:
+        """Read what is new; how many events that was."""
+        self._wake.clear()
+        if self._follow_asked():
+            changed = None
+        is_blind = self._watch is None or self._watch.is_blind
+        is_due = not is_blind or time.monotonic() - self._searched >= self.config.subagent_discovery_interval
+        if is_due:
+            self._searched = time.monotonic()
+        count = self._taken(changed, is_due)
+        if self._follow_agents():
+            count += self._taken(None, True)
+        while self._watches_anew():  # a watch tells what comes after it was made, so look once more
+            count += self._taken(None, True)
+        if self._wants_snapshot:
+            self._take_snapshot()
+        return count
+
+    def _follow_asked(self) -> bool:
+        """Follow the sessions that hooks named; whether there are any."""
+        count = len(self._sessions)
+        while self._asked:
+            path = self._asked.popleft()
+            main = os.path.expanduser(path)  # noqa: PTH111  # an unknown user's folder is no error here
+            real = os.path.realpath(main)
+            if real in self._followed:
+                continue
+            self._followed.add(real)
+            self._paths[path] = None
+            base = self._sessions[0].main if self._sessions else self._continued(Path(main))
+            tail = SessionTail(
+                Path(main),
+                self._spec,
+                run_id=self._capture.run_id,
+                adapter=self._capture.adapter,
+                prompt_name=self._capture.prompt_name,
+                base=base,
+                known=self._known,
+                max_read_bytes=self.config.max_read_bytes,
+                opened=self._note_file,
+            )
+            self._sessions.append(tail)
+            self._capture.note("transcript.collector.path_discovered", "transcript discovered", path=path)
+        return len(self._sessions) > count
+
+    def _continued(self, main: Path) -> Path | None:
+        """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
+
+        The files of later sessions are named as seen from there, and what the journal has of a session that is resumed
+        is not taken down again.
+        """
+        recorder = self._recorder
+        if recorder is None or recorder.stats().seq == 0:
+            return None
+        first = next((event.origin for event in read_events(recorder.path) if _is_of_main_file(event)), None)
+        if first is None:
+            return None
+        if self._known is None:
+            self._known = known_lines(read_events(recorder.path), verbatim=recorder.mask is None)
+        self._capture.continues(read_events(recorder.path))
+        begun = main if first.session_id is None else main.with_name(f"{first.session_id}{main.suffix}")
+        return None if begun == main else begun
+
+    def _follow_agents(self) -> bool:
+        """Follow files of subagents that hooks named and the search has not found; whether there are any."""
+        if not self._agents_asked or not self._sessions:
+            return False
+        session, is_new = self._sessions[-1], False
+        while self._agents_asked:
+            path, source = self._agents_asked.popleft()
+            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is no error here
+            known = len(session.tails)
+            if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
+                session.include(file, source)
+            is_new = is_new or len(session.tails) > known
+        return is_new
+
+    def _note_file(self, tail: FileTail) -> None:
+        if tail.source != "main":
+            path = str(tail.path)
+            self._paths[path] = None
+            note = "transcript.collector.subagent_discovered"
+            self._capture.note(note, "subagent transcript discovered", path=path, source=tail.source)
+
+    def _watches_anew(self) -> bool:
+        """Watch what the sessions want watched; whether that is something else than before."""
+        folders = frozenset[Path]().union(*(session.folders for session in self._sessions))
+        if not folders or (self._watch is not None and self._watch.folders == folders):
+            return False
+        if self._watch is not None:
+            self._watch.close()
+        poll = self.config.poll_interval
+        self._watch = FolderWatch(folders, self._wake, safety_net=max(SAFETY_NET, poll), blind_poll=poll)
+        return True
+
+    def _taken(self, changed: set[str] | None, discover: bool) -> int:
+        return sum(
+            self._guard.attempt("a session", self._take, session, session.read(changed, discover=discover)) or 0
+            for session in self._sessions
+        )
+
+    def _take(self, session: SessionTail, batches: Iterable[list[Event]]) -> int:
+        count = 0
+        for events in batches:
+            if self._is_left.is_set():
+                return count
+            count += len(events)
+            for event in events:
+                if event.type in _CALLS:
+                    self._ends.add(event)
+                elif event.type == "unknown":
+                    self._tell_of_malformed(session, event)
+            self._capture.events(events)
+        problems, session.problems = session.problems, []
+        for problem in problems:
+            self._capture.error(str(problem), path=problem.path)
+        return count
+
+    def _tell_of_malformed(self, session: SessionTail, event: Event) -> None:
+        """A line that is not JSON is an entry like others, and a warning with its place."""
+        if not isinstance(event.payload, UnknownPayload) or event.payload.text is None or event.origin is None:
+            return
+        file = event.origin.file
+        path = next((str(tail.path) for tail in session.tails if tail.file == file), str(session.main))
+        message = f"line {event.origin.line} of {path} is not JSON; it is kept as it is, as an entry of type unknown"
+        self._capture.error(message, path=path, line=event.origin.line)
+
+    def _take_snapshot(self) -> None:
+        """Keep where every file is: the agent is about to compact, and may write its file anew."""
+        self._wants_snapshot = False
+        self._snapshot = tuple(state for session in self._sessions for state in session.state())
+        files = [
+            {"path": state.path, "source": state.source, "position": state.position, "events": state.known.events}
+            for state in self._snapshot
+        ]
+        self._capture.note("transcript.collector.snapshot", "transcript state before compaction", files=files)
+
+    # The end.
+
+    def _stop(self, **context: Any) -> None:
+        """Say that it ended, once: the thread does, or whoever does not wait for it any longer."""
+        with self._stopping:
+            is_first, self._is_stopped = not self._is_stopped, True
+        if is_first:
+            if self._failure is not None:
+                self._capture.events([self._failed(self._failure)])
+            self._capture.stop(**context)
+
+    def fail(self, message: str, code: str | None = None) -> None:
+        """The agent failed: after all that its files tell, an `error` event says so."""
+        self._failure = ErrorPayload(message=message, code=code)
+
+    def _failed(self, payload: ErrorPayload) -> Event:
+        capture = self._capture
+        return Event(
+            seq=0,
+            run_id=capture.run_id,
+            type="error",
+            path="",
+            iteration=0,
+            timestamp=utc_now(),
+            origin=Origin(adapter=capture.adapter, prompt_name=capture.prompt_name),
+            payload=payload,
+        )
+
+    def _drain(self) -> None:
+        """Read until nothing new has come for a while, then what lacks only its newline."""
+        now = time.monotonic()
+        end, quiet = now + self.config.drain_timeout, now + self.config.quiet_period
+        self._look(None)
+        while self._watch is not None and (now := time.monotonic()) < min(end, quiet) and not self._is_left.is_set():
+            changed = self._watch.wait(min(_GLANCE, max(0.001, min(end, quiet) - now)))
+            if self._look(changed):
+                quiet = time.monotonic() + self.config.quiet_period
+        self._look(None)
+        for session in self._sessions:
+            self._take(session, session.finish())
+
+    def _still_open(self) -> dict[str, Any]:
+        """What the stop record says of things that had not ended; nothing when all had."""
+        tails = [tail for session in self._sessions for tail in session.tails]
+        found = {
+            "open_lines": {str(tail.path): tail.open_bytes for tail in tails if tail.open_bytes},
+            "open_calls": [end.what for end in self._ends.remaining() if end.kind == "open_call"],
+            "open_subagents": [tail.source for tail in tails if _is_unfinished(tail.path)],
+            "discarded_bytes": sum(tail.discarded for tail in tails),
+            "missing_files": [str(tail.path) for tail in tails if not tail.was_found],
+        }
+        return {name: value for name, value in found.items() if value}
+
+    def _progress(self) -> int:
+        """How far all files were read, as a number that changes while they are."""
+        return sum(tail.position for session in list(self._sessions) for tail in session.tails)
+
+    def _let_go(self) -> None:
+        for session in self._sessions:
+            session.close()
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+
+def _is_of_main_file(event: Event) -> bool:
+    """Whether an event was taken from the main file of a session of Claude."""
+    origin = event.origin
+    if origin is None or origin.line is None or origin.file is not None:
+        return False
+    return (origin.adapter or "").startswith("claude")
+
+
+def _may_be_a_file(path: str) -> bool:
+    """Whether a file can have that name; JSON can hold halves of surrogate pairs, and file systems cannot."""
+    try:
+        return bool(path) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Whether a subagent's sidecar says that it has not ended; before 2.1.3 it says nothing about that."""
+    try:
+        meta: Any = msgspec.json.decode(path.with_suffix(".meta.json").read_bytes())
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return isinstance(meta, dict) and "requestShape" in meta and meta.get("finished") is not True

@@ -1,0 +1,1 @@
+"""The index of an archive: its tables, and how events become rows and words."""

@@ -1,0 +1,139 @@
+"""Tool calls with their results as rows: the pairs of `fold.calls`, across batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.run_draft import RunDraft
+from stenograph.fold.calls import CallPairs, PairState
+from stenograph.model.event import Event
+from stenograph.model.ids import is_unique
+from stenograph.model.payload import ToolPayload
+
+_COLUMNS = "id, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error"
+_NEW = """
+    INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error, copy_of)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (
+      SELECT first.run FROM calls AS first WHERE first.call_id = ?3 AND first.run <> ?1 AND first.copy_of IS NULL
+        AND CASE ?11 WHEN 'id' THEN 1 WHEN 'time' THEN first.name = ?4 AND first.started_ms = ?8 END
+      ORDER BY first.id LIMIT 1
+    ))
+"""
+_CHANGED = """
+    UPDATE calls SET source = ?, name = ?, call = ?, result = ?, witnesses = ?, started_ms = ?, duration_ms = ?,
+      error = ?
+    WHERE id = ?
+"""
+_SUM = """
+    UPDATE runs SET
+      (tools, failed_calls, open_calls) = (
+        SELECT coalesce(sum(calls), 0), coalesce(sum(failed), 0), coalesce(sum(calls) - sum(answered), 0)
+        FROM calls_sums WHERE run = ?1
+      ),
+      (copied_calls, copied_errors, errors) = (
+        SELECT count(call), count(error), ?2 - count(error) FROM calls WHERE run = ?1 AND copy_of IS NOT NULL
+      )
+    WHERE id = ?1
+"""
+
+
+@dataclass(slots=True)
+class CallRow:
+    """One pair with the columns of `calls` that the fold does not know. Its marks are ids of events."""
+
+    pair: PairState
+    run: int
+    id: int | None = None
+    started_ms: int | None = None
+    ended_ms: int | None = None
+    """When its result came, as far as this batch tells."""
+    duration_ms: float | None = None
+    known_by: str | None = None
+    """What tells the same call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
+
+    def values(self) -> tuple[object, ...]:
+        """As the statements above take them."""
+        pair = self.pair
+        told = (pair.name, pair.call, pair.result, pair.witnesses, self.started_ms, self.duration_ms, pair.error)
+        if self.id is not None:
+            return pair.source, *told, self.id
+        return self.run, pair.source, pair.call_id, *told, self.known_by
+
+    def take(self, payload: ToolPayload, ms: int | None, *, is_call: bool) -> None:
+        """Note the times of the call or the result that counts."""
+        if is_call:
+            self.started_ms = ms
+        else:
+            self.ended_ms, self.duration_ms = ms, payload.duration_ms
+        if self.duration_ms is None and self.started_ms is not None and self.ended_ms is not None:
+            self.duration_ms = float(max(0, self.ended_ms - self.started_ms))
+
+
+class CallRows:
+    """The pairs that one batch touches."""
+
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
+        self._pairs = CallPairs(self._written)
+        self._runs: dict[str, RunDraft] = {}
+        self._rows: dict[int, CallRow] = {}
+        """By the identity of the pair, in the order in which they were met."""
+
+    def add(self, run: RunDraft, event: Event, payload: ToolPayload, id_: int, ms: int | None) -> str:
+        """Take a call or a result into account, whose event has this id and moment; the tool's name comes back."""
+        self._runs[run.run_id] = run
+        joined = self._pairs.add(event, id_)
+        if joined is None:
+            return payload.name
+        if joined.begins:
+            self._rows[id(joined.pair)] = CallRow(joined.pair, run.id, known_by=_known_by(event, payload, ms))
+        if joined.counts:
+            self._rows[id(joined.pair)].take(payload, ms, is_call=joined.is_call)
+        run.tools += joined.change.calls
+        run.failed_calls += joined.change.failed
+        run.open_calls += joined.change.open
+        run.errors += joined.change.errors
+        return joined.pair.name
+
+    def _written(self, run_id: str, call_id: str) -> Iterator[PairState]:
+        """The pairs of an id that earlier batches wrote."""
+        run = self._runs[run_id]
+        if run.is_new:
+            return
+        query = f"SELECT {_COLUMNS} FROM calls WHERE run = ? AND call_id = ? ORDER BY id"
+        for number, source, _, name, call, result, witnesses, started, took, error in self._index.written(
+            query, (run.id, call_id)
+        ):
+            pair = PairState(
+                run_id=run_id,
+                source=source,
+                call_id=call_id,
+                name=name,
+                call=call,
+                result=result,
+                error=error,
+                witnesses=witnesses,
+            )
+            self._rows[id(pair)] = CallRow(pair, run.id, number, started_ms=started, duration_ms=took)
+            yield pair
+
+    def write(self) -> None:
+        """Write all of them, in the order in which they were met."""
+        rows = self._rows.values()
+        self._index.add(_NEW, *(row.values() for row in rows if row.id is None))
+        self._index.add(_CHANGED, *(row.values() for row in rows if row.id is not None))
+
+
+def sum_calls(index: IndexWriter, run: RunDraft) -> None:
+    """Put the run's own calls into its row. A call belongs to the run that told of it first; a copy counts there."""
+    index.add(_SUM, (run.id, run.errors))
+
+
+def _known_by(event: Event, payload: ToolPayload, ms: int | None) -> str | None:
+    """An id that is unique by itself names a call everywhere; another one only together with its name and time."""
+    if not payload.call_id or is_unique(payload.call_id):
+        return "id" if payload.call_id else None
+    has_time = ms is not None and (event.origin is None or event.origin.time is None)
+    return "time" if has_time and event.type == "tool.call" else None

@@ -1,0 +1,90 @@
+"""How a connection to the index is opened.
+
+The index is disposable: one whose number is lower than `SCHEMA` is made again from the packs, and one with a higher
+number is refused, because a newer program owns it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from stenograph.archive.index.tables import SCHEMA, TABLES
+from stenograph.errors import RunNotFound, SourceError, StoreError
+
+PATIENCE = 30.0
+"""Seconds that a reader or writer waits for another one to be done with the database."""
+
+
+def open_index(home: str | os.PathLike[str], *, readonly: bool) -> sqlite3.Connection:
+    """A connection to the index of the archive in the folder `home`.
+
+    Readonly, it must be there and of our schema; else an empty one is made where there is none. Transactions are begun
+    and ended by hand. Raises `RunNotFound` where there is no archive yet, `SourceError` or `StoreError` for an index
+    that another version of the program must read or make.
+    """
+    path = Path(home) / "index.db"
+    if not readonly:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    if readonly and not path.is_file():
+        raise RunNotFound(f"there is no archive in {home} yet; run: steno sync", str(home))
+    connection = _connected(path, readonly)
+    try:
+        number = connection.execute("PRAGMA user_version").fetchone()[0]
+        check_schema(home, number, readonly)
+        if number == 0:
+            _create(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_schema(home: object, number: int, readonly: bool) -> None:
+    """Raise for an index that this program may not use: a newer one never, an older one not before a sync."""
+    if number > SCHEMA:
+        message = f"the archive in {home} was written by a newer Stenograph (schema {number}, we know {SCHEMA}); update"
+        raise (SourceError if readonly else StoreError)(message, str(home))
+    if readonly and number < SCHEMA:
+        raise SourceError(f"the index in {home} is of an older Stenograph; run: steno sync", str(home))
+
+
+def schema_of(path: Path) -> int | None:
+    """The number of the schema of an index; None where there is none, or none that SQLite can read."""
+    if not path.is_file():
+        return None
+    try:
+        connection = _connected(path, readonly=True)
+        try:
+            number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError:
+        return None
+    return number
+
+
+def _connected(path: Path, readonly: bool) -> sqlite3.Connection:
+    mode = "ro" if readonly else "rwc"
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+    except sqlite3.OperationalError as error:
+        kind = SourceError if readonly else StoreError
+        raise kind(f"cannot open the index {path}: {error}; check its permissions", str(path)) from error
+    connection.execute("PRAGMA cache_size = -32768")
+    if not readonly:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")

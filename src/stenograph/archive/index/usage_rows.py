@@ -1,0 +1,83 @@
+"""Usage as rows: one for each model call, however often and in however many runs it is reported.
+
+`fold.usage` decides which reports are of one call and which of them counts; `_REPORT` is `Report.after` in SQL, and a
+property compares the two.
+"""
+
+from __future__ import annotations
+
+from stenograph.archive.index.index_writer import IndexWriter, Row
+from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.tables import MS_PER_ID, sum_of_run
+from stenograph.fold.usage import UsageKeys
+from stenograph.model.event import Event
+from stenograph.model.ids import is_unique
+from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
+
+_MOST = 1 << 40
+"""More tokens than any call takes; sums of garbage stay within what SQLite can add."""
+_FIRST = ("key", "run", "event", "source", "scope", "at_ms")
+"""What the first report of a call says: whose it is."""
+_LAST = ("model", "message_id", *TOKEN_COUNTS, "speed", "service_tier", "cost_usd", "reporter", "reported_ms")
+"""What the last one says: what it took."""
+COLUMNS = (*_FIRST, *_LAST)
+_IS_EARLIER = "excluded.run <> run AND excluded.at_ms < at_ms"
+"""A call belongs to the run that reported it first: a fork repeats the calls of another run."""
+_IS_LATER = "excluded.reporter = reporter OR (excluded.reported_ms, excluded.reporter) > (reported_ms, reporter)"
+_REPORT = f"""
+    INSERT INTO usage ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+    ON CONFLICT (key) DO UPDATE SET
+      {", ".join(f"{name} = iif({_IS_EARLIER}, excluded.{name}, {name})" for name in _FIRST[1:])},
+      {", ".join(f"{name} = iif({_IS_LATER}, excluded.{name}, {name})" for name in _LAST)}
+    WHERE ({_IS_EARLIER}) OR {_IS_LATER}
+"""
+_KEY = "INSERT OR IGNORE INTO usage_keys (run, name, key) VALUES (?, ?, ?)"
+_SUM = sum_of_run("?1")
+
+
+class UsageRows:
+    """The reports of one batch."""
+
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
+        self._rows: dict[tuple[str, int], Row] = {}
+        """By call and run; of one run only the last report matters."""
+        self._runs: dict[str, int] = {}
+        self._known: dict[tuple[str, str], str] = {}
+        self._stored: set[tuple[str, str]] = set()
+        self._keys = UsageKeys(self._known)
+
+    def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int | None) -> None:
+        """Take a report into account, whose event has this id and, where the source tells the time, this moment."""
+        run.has_usage = True
+        run.has_calls |= payload.scope == "call"
+        run.has_turns |= payload.scope == "turn"
+        self._load_keys(run, payload)
+        key = self._keys.key(event, payload, ms, event.seq)
+        first = (key, run.id, id, event.source, payload.scope, id * MS_PER_ID if ms is None else ms)
+        counts = (min(getattr(payload, name) or 0, _MOST) for name in TOKEN_COUNTS)
+        terms = (payload.speed, payload.service_tier, payload.cost_usd)
+        last = (payload.model, payload.message_id, *counts, *terms, event.run_id, ms or 0)
+        known = self._rows.get((key, run.id))
+        self._rows[key, run.id] = (*(first if known is None else known[: len(_FIRST)]), *last)
+
+    def _load_keys(self, run: RunDraft, payload: UsagePayload) -> None:
+        """Have the keys at hand that the run's earlier batches gave to ids that are not unique by themselves."""
+        if run.run_id in self._runs or not payload.message_id or is_unique(payload.message_id):
+            return
+        self._runs[run.run_id] = run.id
+        if not run.is_new:
+            for name, key in self._index.execute("SELECT name, key FROM usage_keys WHERE run = ?", (run.id,)):
+                self._known[run.run_id, name] = key
+                self._stored.add((run.run_id, name))
+
+    def write(self) -> None:
+        """Write them."""
+        self._index.add(_REPORT, *self._rows.values())
+        new = ((place, key) for place, key in self._known.items() if place not in self._stored)
+        self._index.add(_KEY, *((self._runs[run_id], name, key) for (run_id, name), key in new))
+
+
+def sum_tokens(index: IndexWriter, run: RunDraft) -> None:
+    """Put the run's own tokens into its row."""
+    index.add(_SUM, (run.id,))

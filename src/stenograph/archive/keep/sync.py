@@ -1,0 +1,215 @@
+"""Bringing an archive up to date with the agents' folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import ParamSpec
+
+from stenograph.archive.keep.database import keep_database
+from stenograph.archive.keep.discovery import (
+    Discovery,
+    Newcomer,
+    Work,
+    about_of,
+    grown_about,
+    has_more_to_say,
+    moved_about,
+)
+from stenograph.archive.keep.opened_file import OpenedFile
+from stenograph.archive.keep.source_bytes import OpenSource, SourceBytes
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.keep.walk import Root, Seen, path_text
+from stenograph.archive.keep.witness import OWN, rank_of
+from stenograph.archive.store.kept_file import KeptFile, tail_of
+from stenograph.archive.writer import Store
+from stenograph.errors import SourceError
+from stenograph.formats.registry import formats
+from stenograph.model.event import Event
+from stenograph.sources.layout import SideFile
+from stenograph.sources.layouts import layout_of
+
+P = ParamSpec("P")
+_Plan = tuple[OpenedFile, OpenSource]
+Progress = Callable[[int, int], None]
+"""Told how many sessions are done, and of how many."""
+
+
+def sync(
+    store: Store, roots: Iterable[Root], progress: Progress | None = None, only: Collection[str] | None = None
+) -> Summary:
+    """Keep and index everything that is new below the roots; with `only`, no more than these files are looked at.
+
+    Raises `StoreError` when the archive cannot be written.
+    """
+    return _Sync(store).run(list(roots), progress or (lambda done, of: None), only)
+
+
+class _Sync:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._source = SourceBytes()
+        self.summary = Summary(rebuilt=store.is_rebuilt)
+
+    def run(self, roots: list[Root], progress: Progress, only: Collection[str] | None) -> Summary:
+        store, summary = self._store, self.summary
+        events, written = store.events, store.packs.written
+        discovery = Discovery(store, self._source)
+        works = discovery.look(roots, only)
+        own = [work for work in works if rank_of(work.format) == OWN]
+        others = [work for work in works if rank_of(work.format) != OWN]
+        for number, work in enumerate(own):
+            progress(number, len(works))
+            self._session(work, discovery)
+        for each in discovery.databases:
+            try:
+                keep_database(store, each, summary)
+            except SourceError as error:
+                self._failed(error)
+        for number, work in enumerate(others, len(own)):
+            progress(number, len(works))
+            self._session(work, discovery)
+        self._note_absence(discovery)
+        progress(len(works), len(works))
+        store.commit()
+        for problem in discovery.problems:
+            self._failed(problem)
+        summary.unchanged += discovery.unchanged
+        summary.moved = len(discovery.moved)
+        summary.left_out = dict(sorted(discovery.left_out.items()))
+        summary.bytes_read += self._source.bytes
+        summary.events = store.events - events
+        summary.bytes_written = store.packs.written - written
+        summary.damaged = store.damaged
+        return summary
+
+    def _failed(self, problem: SourceError) -> None:
+        self.summary.failed += 1
+        self.summary.problems.append(str(problem))
+
+    def _note_absence(self, discovery: Discovery) -> None:
+        for file in discovery.gone:
+            file.is_present = False
+            self._store.write_file(file)
+            self.summary.gone += 1
+
+    # One session.
+
+    def _session(self, work: Work, discovery: Discovery) -> None:
+        with ExitStack() as files:
+            self._store.begin_batch()
+            plans: list[_Plan] = []
+            for file, seen in work.changed:
+                if file.id in discovery.moved:
+                    self._store.move_file(file, moved_about(file, seen))
+                self._plan(plans, self._changed, file, seen, files)
+            main: KeptFile | None = None
+            for newcomer in work.new:
+                if newcomer.main is not None:
+                    main = self._store.files.get(path_text(newcomer.main))
+                self._plan(plans, self._new, newcomer, main, files)
+            plans.sort(key=lambda plan: plan[0].file.id)
+            if plans:
+                self._store.index_batch(
+                    [opened for opened, _ in plans], [self._kept(opened, source) for opened, source in plans]
+                )
+
+    def _plan(self, plans: list[_Plan], make: Callable[P, _Plan | None], *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            plan = make(*args, **kwargs)
+        except SourceError as error:
+            self._failed(error)
+            return
+        if plan is not None:
+            plans.append(plan)
+
+    def _new(self, newcomer: Newcomer, main: KeptFile | None, files: ExitStack) -> _Plan:
+        source = files.enter_context(self._source.opened(newcomer.seen.path))
+        file = self._store.add_file(about_of(newcomer, main))
+        self.summary.new += 1
+        self._note_status(file, newcomer.seen, source)
+        opened = self._store.open(file, is_begun=True, live=self._side_file(file))
+        self._keep_sidecar(file, newcomer.seen.path)
+        return opened, source
+
+    def _learn(self, file: KeptFile, seen: Seen) -> None:
+        """Take over what a file says of its run only now: a session that is synced as it begins names no folder yet."""
+        if not has_more_to_say(file):
+            return
+        found, _ = self._source.detect(seen.path, formats().get(file.about.format))
+        about = grown_about(file, found)
+        if about != file.about:
+            self._store.move_file(file, about)
+
+    def _changed(self, file: KeptFile, seen: Seen, files: ExitStack) -> _Plan | None:
+        """A file whose status changed: grown, written anew, or only touched (then there is nothing to do)."""
+        self._learn(file, seen)
+        source = files.enter_context(self._source.opened(seen.path))
+        is_replaced = file.inode not in (None, source.status.st_ino)
+        size = source.status.st_size
+        is_same = size >= file.kept and self._has_kept(file, source, whole=is_replaced)
+        self._note_status(file, seen, source)
+        if is_same and size == file.kept:
+            self._store.write_file(file)
+            self.summary.unchanged += 1
+            return None
+        live = self._side_file(file)
+        if is_same:
+            opened = self._store.open(file, is_begun=False, live=live)
+            if opened.reading.is_continued_by(source.read(file.kept, 2)):
+                self.summary.grown += 1
+                self._keep_sidecar(file, seen.path)
+                return opened, source
+        self.summary.rewritten += 1
+        file.version += 1
+        file.kept = 0
+        return self._store.open(file, is_begun=True, live=live), source
+
+    def _has_kept(self, file: KeptFile, source: OpenSource, *, whole: bool) -> bool:
+        """Whether the file still begins with what was kept: by its last bytes, or compared as a whole."""
+        if tail_of(source.read(file.kept - file.window, file.window)) != file.tail:
+            return file.kept == 0
+        if not whole:
+            return True
+        start = 0
+        for chunk in self._store.kept.sound_chunks(file.id, file.version):
+            if source.read(start, len(chunk)) != chunk:
+                return False
+            start += len(chunk)
+        return True
+
+    def _note_status(self, file: KeptFile, seen: Seen, source: OpenSource) -> None:
+        status = source.status
+        file.size, file.mtime_ns, file.inode = status.st_size, status.st_mtime_ns, status.st_ino
+        file.is_present = True
+
+    def _side_file(self, file: KeptFile) -> SideFile:
+        main = file if file.about.main is None else self._store.by_id[file.about.main]
+        return layout_of(file.about.format).side_file(Path(main.about.path), file.about.native_id, self._source.open)
+
+    def _keep_sidecar(self, file: KeptFile, path: Path) -> None:
+        """A subagent's sidecar belongs to what its agent wrote."""
+        sidecar = path.with_suffix(".meta.json")
+        if file.about.main is None or not os.path.lexists(sidecar):
+            return
+        try:
+            with self._source.opened(sidecar) as source:
+                data = b"".join(source.chunks(0))
+            if not file.kept or data != self._store.kept.side(file.id, sidecar.name):
+                self._store.keep_side(file, sidecar.name, data)
+        except SourceError as error:
+            self._failed(error)
+
+    def _kept(self, opened: OpenedFile, source: OpenSource) -> Iterator[Event]:
+        """Keep what is new in a file, a frame at a time, and give its events."""
+        try:
+            if source.status.st_size == 0:  # the packs must tell that the version began
+                self._store.keep(opened, b"")
+            for chunk in source.chunks(opened.file.kept):
+                self._store.keep(opened, chunk)
+                yield from opened.feed(chunk)
+        except SourceError as error:
+            self._failed(error)
+        yield from opened.reading.settle()

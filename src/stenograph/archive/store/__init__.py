@@ -1,0 +1,1 @@
+"""What an archive keeps: packs of frames, the files they came from, restoring and forgetting."""

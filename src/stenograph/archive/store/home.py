@@ -1,0 +1,73 @@
+"""The folder of an archive: what is where in it, and that nobody else can read it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from stenograph.archive.store.identity import ArchiveIdentity, read_identity
+from stenograph.errors import StoreError
+from stenograph.journal.place import archive_home
+
+
+class Home(Struct, frozen=True):
+    """The paths of one archive."""
+
+    path: Path
+
+    @property
+    def kept(self) -> Path:
+        """The packs: the bytes of the agents' files, which are the truth."""
+        return self.path / "kept"
+
+    @property
+    def index(self) -> Path:
+        """The index, which can always be made again from the packs."""
+        return self.path / "index.db"
+
+    @property
+    def write_lock(self) -> Path:
+        """Held by whoever writes packs and index."""
+        return self.path / "write.lock"
+
+    @property
+    def watch_lock(self) -> Path:
+        """Held by the one `steno watch`."""
+        return self.path / "watch.lock"
+
+    @property
+    def evidence(self) -> Path:
+        """What `steno evidence` keeps: its settings, the public key and the last checkpoint, never a private key."""
+        return self.path / "evidence"
+
+    @property
+    def forgotten(self) -> Path:
+        """The list of runs that were removed on purpose, which a sync does not keep again."""
+        return self.path / "forgotten.jsonl"
+
+    @property
+    def unfinished(self) -> Path:
+        """There while runs are being removed: the next process that writes finishes it."""
+        return self.path / "forget.json"
+
+    def identity(self) -> ArchiveIdentity | None:
+        """Which archive it is; None before the first sync. Raises `SourceError` for a file that cannot be read."""
+        return read_identity(self.kept)
+
+    def make(self) -> None:
+        """Make the folders, for nobody else to read. Raises `StoreError` where that is not possible."""
+        try:
+            for folder in (self.path, self.kept):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if folder.stat().st_mode & 0o077:
+                    folder.chmod(0o700)
+        except OSError as error:
+            message = f"cannot make the archive {self.path}: {error.strerror}; check the path and its permissions"
+            raise StoreError(message, str(self.path)) from error
+
+
+def home_of(path: str | os.PathLike[str] | None = None) -> Home:
+    """The archive at a path; without one, that of this machine (`archive_home`)."""
+    return Home(Path(os.path.abspath(archive_home() if path is None else path)))  # noqa: PTH100  # links stay as given

@@ -1,0 +1,63 @@
+"""Which archive it is: an id that stays, and where the archive was made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from stenograph.errors import SourceError, unreadable
+
+FILE = "archive.json"
+
+
+class ArchiveIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What `kept/archive.json` says."""
+
+    id: str
+    """A UUID, made once."""
+    made_at: str
+    host: str
+    user: str
+    team: str | None = None
+
+
+def read_identity(kept: Path) -> ArchiveIdentity | None:
+    """Who the archive is, by the folder with its packs; None where nothing says so yet: the next sync does.
+
+    Raises `SourceError` for a file that cannot be read: evidence and other archives know this one by it.
+    """
+    path = kept / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ArchiveIdentity)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path} does not say which archive it is: {error}; restore it from a backup") from error
+
+
+def make_identity(kept: Path) -> None:
+    """Write the file where there is none. For the one process that holds the archive's lock."""
+    path = kept / FILE
+    if not path.exists():
+        import socket  # with the others, slow to load for whoever only reads
+        from uuid import uuid4
+
+        from stenograph.clock import utc_now
+        from stenograph.whole_file import write_whole
+
+        made = ArchiveIdentity(id=str(uuid4()), made_at=utc_now(), host=socket.gethostname(), user=_user())
+        write_whole(path, [msgspec.json.encode(made) + b"\n"])
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as in a container
+        return str(os.getuid())

@@ -1,0 +1,239 @@
+"""The one writer of an archive: its lock, its packs, its index, and how the two stay in step.
+
+Theory of operation. A batch first appends frames to the packs and then changes the index, in one transaction that may
+span several batches; `facts` says how far the packs are indexed. So after a crash the index is behind the packs, never
+ahead: opening the store indexes the frames that it lacks, by the same code that makes a whole index again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from stenograph.archive.index.schema import check_schema, open_index, schema_of
+from stenograph.archive.index.tables import SCHEMA
+from stenograph.archive.keep.batches import Batches
+from stenograph.archive.keep.opened_file import OpenedFile
+from stenograph.archive.keep.replay import Progress, Replay
+from stenograph.archive.store.forgotten import ForgottenRuns, read_forgotten
+from stenograph.archive.store.home import Home
+from stenograph.archive.store.identity import make_identity
+from stenograph.archive.store.kept_file import KeptBytes, KeptFile
+from stenograph.archive.store.lock import Lock
+from stenograph.archive.store.pack import About, Header, PackWriter, pack_path, packs_in
+from stenograph.model.event import Event
+from stenograph.sources.layout import SideFile
+
+
+class Store:
+    """An archive to write to. Raises `StoreLocked` when another process writes, `StoreError` for a newer archive."""
+
+    def __init__(
+        self, home: Home, *, rebuild: bool = False, patience: float = 0.0, progress: Progress | None = None
+    ) -> None:
+        """`rebuild` makes the index anew; another writer is waited for `patience` seconds.
+
+        `progress` is told of the bytes that were indexed again.
+        """
+        home.make()
+        self.home = home
+        self.damaged = 0
+        """Bytes of the packs that are no frames, or not what they were."""
+        self.is_rebuilt = False
+        """The index was made anew."""
+        self._batches: Batches | None = None
+        self._lock = Lock(home.write_lock, "steno sync or steno watch")
+        self._lock.acquire(patience)
+        try:
+            make_identity(home.kept)
+            self._open(rebuild, progress or (lambda _: None))
+        except BaseException:
+            self._let_go_of_index()
+            self._lock.release()
+            raise
+
+    def _open(self, rebuild: bool, progress: Progress) -> None:
+        number = schema_of(self.home.index)
+        check_schema(self.home.path, number or 0, readonly=False)
+        has_packs = bool(packs_in(self.home.kept))
+        is_new = not self.home.index.exists()
+        if rebuild or number != SCHEMA:
+            self._discard()
+        if not self._is_connected() or self._is_ahead():
+            self._let_go_of_index()
+            self._discard()
+            self._connect()
+        self.is_rebuilt = has_packs and (rebuild or is_new or not self.batches.number)
+        replay = Replay(self.batches, self.home.kept, progress)
+        replay.run()
+        self.damaged = replay.damaged
+        self.packs = PackWriter(self.home.kept)
+        if self.home.unfinished.exists():
+            from stenograph.archive.store.forgetting import finish  # which needs a store
+
+            finish(self)
+        self.forgotten: ForgottenRuns = read_forgotten(self.home.forgotten)
+
+    def _is_connected(self) -> bool:
+        """Whether the index could be opened and read: a broken one is made anew."""
+        try:
+            self._connect()
+        except sqlite3.OperationalError:  # busy, or no room: not the index's fault
+            raise
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    def _discard(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            self.home.index.with_name(self.home.index.name + suffix).unlink(missing_ok=True)
+
+    def _connect(self) -> None:
+        connection = open_index(self.home.path, readonly=False)
+        try:
+            self._batches = Batches(connection, self.home.kept)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _is_ahead(self) -> bool:
+        """Whether the index knows more than the packs hold: they were lost or cut, and only they count."""
+        if not self.batches.pack:
+            return False
+        try:
+            return pack_path(self.home.kept, self.batches.pack).stat().st_size < self.batches.pack_end
+        except FileNotFoundError:
+            return True
+
+    # What there is.
+
+    @property
+    def batches(self) -> Batches:
+        """The index with what is known of it."""
+        assert self._batches is not None
+        return self._batches
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The index with everything that was added so far."""
+        return self.batches.index.connection
+
+    @property
+    def files(self) -> dict[str, KeptFile]:
+        """The kept files by their paths."""
+        return self.batches.catalog.by_path
+
+    @property
+    def by_id(self) -> dict[int, KeptFile]:
+        """The kept files by their numbers."""
+        return self.batches.catalog.by_id
+
+    @property
+    def kept(self) -> KeptBytes:
+        """Their bytes."""
+        return self.batches.kept
+
+    @property
+    def events(self) -> int:
+        """Events indexed, ever."""
+        return self.batches.events
+
+    # What a sync does.
+
+    def begin_batch(self) -> None:
+        """Everything appended from now on belongs to one session."""
+        self.batches.begin()
+
+    def add_file(self, about: About) -> KeptFile:
+        """A file that was not kept before."""
+        return self.batches.add_file(about)
+
+    def move_file(self, file: KeptFile, about: About) -> None:
+        """Note that a file has another path now, or says more about itself."""
+        number = self.batches.number
+        self._append(Header(kind="moved", file=file.id, version=file.version, batch=number, about=about), b"")
+        self.batches.catalog.rename(file, about)
+
+    def write_file(self, file: KeptFile) -> None:
+        """Note what changed of a file beside its bytes."""
+        file.write(self.batches.index)
+
+    def open(self, file: KeptFile, *, is_begun: bool, live: SideFile | None = None) -> OpenedFile:
+        """A file with its parser where it stopped; with `is_begun`, at the beginning of a (new) version."""
+        return self.batches.open(file, is_begun=is_begun, live=live)
+
+    def keep(self, opened: OpenedFile, data: bytes) -> None:
+        """Append the next bytes of a file to the packs; `OpenedFile.feed` comes after."""
+        file, number = opened.file, self.batches.number
+        about = file.about if file.kept == 0 else None
+        header = Header(kind="bytes", file=file.id, version=file.version, batch=number, start=file.kept, about=about)
+        self._append(header, data)
+
+    def keep_side(self, file: KeptFile, name: str, data: bytes) -> None:
+        """Append the bytes of a side file."""
+        number = self.batches.number
+        self._append(Header(kind="side", file=file.id, version=file.version, batch=number, name=name), data)
+
+    def _append(self, header: Header, data: bytes) -> None:
+        self.batches.note(*self.packs.append(header, data))
+
+    def mark_forgotten(self, file: int, leaves: list[int], *, why: str, at: str, by: str) -> None:
+        """Append a frame that says that the content of these leaves was removed on purpose."""
+        number = self.batches.number
+        header = Header(kind="forgotten", file=file, version=0, batch=number, leaves=leaves, why=why, at=at, by=by)
+        self._append(header, b"")
+
+    def reconnect(self, between: Callable[[Path], None]) -> None:
+        """Let go of the index, do something with its file, and open it again."""
+        self._let_go_of_index()
+        between(self.home.index)
+        self._connect()
+
+    def make_index_anew(self) -> None:
+        """Make the index again from the packs."""
+        self.packs.sync()
+        self._let_go_of_index()
+        self._discard()
+        self._connect()
+        Replay(self.batches, self.home.kept, lambda _: None).run()
+        self.batches.index.settle()
+
+    def index_batch(self, opened: list[OpenedFile], series: list[Iterator[Event]]) -> None:
+        """Index what the series give, which belong to the opened files in the order of their ids."""
+        for each in opened:
+            each.side.found = lambda name, data, file=each.file: self.keep_side(file, name, data)
+        self.batches.add(opened, series)
+
+    def commit(self) -> None:
+        """Make everything so far visible to readers."""
+        self.batches.commit()
+        self.batches.index.settle()
+
+    def close(self) -> None:
+        """Give up what is not committed, and the lock."""
+        try:
+            self._let_go_of_index()
+            self.packs.close()
+        finally:
+            self._lock.release()
+
+    def _let_go_of_index(self) -> None:
+        if self._batches is not None:
+            self._batches.index.close()
+            self._batches = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.commit()
+                self.packs.sync()
+        finally:
+            self.close()

@@ -1,0 +1,1 @@
+"""The commands of `steno`, one module each: parse, call, print."""

@@ -1,0 +1,200 @@
+"""`steno bundle`: make, look at, check and unfold debug bundles."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+import msgspec
+
+from stenograph.bundle.create import write_bundle
+from stenograph.bundle.extract import extract_bundle
+from stenograph.bundle.loaded import DebugBundle
+from stenograph.bundle.manifest import Manifest
+from stenograph.bundle.mask import BundleMask
+from stenograph.bundle.verify import BundleFinding, BundleReport, verify_bundle
+from stenograph.bundle.writing import PROOF, BundleOptions, Extras
+from stenograph.cli.checking import check_all
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    print_json,
+    redact_option,
+    root_option,
+    tell_of_masked,
+    tell_of_problems,
+    write_text,
+)
+from stenograph.cli.table import print_rows
+from stenograph.render.visible import on_one_line, visible
+from stenograph.runs.opening import open_run
+
+
+@click.group(
+    "bundle",
+    epilog="Example: steno bundle create 550e84 -o bug.zip",
+    short_help="Pack a run with everything needed to understand it.",
+)
+def command() -> None:
+    """Pack a run with everything needed to understand it, and look into such bundles.
+
+    A bundle is a zip: the events, the transcript, the logs, a page, tokens and times, and the environment.
+    """
+
+
+@command.command("create", epilog="Example: steno bundle create 550e84 --redact -o bug.zip")
+@click.argument("target", metavar="RUN|PATH")
+@click.option(
+    "-o", "--output", metavar="FILE", default=".", help="The zip, or a folder to name it in.  [default: here]"
+)
+@click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
+@redact_option
+@click.option("--environment/--no-environment", default=True, help="Add system, Python, packages, variables and git.")
+@click.option(
+    "--page/--no-page",
+    default=None,
+    help="Add transcript.html.  [default: unless the run has more than 32 MiB of events]",
+)
+@click.option("--prove", is_flag=True, help="Add the proof that the run is in the archive's signed log.")
+@root_option
+@archive_option
+@json_option
+def create(
+    target: str,
+    output: str,
+    logs: str | None,
+    redact: bool,
+    environment: bool,
+    page: bool | None,
+    prove: bool,
+    root: str | None,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
+    if prove and redact:
+        raise click.UsageError("a proof covers the original bytes, so --prove cannot mask them; leave out --redact")
+    options = BundleOptions(redact=redact, environment=environment, page=page)
+    with open_run(target, root=root, archive=archive_dir) as run:
+        mask = BundleMask() if redact else None
+        if mask is not None:
+            mask.learn(run.kind.for_bundle())
+        made_of = run.kind.for_bundle()
+        proof = _proof(run.kind.run_id, archive_dir) if prove else {}
+        extras = Extras(logs=None if logs is None else Path(logs), proof=proof)
+        path = write_bundle(Path(output), made_of, options, extras, source=run.kind.place, mask=mask)
+        if as_json:
+            print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
+        else:
+            write_text(f"{visible(str(path))}\n")
+        tell_of_problems(run.problems())
+        if mask is not None:
+            tell_of_masked(mask.counts)
+
+
+def _proof(run_id: str, archive_dir: str | None) -> dict[str, bytes]:
+    from stenograph.archive.store.home import home_of
+    from stenograph.evidence.run_proof import proof_of_run
+    from stenograph.evidence.signing import sign
+
+    home = home_of(archive_dir)
+    return dict(proof_of_run(sign(home), home.kept, run_id))
+
+
+@command.command("show", epilog="Example: steno bundle show bug.zip")
+@click.argument("file", metavar="FILE")
+@json_option
+def show(file: str, as_json: bool) -> None:
+    """Print what a bundle holds: whose run it is, how it ended, and its files."""
+    manifest = DebugBundle.load(file).manifest
+    if as_json:
+        print_json(manifest)
+        return
+    write_text(_facts(manifest) + "\n")
+    print_rows(("file", "bytes"), [(each.name, each.size) for each in manifest.files])
+
+
+def _facts(manifest: Manifest) -> str:
+    counts = manifest.counts
+    facts = {
+        "run": f"{manifest.run_id}  {manifest.name}".rstrip(),
+        "status": manifest.status,
+        "agent": manifest.agent,
+        "from": manifest.started_at,
+        "to": manifest.ended_at,
+        "made": f"{manifest.created_at} by {manifest.program}",
+        "source": manifest.source,
+        "events": f"{counts.events:,}, and {counts.child_events:,} of {len(manifest.child_run_ids)} called runs",
+        "entries": f"{counts.entries:,}",
+        "logs": f"{counts.log_records:,} records, {manifest.logs}",
+        "secrets": "masked" if manifest.redacted else "as they were",
+        "left out": "; ".join(f"{name} ({why})" for name, why in manifest.left_out.items()),
+        "problems": "; ".join(manifest.problems),
+    }
+    return "".join(f"{name:9} {on_one_line(value)}\n" for name, value in facts.items() if value)
+
+
+@command.command("verify", epilog="Example: steno bundle verify bug.zip")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--vkey", "vkeys", multiple=True, metavar="FILE", help="Check the proof in it by this verifier key, too.")
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, files: tuple[str, ...], vkeys: tuple[str, ...], as_json: bool) -> None:
+    """Check that every byte of a bundle is as it was when it was made.
+
+    With --vkey, also that the agent's bytes in it are in a log that this key signed. The key must come from elsewhere.
+
+    Exit code 1 when anything was changed, is missing or was added, 3 when a file could not be read.
+    """
+    check = partial(_proved, vkeys=vkeys) if vkeys else verify_bundle
+    reports, code = check_all(files, check, _print_report if not as_json else lambda report: None)
+    if as_json:
+        print_json([{"ok": report.ok, **msgspec.to_builtins(report)} for report in reports])
+    ctx.exit(code)
+
+
+def _proved(file: str, vkeys: tuple[str, ...]) -> BundleReport:
+    """The report with what is wrong with the proof in a bundle."""
+    from stenograph.bundle.container import Container
+    from stenograph.errors import BadSignature, InvalidEvidence
+    from stenograph.evidence.keys import load_verifier_key
+    from stenograph.evidence.run_proof import check_run_proof
+
+    keys = [load_verifier_key(Path(each)) for each in vkeys]
+    report = verify_bundle(file)
+    if any(each.kind == "unreadable" for each in report.findings):
+        return report
+    with Container(Path(file)) as container:
+        proof = {each.removeprefix(PROOF): container.read(each) for each in container.names if each.startswith(PROOF)}
+    try:
+        wrong = check_run_proof(proof, keys, report.run_id).findings
+    except (BadSignature, InvalidEvidence) as error:
+        wrong = (str(error),)
+    unproved = tuple(BundleFinding(kind="unproved", file=PROOF, what=each) for each in wrong)
+    return msgspec.structs.replace(report, findings=(*report.findings, *unproved))
+
+
+def _print_report(report: BundleReport) -> None:
+    verdict = "ok" if report.ok else "PROBLEMS"
+    write_text(f"{visible(report.path)}: {verdict}, {report.files} files, {report.bytes:,} bytes\n")
+    for finding in report.findings:
+        where = f"{finding.file}: " if finding.file else ""
+        write_text(f"  {finding.kind}: {on_one_line(where + finding.what)}\n")
+
+
+@command.command("extract", epilog="Example: steno bundle extract bug.zip -o /tmp")
+@click.argument("file", metavar="FILE")
+@click.option("-o", "--output", metavar="DIR", default=".", help="Where to put its folder.  [default: here]")
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Refuse a bundle that unfolds to more.  [default: 16 GiB, and 500 times its own size]",
+)
+def extract(file: str, output: str, max_bytes: int | None) -> None:
+    """Unfold a bundle into its one folder, and print where that is.
+
+    Refused are zips whose names lead elsewhere, with links, with names twice, and those that are far larger inside.
+    """
+    write_text(f"{visible(str(extract_bundle(Path(file), output, max_bytes=max_bytes)))}\n")

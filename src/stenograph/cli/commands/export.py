@@ -1,0 +1,184 @@
+"""`steno export`: runs in the formats that others read. With `--raw` it is the old spelling of `steno restore`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stenograph.cli.options import (
+    archive_option,
+    json_document,
+    json_option,
+    print_json,
+    redact_option_of_convert,
+    root_option,
+    say,
+    tell_of_masked,
+    tell_of_problems,
+    write_bytes,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from stenograph.export.exporting import Export
+
+_FORMAT_OPTIONS = {
+    "subagents": "What becomes of subagents: embed, files or drop.",
+    "content": "How much of the conversation each span has: delta, full or none.",
+    "arguments": "Arguments of calls as object or string.",
+    "reasoning": "Thinking as a field, inline, or drop it.",
+    "open": "Calls without a result: cut, drop or answer.",
+    "vocabulary": "Names of attributes: genai or openinference.",
+}
+"""The options that some formats have; `--list` says which, with their values."""
+
+
+def _format_options(command: Any) -> Any:
+    for name, text in reversed(_FORMAT_OPTIONS.items()):
+        command = click.option(f"--{name}", f"option_{name}", metavar="WORD", help=text)(command)
+    return command
+
+
+@click.command(
+    "export",
+    epilog="Example: steno export @ --to atif --redact -o run.trajectory.json",
+    short_help="Write runs in the formats that others read.",
+)
+@click.argument("targets", metavar="RUN|PATH...", nargs=-1)
+@click.option("--to", "format_name", metavar="FORMAT", help="The format to write; --list names them.")
+@click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
+@click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
+@redact_option_of_convert
+@click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
+@click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
+@_format_options
+@root_option
+@archive_option
+@click.option("--raw", "folder", metavar="DIR", help="The old spelling of: steno restore RUN DIR.")
+@click.option("--version", type=click.IntRange(min=1), metavar="N", help="With --raw: an older version of files.")
+@json_option
+def command(
+    targets: tuple[str, ...],
+    format_name: str | None,
+    is_list: bool,
+    output: str | None,
+    redact: bool,
+    report_path: str | None,
+    endpoint: str | None,
+    root: str | None,
+    archive_dir: str | None,
+    folder: str | None,
+    version: int | None,
+    as_json: bool,
+    **options: str | None,
+) -> None:
+    """Write runs in a format that other programs read, and say on stderr what it could not hold.
+
+    Several runs go into one file where the format is one of lines, else into a folder (-o DIR).
+    """
+    if is_list:
+        _list(as_json)
+        return
+    if not targets:
+        raise click.UsageError("name a run, or use --list")
+    if folder is not None:
+        _restore(targets, folder, version, as_json)
+        return
+    if format_name is None:
+        raise click.UsageError("say which format: --to FORMAT; --list names them")
+    if endpoint is not None and (format_name != "otlp" or output is not None):
+        raise click.UsageError("--endpoint goes with --to otlp and without -o")
+    chosen = {name.removeprefix("option_"): value for name, value in options.items() if value is not None}
+    _export(targets, format_name, output, endpoint, redact, report_path, root, archive_dir, chosen)
+
+
+def _list(as_json: bool) -> None:
+    from stenograph.export.exporter import exporters
+
+    found = exporters().values()
+    if as_json:
+        print_json(
+            [
+                {"name": each.name, "what": each.what, "version": each.version, "options": dict(each.options)}
+                for each in found
+            ]
+        )
+        return
+    for each in found:
+        write_text(f"{each.name}\n  {each.what}\n")
+        for name, values in each.options.items():
+            write_text(f"  --{name} {'|'.join(values)}\n")
+
+
+def _restore(targets: tuple[str, ...], folder: str, version: int | None, as_json: bool) -> None:
+    from stenograph.cli.commands.restore import restore
+
+    if len(targets) != 1:
+        raise click.UsageError("--raw takes one run")
+    say(f"export --raw is the old spelling; use: steno restore {targets[0]} {folder}")
+    restore(targets[0], folder, version, as_json=as_json)
+
+
+def _export(
+    targets: tuple[str, ...],
+    format_name: str,
+    output: str | None,
+    endpoint: str | None,
+    redact: bool,
+    report_path: str | None,
+    root: str | None,
+    archive_dir: str | None,
+    options: dict[str, str],
+) -> None:
+    from stenograph.export.exporter import exporter_named
+    from stenograph.export.exporting import export_run
+    from stenograph.export.sending import send_trace
+    from stenograph.runs.opening import open_run
+    from stenograph.whole_file import write_whole
+
+    exporter = exporter_named(format_name)
+    is_stdout = output is None or output == "-"
+    is_folder = not is_stdout and (str(output).endswith("/") or Path(str(output)).is_dir())
+    if len(targets) > 1 and not is_folder and not exporter.is_lines:
+        raise click.UsageError(f"several runs in {format_name} are several files: name a folder that exists with -o")
+    exports: list[Export] = []
+    masked: Counter[str] = Counter()
+    for target in targets:
+        with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
+            export = export_run(run, format_name, redact=None, **options)
+            masked += run.masked
+            tell_of_problems(run.problems())
+        if is_stdout and export.side_files:
+            raise click.UsageError(
+                f"{target} has {len(export.side_files)} files beside the main one: name a file with -o"
+            )
+        say(f"{target}: {export.summary}")
+        if is_folder:
+            _make_folder(Path(str(output)))
+            export.write(Path(str(output)))
+        elif endpoint is not None:
+            send_trace(export.data, endpoint)
+        elif is_stdout:
+            write_bytes(export.data)
+        exports.append(export)
+    if redact:
+        tell_of_masked(masked)
+    if not is_stdout and not is_folder:
+        if len(exports) == 1:
+            exports[0].write(Path(str(output)))
+        else:
+            write_whole(Path(str(output)), (export.data for export in exports))
+    if report_path is not None:
+        write_whole(Path(report_path), [json_document([export.losses for export in exports])])
+
+
+def _make_folder(path: Path) -> None:
+    from stenograph.errors import StoreError
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {path}: {error.strerror}; check the path", str(path)) from error

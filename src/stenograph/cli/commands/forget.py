@@ -1,0 +1,107 @@
+"""`steno forget`: remove runs from the archive, on purpose and for good."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import sys
+
+import click
+
+from stenograph.archive.keep.summary import Summary
+from stenograph.archive.store.home import home_of
+from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.clock import utc_now
+from stenograph.evidence.after_sync import checkpoint_after
+from stenograph.render.visible import on_one_line
+from stenograph.runs.forgetting import Plan, Wanted, forget_runs, plan_of
+
+_UNREACHED = (
+    "not reached: headers of frames (paths, ids, times, digests), bundles and pages made of these runs, backups, "
+    "and old blocks of the disk"
+)
+
+
+@click.command(
+    "forget",
+    epilog="Example: steno forget 550e84 --why 'a customer asked for it'",
+    short_help="Remove runs from the archive, on purpose and for good.",
+)
+@click.argument("runs", metavar="RUN...", nargs=-1)
+@click.option("--containing", metavar="TEXT", help="Runs in whose kept files this text stands.")
+@click.option("--older-than", metavar="TIME", help="Runs whose last event is older: 90d, or a day.")
+@click.option("--why", default="", metavar="TEXT", help="The reason, which stays in the archive.")
+@click.option(
+    "--with-copies", is_flag=True, help="Forget the runs that hold copies, and those they called, whole, too."
+)
+@click.option("--also-source", is_flag=True, help="Delete the agents' own files of these runs, too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@archive_option
+@json_option
+def command(
+    runs: tuple[str, ...],
+    containing: str | None,
+    older_than: str | None,
+    why: str,
+    with_copies: bool,
+    also_source: bool,
+    dry_run: bool,
+    yes: bool,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Remove runs from the archive for good: kept files, index, full text and journals.
+
+    That they were removed, when, by whom and why stays, and the next sync does not bring them back. Frame headers with
+    paths and ids stay, too, so checkpoints stay valid. Exit code 1 when no run is meant.
+    """
+    if not runs and not containing and older_than is None:
+        raise click.UsageError("name a RUN, or give --containing or --older-than")
+    home = home_of(archive_dir)
+    wanted = Wanted(run_ids=runs, containing=containing or None, older_than=older_than, with_copies=with_copies)
+    plan = plan_of(home, wanted)
+    if not as_json:
+        write_text(_text(plan, also_source=also_source))
+    is_done = bool(plan.run_ids) and not dry_run
+    if is_done:
+        if not yes:
+            _ask(plan, also_source=also_source)
+        forget_runs(home, plan, why=why, by=f"{_user()}@{socket.gethostname()}", at=utc_now(), also_source=also_source)
+        summary = Summary(bytes_written=1)
+        checkpoint_after(home, summary)
+        for problem in summary.problems:
+            say(problem)
+    if as_json:
+        print_json({"forgotten": is_done, **{name: getattr(plan, name) for name in plan.__struct_fields__}})
+    elif is_done:
+        write_text(f"forgot {len(plan.run_ids)} runs, {plan.bytes:,} bytes\n")
+    if is_done:
+        say(_UNREACHED)
+    if not plan.run_ids:
+        say("no run is meant; nothing was removed")
+        raise click.exceptions.Exit(1)
+
+
+def _text(plan: Plan, *, also_source: bool) -> str:
+    lines = [f"run {run_id}" for run_id in plan.run_ids]
+    for run_id, count in plan.copies.items():
+        what = f"holds {count} of the same messages" if count else "was called by one of these"
+        lines.append(f"run {run_id} {what} and stays (--with-copies)")
+    stays = "is deleted, too" if also_source else "stays (--also-source)"
+    lines += [f"file {path} {stays}" for path in plan.sources]
+    return "".join(f"{on_one_line(line)}\n" for line in lines)
+
+
+def _ask(plan: Plan, *, also_source: bool) -> None:
+    files = f" and delete {len(plan.sources)} files of agents" if also_source and plan.sources else ""
+    if not sys.stdin.isatty():
+        raise click.UsageError("this cannot be undone; give --yes, or --dry-run to see what it would do")
+    click.confirm(f"Remove {len(plan.run_ids)} runs for good{files}?", abort=True, err=True)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

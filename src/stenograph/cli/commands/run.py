@@ -1,0 +1,120 @@
+"""`steno run`: a command, an agent or any other, run as it is and recorded."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stenograph.adapters.commands.output import Output
+from stenograph.adapters.commands.passage import Passage
+from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
+
+if TYPE_CHECKING:
+    from stenograph.adapters.commands.command_recording import CommandRecording
+
+
+@click.command(
+    "run",
+    epilog="Example: steno run -- claude -p 'Review stats.py.' --output-format stream-json --verbose",
+    short_help="Run a command, an agent or any other, and record it.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("words", metavar="[--] COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--root",
+    metavar="DIR",
+    help="Where the journal is kept.  [default: $STENOGRAPH_STORAGE or the archive]",
+)
+@click.option(
+    "--print-path",
+    "path_fd",
+    type=click.IntRange(min=3),
+    metavar="FD",
+    help="Write the path of each journal to this open descriptor, a line each.",
+)
+@text_options
+@click.pass_context
+def command(
+    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, texts: TextOptions
+) -> None:
+    """Run a command with its input, output, errors, signals and exit code untouched, and record it.
+
+    An agent is recorded from its own session files, or from what it prints where it keeps none; any other command with
+    its output and exit code. Nothing is printed unless the recording failed, which the command does not notice.
+    """
+    if not words[0]:  # which no file can be called, and nobody can be asked to start
+        click.echo("steno: the command is empty; name a program", err=True)
+        ctx.exit(127)
+    if path_fd is not None:
+        _own(path_fd)
+    texts.check()
+    began = datetime.now(UTC)
+    output = Output()
+    try:
+        passage = Passage(words, output.add)
+    except OSError as error:
+        output.forget()
+        click.echo(f"steno: {words[0]}: {error.strerror}", err=True)
+        ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
+    problems: list[str] = []
+    try:
+        recording = _begun(words, root, output, passage.is_copied, began, path_fd, texts, problems)
+        code = passage.wait()
+        if recording is not None:
+            recording.finish(code)
+            problems += recording.problems
+            if recording.has_no_texts:
+                problems.append(NO_PROMPT)
+        for problem in filter(None, [passage.problem, *problems]):
+            click.echo(f"steno: {problem}", err=True)
+    finally:
+        passage.close()
+    ctx.exit(code)
+
+
+def _own(fd: int) -> None:
+    """Keep a descriptor that is meant for us from the command."""
+    try:
+        os.set_inheritable(fd, False)
+    except OSError as error:
+        raise click.UsageError(f"--print-path: {fd} is not an open descriptor; open it, as in {fd}>path.txt") from error
+
+
+def _begun(
+    words: tuple[str, ...],
+    root: str | None,
+    output: Output,
+    is_copied: bool,
+    began: datetime,
+    path_fd: int | None,
+    texts: TextOptions,
+    problems: list[str],
+) -> CommandRecording | None:
+    """The recording of the command, which runs already: loading what that takes is not the command's time."""
+
+    def known(path: Path) -> None:
+        if path_fd is not None:
+            os.write(path_fd, os.fsencode(path) + b"\n")
+
+    try:
+        from stenograph.adapters.commands.command_recording import CommandRecording
+        from stenograph.journal.place import recording_root
+
+        recording = CommandRecording(
+            words,
+            recording_root(root),
+            output,
+            is_copied=is_copied,
+            began=began,
+            known=known,
+            text_transcripts=texts.transcripts(),
+        )
+        recording.start()
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is ours and not the command's
+        problems.append(f"the command is not recorded: {error}")
+        return None
+    return recording

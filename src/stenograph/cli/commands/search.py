@@ -1,0 +1,107 @@
+"""`steno search`: what was said and done, by words."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from stenograph.archive.store.forgotten import read_forgotten
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    redact_option,
+    run_mask,
+    say,
+    tell_of_masked,
+    wants_color,
+    write_bytes,
+    write_text,
+)
+from stenograph.cli.scope import scope_options
+from stenograph.query.search import Hit
+from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import when
+from stenograph.render.visible import on_one_line
+from stenograph.runs.archive import Filters, open_archive
+
+ROLES = ("user", "assistant", "tool", "system")
+_HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
+
+
+@click.command(
+    "search",
+    epilog='Example: steno search "parse_config OR 配置" --agent claude --since 30d',
+    short_help="Find what was said and done.",
+)
+@click.argument("words", metavar="QUERY", nargs=-1, required=True)
+@scope_options
+@click.option("--role", type=click.Choice(ROLES), help="Only what user, assistant, tool or system said.")
+@click.option("--tool", metavar="NAME", help="Only calls and results of this tool.")
+@click.option("--errors", is_flag=True, help="Only errors and failed tools.")
+@click.option("--rank", is_flag=True, help="The most relevant first, not the newest.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
+)
+@redact_option
+@archive_option
+@json_option
+def command(
+    words: tuple[str, ...],
+    filters: Filters,
+    role: str | None,
+    tool: str | None,
+    errors: bool,
+    rank: bool,
+    limit: int,
+    redact: bool,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Find what was said and done in all runs of the archive, newest first.
+
+    QUERY is words that must all be there, "phrases", prefix*, AND, OR, NOT and brackets. Code can be typed as it is:
+    snake_case, CamelCase or parts of it, path/to/file.py, foo.bar(). So can scripts that have no spaces.
+
+    Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
+    """
+    mask = run_mask() if redact else None
+    with open_archive(archive_dir) as archive:
+        hits = archive.search(
+            " ".join(words),
+            role=role,
+            tool=tool,
+            errors=errors,
+            rank=rank,
+            limit=limit or None,
+            mask=None if mask is None else mask.event,
+            **filters,
+        )
+        with archive.reading() as reader:
+            names = {} if as_json else short_ids(reader.index)
+    if as_json:
+        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
+        write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
+    else:
+        color = wants_color()
+        write_text("".join(_lines(hit, names, color) for hit in hits))
+    if mask is not None:
+        tell_of_masked(mask.counts)
+    if not hits:
+        if removed := len(read_forgotten(archive.path / "forgotten.jsonl").runs):
+            say(f"nothing is found; {removed} runs were removed on purpose (steno forget), and cannot be searched")
+        raise click.exceptions.Exit(1)
+
+
+def _lines(hit: Hit, names: dict[str, str], color: bool) -> str:
+    who = " ".join(word for word in (hit.role, hit.tool_name) if word)
+    source = "" if hit.source == "main" else f" {hit.source}"
+    head = on_one_line(f"{when(hit.timestamp)}  {names.get(hit.run_id, hit.run_id)}{source} #{hit.seq}  {who}")
+    return f"{_DIM}{head}{_END}\n  {_marked(hit, color)}\n" if color else f"{head}\n  {_marked(hit, color)}\n"
+
+
+def _marked(hit: Hit, color: bool) -> str:
+    text, done, marked = hit.snippet.text, 0, ""
+    for start, end in hit.snippet.spans if color else ():
+        marked += f"{on_one_line(text[done:start])}{_HIT}{on_one_line(text[start:end])}{_END}"
+        done = end
+    return marked + on_one_line(text[done:])

@@ -1,0 +1,107 @@
+"""`steno serve`: the runs of the archive in a browser, live."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from stenograph.archive.store.home import home_of
+from stenograph.cli.options import archive_option, say
+from stenograph.errors import MissingExtra
+
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+@click.command(
+    "serve",
+    epilog="Example: steno serve --no-open --port 9000",
+    short_help="Show the runs in a browser, live.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), metavar="N", help="Listen here.  [default: 8421 or the next free]"
+)
+@click.option("--host", metavar="ADDRESS", help="Listen on this address, too; others can reach it then.")
+@click.option(
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="A further name under which it is asked for."
+)
+@click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
+@click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
+@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
+@archive_option
+@click.option("--verbose", is_flag=True, help="Print every request, without its query.")
+def command(
+    port: int | None,
+    host: str | None,
+    allowed: tuple[str, ...],
+    opens: bool | None,
+    no_sync: bool,
+    redact: bool,
+    archive_dir: str | None,
+    verbose: bool,
+) -> None:
+    """Show the runs of the archive in a browser, and what is added to them as it comes, until Ctrl-C.
+
+    The address that is printed has a token in it: it lets a browser in, which keeps a cookie. Nothing leaves the
+    machine. The archive is brought up to date in a process of its own, unless a steno watch does that already.
+    """
+    try:
+        from stenograph.server.app import application
+        from stenograph.server.serving import serve, sockets_of
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
+            raise
+        raise MissingExtra("starlette", "web") from error
+    from stenograph.server.access import Access, key_of
+    from stenograph.server.feed import Feed
+    from stenograph.server.keeper import Keeper
+    from stenograph.server.site import Site
+
+    home = home_of(archive_dir)
+    home.make()
+    access = Access(key_of(home.path))
+    sockets, number = sockets_of(host, port)
+    mask = None
+    if redact:
+        from stenograph.runs.mask import RunMask
+
+        mask = RunMask()
+    keeper = None if no_sync else Keeper(home)
+    feed = Feed(home)
+    site = Site(home, mask, keeper)
+    names = (*allowed, *([f"[{host}]" if ":" in host else host] if host else []))
+    if verbose:
+        _log_to_stderr()
+    name = f"[{host}]" if host and ":" in host else host or "localhost"
+    click.echo(f"http://{name}:{number}/?token={access.token}")
+    if host and host not in _LOCAL:
+        say(
+            f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net unencrypted"
+        )
+    sys.stdout.flush()
+    if sys.stdout.isatty() if opens is None else opens:
+        import webbrowser
+
+        webbrowser.open(f"http://{name}:{number}/?token={access.token_for_one_use()}")
+    if keeper is not None:
+        keeper.start()
+    feed.start()
+    try:
+        serve(application(site, access, number, names, feed), sockets, feed.close)
+    finally:
+        feed.close()
+        if keeper is not None:
+            keeper.close()
+        for each in sockets:
+            each.close()
+
+
+def _log_to_stderr() -> None:
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log = logging.getLogger("stenograph.server.access")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

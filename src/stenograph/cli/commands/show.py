@@ -1,0 +1,194 @@
+"""`steno show`: the transcript of a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+import msgspec
+
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    redact_option,
+    root_option,
+    say,
+    tell_of_masked,
+    tell_of_problems,
+    wants_color,
+    write_bytes,
+)
+from stenograph.cli.part import Part, names_seq, not_empty, part_options
+from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, selected
+from stenograph.fold.status import Life
+from stenograph.model import Event, encode
+from stenograph.render.terminal import TerminalRenderer
+from stenograph.render.visible import visible
+from stenograph.runs.opening import reader_of
+from stenograph.runs.reader import RunReader
+from stenograph.runs.target import find_run
+from stenograph.transcript import TranscriptEntry, entries, format_entry
+from stenograph.whole_file import write_whole
+
+FORMS = ("terminal", "text", "markdown", "html", "json", "entries")
+BATCH = 1 << 16
+
+
+@click.command(
+    "show",
+    epilog="Example: steno show 550e84 --as html --redact -o review.html",
+    short_help="Print the transcript of a run.",
+)
+@click.argument("target", metavar="RUN|PATH")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(FORMS),
+    default="terminal",
+    help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@redact_option
+@click.option("--full", is_flag=True, help="Show long tool outputs whole.")
+@click.option("--all", "everything", is_flag=True, help="On a terminal: also what machines write for each other.")
+@click.option("--errors", is_flag=True, help="Only errors, and the calls that failed.")
+@click.option("--tools", is_flag=True, help="Only tool calls and their results.")
+@click.option("--last", is_flag=True, help="Only the last prompt and what followed.")
+@part_options
+@root_option
+@archive_option
+@json_option
+def command(
+    target: str,
+    form: str,
+    output: str | None,
+    redact: bool,
+    full: bool,
+    everything: bool,
+    errors: bool,
+    tools: bool,
+    last: bool,
+    part: Part,
+    root: str | None,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Print the transcript of a run, or a part of it: what was said and done, in order.
+
+    On a terminal it has a header and times, leaves out what machines write for each other (--all shows it), and is
+    shown in your pager (PAGER). Files and pipes get every event.
+
+    A page (html) is a single self-contained file: mail it, or open it in a browser.
+    """
+    form = "json" if as_json else form
+    wanted = Wanted(errors=errors, tools=tools, last=last)
+    if form != "terminal" and (any(wanted.values()) or everything):
+        raise click.UsageError(
+            f"--all, --errors, --tools and --last are for the terminal; --as {form} gives all events"
+        )
+    with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
+        shown = _Shown(run, part, wanted, keep_raw=form == "json")
+        if form == "terminal" and output is None and is_read_by_a_person():
+            page(reading(shown.events(), run.info, color=wants_color(), full=full, everything=everything))
+        elif output is None:
+            for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
+                write_bytes(batch)
+        else:
+            write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
+        if shown.is_empty:
+            say(f"{run.kind.place}: there are no events in it")
+        elif any(wanted.values()) and not shown.is_any_selected:
+            say(f"{run.kind.place}: nothing of what was asked for is in it")
+        tell_of_problems(run.problems())
+        if redact:
+            tell_of_masked(run.masked)
+
+
+class _Shown:
+    """The part of a run that is shown, which a page reads more than once: it begins with what is known at the end."""
+
+    def __init__(self, run: RunReader, part: Part, wanted: Wanted, *, keep_raw: bool) -> None:
+        self._run = run
+        self._part = part
+        self._wanted = wanted
+        self._keep_raw = keep_raw
+        self.is_empty = True
+        self.is_any_selected = False
+
+    @property
+    def life(self) -> Life | None:
+        """What is known of the run's process; None when only a part is shown."""
+        return None if any(value is not None for value in self._part.values()) else self._run.kind.life()
+
+    def events(self) -> Iterator[Event]:
+        for event in selected(self._events(), self._wanted):
+            self.is_any_selected = True
+            yield event
+
+    def _events(self) -> Iterator[Event]:
+        for event in not_empty(self._run.events(**self._part, keep_raw=self._keep_raw), self._run, self._part):
+            self.is_empty = False
+            yield event
+
+    def entries(self) -> Iterator[TranscriptEntry]:
+        for entry in not_empty(self._run.entries(**self._part), self._run, self._part):
+            self.is_empty = False
+            yield entry
+
+
+def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool = False) -> Iterator[bytes]:
+    """The transcript in one of the forms, piece by piece."""
+    read = shown.events
+    match form:
+        case "json":
+            return _array(encode(event) for event in read())
+        case "entries":
+            return _array(msgspec.json.encode(entry.as_dict()) for entry in shown.entries())
+        case "text":
+            # A file gets the text as it is, a terminal nothing that it would obey.
+            texts = _formatted(read(), is_terminal=not to_file and sys.stdout.isatty())
+        case "markdown":
+            from stenograph.query.prices import load_prices
+            from stenograph.render.markdown import markdown_page
+
+            texts = markdown_page(read, full=full, life=shown.life, prices=load_prices())
+        case "html":
+            from stenograph.query.prices import load_prices
+            from stenograph.render.html import html_page
+
+            texts = html_page(read, full=full, life=shown.life, prices=load_prices())
+        case _:
+            renderer = TerminalRenderer(color=color, full=full)
+            texts = (renderer.render(event) for event in read())
+    return (text.encode("utf-8", "replace") for text in texts)
+
+
+def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size > BATCH:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _array(items: Iterator[bytes]) -> Iterator[bytes]:
+    """A JSON array."""
+    opening = b"["
+    for item in items:
+        yield opening + b"\n" + item
+        opening = b","
+    yield b"[]\n" if opening == b"[" else b"\n]\n"
+
+
+def _formatted(events: Iterable[Event], *, is_terminal: bool) -> Iterator[str]:
+    before = ""
+    for entry in entries(events):
+        text = format_entry(entry)
+        yield before + (visible(text) if is_terminal else text)
+        before = "\n"

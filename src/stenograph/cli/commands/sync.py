@@ -1,0 +1,119 @@
+"""`steno sync`: keep and index what the agents left on this machine."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+from stenograph import config
+from stenograph.archive.keep.summary import Summary
+from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.render.visible import on_one_line, visible
+from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.new_secrets import event_counts, new_secrets
+
+_LINE = 79
+_GARBAGE = 100_000
+
+
+@click.command(
+    "sync",
+    epilog="Example: steno sync --agent claude --agent codex",
+    short_help="Keep and index what agents left on this machine.",
+)
+@click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
+@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@archive_option
+@json_option
+def command(
+    home: str | None,
+    agents: tuple[str, ...],
+    paths: tuple[str, ...],
+    rebuild: bool,
+    archive_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Keep the transcripts of all agents on this machine, byte for byte, and index what they say.
+
+    Only what changed since the last time is read. The archive is in $STENOGRAPH_HOME or where the system keeps a
+    user's data. Nothing is written to the agents' folders, and what they delete stays in the archive.
+    """
+    shows = sys.stderr.isatty() and not as_json
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
+    archive = open_archive(archive_dir)
+    before = event_counts(archive) if config.value("redact.warn") else None
+    summary = archive.sync(
+        _progress if shows else None,
+        home=home,
+        agents=agents,
+        paths=paths,
+        rebuild=rebuild,
+        indexing=_rebuilding() if shows else None,
+    )
+    if as_json:
+        print_json(
+            {"archive": str(archive.path), **{name: getattr(summary, name) for name in summary.__struct_fields__}}
+        )
+    else:
+        write_text(summary_text(summary, archive.path))
+    for problem in summary.problems:
+        click.echo(f"steno: {on_one_line(problem)}", err=True)
+    if before is not None:
+        _warn(archive, before)
+    if summary.problems:
+        raise click.exceptions.Exit(1)
+
+
+def _warn(archive: Archive, before: Mapping[str, int]) -> None:
+    """Say in which runs secrets are new (`[redact] warn`)."""
+    for run_id, number in new_secrets(archive, before).items():
+        say(f"{number} secrets are new in run {run_id}; steno secrets {run_id} says where")
+
+
+def summary_text(summary: Summary, archive: Path) -> str:
+    """What a sync did, for people."""
+    counts = {
+        "new": summary.new,
+        "grown": summary.grown,
+        "rewritten": summary.rewritten,
+        "moved": summary.moved,
+        "gone": summary.gone,
+        "unchanged": summary.unchanged,
+        "failed": summary.failed,
+    }
+    always = ("new", "grown", "unchanged", "failed")
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number or name in always)
+    lines = [f"{told}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive))})"]
+    if summary.rebuilt:
+        lines.append("the index was made anew from what is kept")
+    if summary.left_out:
+        reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
+        lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
+    if summary.checkpoint is not None:
+        lines.append(f"signed a checkpoint of {summary.checkpoint} leaves")
+    if summary.damaged:
+        lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
+    return "\n".join(lines) + "\n"
+
+
+def _progress(done: int, of: int) -> None:
+    text = f"session {done} of {of}" if done < of else ""
+    click.echo(f"\r{text:<{_LINE}}\r" if not text else f"\r{text:<{_LINE}}", nl=False, err=True)
+
+
+def _rebuilding() -> Callable[[int], None]:
+    total = 0
+
+    def tell(more: int) -> None:
+        nonlocal total
+        total += more
+        click.echo(f"\r{f'indexing what is kept: {total >> 20} MB':<{_LINE}}", nl=False, err=True)
+
+    return tell

@@ -1,0 +1,5 @@
+"""anthropic_messages: calls to Anthropic's Messages API."""
+
+from stenograph.formats.anthropic_messages.format import SPEC
+
+__all__ = ["SPEC"]

@@ -1,0 +1,305 @@
+"""claude_code: the session files of Claude Code and the Claude Agent SDK, versions 1.0, 2.0 and 2.1.
+
+Everything is taken in file order; `parentUuid` is used for one thing only, the inline sidechains of 1.0. The name of a
+file is trusted over the session id in its lines, because forks and resumed sessions copy lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from stenograph.formats import tools, turns
+from stenograph.formats.base import Context, FormatSpec, Identity
+from stenograph.formats.claude_code.content import text_or_blank, text_or_none
+from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
+from stenograph.formats.claude_code.message import SYNTHETIC, ClaudeFormat, message_of, text_of
+from stenograph.formats.claude_code.progress import record_keys, subagent_record
+from stenograph.formats.claude_code.record import Message, SessionRecord, Shape, record_from
+from stenograph.formats.claude_code.sidechain import Sidechains
+from stenograph.formats.shared.loose import a_dict, first_told
+from stenograph.model.block import ToolUseBlock
+
+SPAWNING_TOOLS = ("Agent", "Task")
+"""The tool that starts a subagent: its name today, and in 1.x and 2.0."""
+
+
+_decode = msgspec.json.Decoder(SessionRecord).decode
+
+
+class ClaudeCodeFormat(ClaudeFormat):
+    """One session file, or the file of one of its subagents."""
+
+    name = "claude_code"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._sidechains = Sidechains()
+        self._source = context.source
+        self._spawners: dict[str, str] = {}
+        """Who made a call that begins a subagent."""
+        self.told_of: dict[str, set[int]] = {}
+        """What progress lines told of each subagent: the keys of its records."""
+
+    def _decode(self, line: bytes) -> Any:
+        return _decode(line)
+
+    def _convert(self, value: Any) -> Any:
+        return record_from(value, SessionRecord)
+
+    def _map(self, record: SessionRecord | None) -> None:
+        if record is None:
+            return  # no record at all: the base keeps it as unknown
+        if self.context.already and not self.context.already.isdisjoint(record_keys(record)):
+            self._accumulate()
+            return
+        kind = record.type
+        if kind == "progress" and (told := subagent_record(record)) is not None and self._is_news(*told):
+            self._subagent(record, *told)
+            return
+        self._locate(record)
+        if kind == "assistant":
+            self._assistant(record, message_of(record))
+        elif kind == "user":
+            self._user_line(record)
+        elif kind == "attachment":
+            self._attachment(record)
+        elif kind == "system":
+            self._system(*system_event(record))
+        elif kind in ("tool_use", "tool_result", "thinking"):
+            self._flat(record, kind)
+        elif isinstance(kind, str) and kind in LINE_TYPES:
+            self._system(*line_event(record, kind))
+            if isinstance(record.shape, Shape):
+                self._define(record.shape.tools)
+
+    def _locate(self, record: SessionRecord) -> None:
+        """Whose line it is: the file's, or an inline subagent's."""
+        session_id = None
+        if self.context.session_id is None:
+            session_id = text_or_none(record.session_id) or text_or_none(record.flat_session_id)
+        if record.is_sidechain is not True or self.context.source != "main":
+            self._source = self.context.source
+            self._place(record.timestamp, session_id=session_id)
+            return
+        prompt = text_of(message_of(record).content) if record.type == "user" else ""
+        chain = self._sidechains.of(record, prompt, self.report.lines)
+        self._source = chain.source
+        self._place(
+            record.timestamp,
+            source=chain.source,
+            session_id=session_id,
+            parent_source=chain.parent_source,
+            parent_call_id=chain.parent_call_id,
+        )
+
+    def _is_news(self, source: str, inner: SessionRecord) -> bool:
+        """Whether a subagent's record in a progress line is told nowhere else."""
+        if source in self.context.separate:
+            return False
+        keys, told = record_keys(inner), self.told_of.setdefault(source, set())
+        is_new = told.isdisjoint(keys)
+        told.update(keys)
+        return is_new
+
+    def _subagent(self, record: SessionRecord, source: str, inner: SessionRecord) -> None:
+        """What a subagent says or is answered, as its own file would tell it."""
+        call_id = text_or_none(record.parent_tool_use_id)
+        self._source = source
+        self._place(
+            inner.timestamp,
+            source=source,
+            session_id=text_or_none(record.session_id) if self.context.session_id is None else None,
+            parent_source=self._spawners.get(call_id or "", self.context.source),
+            parent_call_id=call_id,
+        )
+        if inner.type == "assistant":
+            self._assistant(inner, message_of(inner))
+        else:
+            self._user_line(inner)
+
+    def _user_line(self, record: SessionRecord) -> None:
+        content = message_of(record).content
+        if record.is_compact_summary is True:
+            self._system("compaction", text_of(content), {"part": "summary"})
+            return
+        self._user(content, record.tool_use_result, is_harness=record.is_meta is True, origin=record.origin)
+
+    def _attachment(self, record: SessionRecord) -> None:
+        attachment = record.attachment
+        if attachment is None or attachment.type != "queued_command":
+            self._system(*attachment_event(attachment))
+            if attachment is not None and attachment.type == "prompt_snapshot":
+                self._define(attachment.tools)
+            return
+        # What came while the agent was busy, a person's prompt or a notification, is written nowhere else.
+        is_harness = attachment.is_meta is True or attachment.command_mode == "task-notification"
+        self._user(attachment.prompt, is_harness=is_harness, origin=attachment.origin)
+
+    def _flat(self, record: SessionRecord, kind: str) -> None:
+        """The record shapes of the seed documents: one block each, without a message around it."""
+        call_id = record.flat_tool_use_id or record.request_id
+        name = record.flat_tool_name or record.name
+        if kind == "tool_result":
+            content = record.output if record.content is None else record.content
+            item = {"tool_use_id": call_id, "content": content, "is_error": record.flat_is_error}
+            self._result(item, name=name)
+        elif kind == "tool_use":
+            block = {"type": kind, "id": call_id, "name": name, "input": record.input}
+            self._assistant(record, Message(content=[block]))
+        else:
+            text = record.content if record.thinking is None else record.thinking
+            self._assistant(record, Message(content=[{"type": kind, "thinking": text_or_blank(text)}]))
+
+    def _called(self, block: ToolUseBlock) -> None:
+        super()._called(block)
+        if block.tool_name in SPAWNING_TOOLS and isinstance(block.tool_input, dict):
+            self._sidechains.announce(block.tool_input.get("prompt"), block.tool_id, self._source)
+            self._spawners[block.tool_id] = self._source
+
+
+# What a file is, by its first records and its name.
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_AGENT_FILE = re.compile(r"agent-(.+)\.jsonl")
+_IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Whether these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
+    found = [record for record in records if isinstance(record, dict)]
+    is_at_home = _HOME.search(path) is not None
+    return any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
+
+
+def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
+    """Flat records, as the documents show them, are common JSON: they must have a time or a session, or a place."""
+    kind = record.get("type")
+    is_placed = is_at_home or not _PLACING.isdisjoint(record)
+    if kind in ("user", "assistant"):
+        message = record.get("message")
+        return isinstance(message, dict | list | str) or (message is None and is_at_home and "content" in record)
+    if kind == "tool_result":
+        return "tool_use_id" in record and is_placed
+    if kind == "tool_use":
+        return "input" in record and ("id" in record or "tool_use_id" in record) and is_placed
+    if kind == "thinking":
+        return isinstance(record.get("thinking") or record.get("content"), str) and is_placed
+    if kind == "summary":
+        return "leafUuid" in record or "dropped_count" in record
+    if kind == "attachment":
+        return isinstance(record.get("attachment"), dict)
+    if kind == "system":
+        return "sessionId" in record and "uuid" in record
+    return isinstance(kind, str) and kind in LINE_TYPES and ("sessionId" in record or "snapshot" in record)
+
+
+_HOME = re.compile(r"[/\\]\.claude[/\\]projects[/\\]")
+_PLACING = {"timestamp", "sessionId", "session_id", "uuid"}
+
+
+def _is_foreign(record: dict[str, Any]) -> bool:
+    """Whether a record is one that Claude Code never writes to a session file."""
+    message = record.get("message")
+    if isinstance(message, dict) and "parts" in message:  # Qwen Code
+        return True
+    if "providerData" in record or "systemPayload" in record or "fidelity" in record:  # CodeBuddy, Qwen Code, blocks
+        return True
+    session_id = record.get("sessionId")
+    if isinstance(session_id, str):
+        return _IFLOW_SESSION.match(session_id) is not None
+    # The stream spells it session_id, and has it on nearly every line.
+    is_flat = message is None and "content" in record and "subtype" not in record
+    is_streamed = "session_id" in record and record.get("type") in _STREAM_TYPES and not is_flat
+    return "parent_tool_use_id" in record or is_streamed
+
+
+_STREAM_TYPES = ("system", "assistant", "user", "result", "stream_event")
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The session by the file's name, else by its lines; and the subagent, when it is the file of one."""
+    lines = [record for record in records if isinstance(record, dict)]
+    folders, name = _split(path)
+    stem = name.removesuffix(".jsonl")
+    session_id = next((each for record in lines for each in _session_ids(record)), "")
+    agent_id = _agent_id(name, lines)
+    if agent_id is not None:
+        owners = [owner for owner, folder in pairwise(folders) if folder == "subagents" and _UUID.fullmatch(owner)]
+        session_id = owners[-1] if owners else session_id
+    elif _UUID.fullmatch(stem):
+        session_id = stem
+    return Identity(
+        native_id=session_id,
+        session_id=session_id or None,
+        source="main" if agent_id is None else f"subagent:{agent_id}",
+        cwd=first_told(lines, "cwd"),
+        branch=first_told(lines, "gitBranch"),
+        agent_version=first_told(lines, "version"),
+        model=_model(lines),
+    )
+
+
+def _model(lines: list[dict[str, Any]]) -> str | None:
+    """The first model that answers; the harness speaks as one of its own."""
+    answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
+    models = (text_or_none(answer.get("model")) for answer in answers)
+    return next((model for model in models if model is not None and model != SYNTHETIC), None)
+
+
+def _split(path: str) -> tuple[list[str], str]:
+    *folders, name = re.split(r"[/\\]", path)
+    return folders, name
+
+
+def _session_ids(record: dict[str, Any]) -> list[str]:
+    return [value for key in ("sessionId", "session_id") if isinstance(value := record.get(key), str) and value]
+
+
+def _agent_id(name: str, lines: list[dict[str, Any]]) -> str | None:
+    """By the file's name or, in a renamed file, by its first message: only an agent's file begins with a sidechain."""
+    first = next((line for line in lines if "isSidechain" in line), {})
+    inside = text_or_none(first.get("agentId")) if first.get("isSidechain") is True else None
+    named = _AGENT_FILE.fullmatch(name)
+    return inside if named is None else named.group(1)
+
+
+def agent_meta(meta: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Who spawned a subagent and by which call, as its `.meta.json` tells (2.1)."""
+    call_id = text_or_none(meta.get("toolUseId"))
+    parent = text_or_none(meta.get("parentAgentId"))
+    if parent is not None:
+        return f"subagent:{parent}", call_id
+    depth = meta.get("spawnDepth")
+    # 2.1.197 does not say who spawned an agent of an agent.
+    is_nested = isinstance(depth, int) and depth > 1
+    return None if call_id is None or is_nested else "main", call_id
+
+
+def agent_link(record: dict[str, Any]) -> tuple[str, str] | None:
+    """The subagent that a result line answers for, and the call that spawned it: all that 2.0 says of the two."""
+    result = record.get("toolUseResult")
+    message = record.get("message")
+    agent_id = text_or_none(result.get("agentId")) if isinstance(result, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if agent_id is None or not isinstance(content, list):
+        return None
+    calls = [text_or_none(item.get("tool_use_id")) for item in content if isinstance(item, dict)]
+    return next(((agent_id, call) for call in calls if call is not None), None)
+
+
+SPEC = FormatSpec(
+    name="claude_code",
+    what="Claude Code and Claude Agent SDK session files, with their subagents",
+    versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
+    home="~/.claude/projects/<project>/<session-id>.jsonl ($CLAUDE_CONFIG_DIR)",
+    detect=detect,
+    identify=identify,
+    open=ClaudeCodeFormat,
+    turns=turns.CLAUDE_CODE,
+    tools=tools.CLAUDE,
+)

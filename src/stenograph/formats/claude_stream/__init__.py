@@ -1,0 +1,5 @@
+"""claude_stream: what `claude -p --output-format stream-json` prints, partial messages included."""
+
+from stenograph.formats.claude_stream.format import SPEC
+
+__all__ = ["SPEC"]

@@ -1,0 +1,243 @@
+"""copilot_stream: what `copilot -p … --output-format json` prints.
+
+The records of the session file, without its first, its prompts' surroundings and its token counts, and with what the
+file lacks: pieces of messages while they are streamed, and all that a command printed. Pieces are held and dropped when
+their whole comes; what never comes whole (a failed call, a killed process) is given under the line of its last piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from stenograph.formats import tools, turns
+from stenograph.formats.base import Context, FormatSpec, Identity
+from stenograph.formats.copilot_cli.content import requests_of
+from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
+from stenograph.formats.copilot_cli.format import CopilotFormat
+from stenograph.formats.copilot_cli.record import Data, Record, Result
+from stenograph.formats.shared.arguments import arguments_of
+from stenograph.formats.shared.loose import small, string
+from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
+from stenograph.model.event import Origin
+from stenograph.model.payload import SystemPayload
+
+_TOO_LARGE = "Output too large to read at once"
+"""How a result begins that holds only a preview of what a command printed."""
+_ENDS = {"assistant.turn_end", "assistant.turn_retry", "assistant.idle", "model.call_failure", "session.error"}
+"""What tells that a message which was being streamed will not come whole."""
+
+
+class Where(Struct, frozen=True):
+    """Where and when a piece was told."""
+
+    origin: Origin | None
+    timestamp: str
+
+
+class Partial(Struct):
+    """What one source is being streamed, by the ids of its parts, in the order of their first pieces."""
+
+    thoughts: dict[str, list[str]] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    calls: dict[str, list[str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    """Of the tools that are being called."""
+    where: Where | None = None
+    """Of the last piece."""
+
+    def drop(self, data: Data) -> None:
+        """Forget what a whole message repeats."""
+        self.texts.pop(string(data.message_id) or "", None)
+        whole = string(data.reasoning_text) or ""
+        self.thoughts = {key: pieces for key, pieces in self.thoughts.items() if "".join(pieces) not in whole}
+        for wish in requests_of(data):
+            self.calls.pop(wish.tool_id, None)
+
+    def blocks(self) -> list[Block]:
+        """What nothing has repeated."""
+        told: list[Block] = []
+        told += [ThinkingBlock(fidelity="agent_emitted", thinking="".join(each)) for each in self.thoughts.values()]
+        told += [TextBlock(fidelity="agent_emitted", text="".join(each)) for each in self.texts.values()]
+        told += [
+            ToolUseBlock(
+                fidelity="agent_emitted",
+                tool_name=self.names.get(call_id, ""),
+                tool_id=call_id,
+                tool_input=arguments_of("".join(pieces)),
+            )
+            for call_id, pieces in self.calls.items()
+        ]
+        return told
+
+
+class CopilotStreamFormat(CopilotFormat):
+    """The stream of one process."""
+
+    name = "copilot_stream"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._partials: dict[str, Partial] = {}
+        """By source."""
+        self._printed: dict[str, tuple[list[str], Where]] = {}
+        """What commands printed so far, by their call, and where the last piece of it stood."""
+
+    def _map(self, record: Record | None) -> None:
+        if record is not None and record.type == "result" and record.data is None:
+            self._end(record)
+            return
+        if record is None or record.type.__class__ is not str or not isinstance(record.data, Data):
+            return  # no record at all: the base keeps it as unknown
+        piece = _PIECES.get(record.type)
+        if piece is not None:
+            self._locate(record, record.data, record.type)
+            piece(self, record.data)
+            self._accumulate()
+            return
+        if record.type in _ENDS:
+            self._locate(record, record.data, record.type)
+            self._flush(self._source)
+        super()._map(record)
+
+    def _end(self, record: Record) -> None:
+        for source in list(self._partials):
+            self._flush(source)
+        self._session_id = string(record.session_id) or self._session_id
+        time = record.timestamp if isinstance(record.timestamp, str) else None
+        self._place(time, session_id=self._session_id)
+        data = small((("exitCode", record.exit_code), ("usage", record.usage)))
+        self._emit("system.event", SystemPayload(subtype="result", data=data))
+
+    # Wholes.
+
+    def _assistant(self, data: Data) -> None:
+        partial = self._partials.get(self._source)
+        if partial is not None:
+            partial.drop(data)
+        super()._assistant(data)
+
+    def _reasoning(self, data: Data) -> None:
+        partial = self._partials.get(self._source)
+        if partial is not None:
+            partial.thoughts.pop(string(data.reasoning_id) or "", None)
+        super()._reasoning(data)
+
+    def _repeated(self, kind: str) -> None:
+        self._accumulate()
+
+    def _streamed(self, data: Data) -> str | None:
+        pieces, _ = self._printed.pop(string(data.tool_call_id) or "", ([], None))
+        shown = data.result.content if isinstance(data.result, Result) else None
+        is_preview = isinstance(shown, str) and shown.startswith(_TOO_LARGE)
+        return "".join(pieces) if pieces and is_preview else None
+
+    # Pieces.
+
+    def _partial(self) -> Partial:
+        partial = self._partials.get(self._source)
+        if partial is None:
+            partial = self._partials[self._source] = Partial()
+        partial.where = self._here()
+        return partial
+
+    def _here(self) -> Where:
+        return Where(self._origin, self._timestamp)
+
+    def _text_piece(self, data: Data) -> None:
+        key = string(data.message_id) or ""
+        self._partial().texts.setdefault(key, []).append(string(data.delta_content) or "")
+
+    def _thought_piece(self, data: Data) -> None:
+        key = string(data.reasoning_id) or ""
+        self._partial().thoughts.setdefault(key, []).append(string(data.delta_content) or "")
+
+    def _call_piece(self, data: Data) -> None:
+        key, partial = string(data.tool_call_id) or "", self._partial()
+        partial.names.setdefault(key, string(data.tool_name) or "")
+        partial.calls.setdefault(key, []).append(string(data.input_delta) or "")
+
+    def _printed_piece(self, data: Data) -> None:
+        key = string(data.tool_call_id) or ""
+        pieces, _ = self._printed.get(key, ([], None))
+        pieces.append(string(data.text) or "")
+        self._printed[key] = pieces, self._here()
+
+    def _nothing(self, data: Data) -> None:
+        """A piece that other pieces hold as well."""
+
+    # What never came whole.
+
+    def _flush(self, source: str) -> None:
+        partial = self._partials.pop(source, None)
+        blocks = [] if partial is None else partial.blocks()
+        if partial is None or partial.where is None or not blocks:
+            return
+        before = self._leave_for(partial.where)
+        self._say(blocks, next((key for key in partial.texts if key), None))
+        self._source = source
+        for block in blocks:
+            if isinstance(block, ToolUseBlock):
+                self._call(block)
+        self._return_to(before)
+
+    def _leave_for(self, where: Where) -> tuple[Where, bytes | None]:
+        """Emit something under the line of a piece, which thereby gets an event after all."""
+        self.report.accumulated -= 1
+        before = self._here(), self._raw
+        self._origin, self._timestamp, self._raw = where.origin, where.timestamp, None
+        return before
+
+    def _return_to(self, before: tuple[Where, bytes | None]) -> None:
+        here, self._raw = before
+        self._origin, self._timestamp = here.origin, here.timestamp
+
+    def _finish(self) -> None:
+        for source in list(self._partials):
+            self._flush(source)
+        for call_id, (pieces, where) in self._printed.items():
+            before = self._leave_for(where)
+            data = small([("toolCallId", call_id or None)])
+            self._emit("system.event", SystemPayload(subtype="tool.shell_output", text="".join(pieces), data=data))
+            self._return_to(before)
+        self._printed = {}
+
+
+_PIECES: dict[str, Callable[[CopilotStreamFormat, Data], None]] = {
+    "assistant.message_delta": CopilotStreamFormat._text_piece,
+    "assistant.reasoning_delta": CopilotStreamFormat._thought_piece,
+    "assistant.tool_call_delta": CopilotStreamFormat._call_piece,
+    "tool.shell_output": CopilotStreamFormat._printed_piece,
+    "assistant.message_start": CopilotStreamFormat._nothing,
+    "assistant.streaming_delta": CopilotStreamFormat._nothing,
+    "tool.execution_partial_result": CopilotStreamFormat._nothing,
+}
+
+
+def detect(records: Sequence[Any], path: str) -> bool:
+    """Whether these are Copilot's records, and some that only the stream has."""
+    return any(is_streamed(record) for record in records) and are_copilots(records)
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The session, which only the last line names; the beginning of a longer stream does not tell."""
+    for record in records:
+        session_id = record.get("sessionId") if isinstance(record, dict) and record.get("type") == "result" else None
+        if isinstance(session_id, str) and session_id:
+            return Identity(native_id=session_id, session_id=session_id)
+    return Identity()
+
+
+SPEC = FormatSpec(
+    name="copilot_stream",
+    what="GitHub Copilot CLI's stdout: copilot -p --output-format json",
+    versions="1.0.102",
+    on_disk=False,
+    detect=detect,
+    identify=identify,
+    open=CopilotStreamFormat,
+    turns=turns.COPILOT_STREAM,
+    tools=tools.COPILOT,
+)

@@ -1,0 +1,5 @@
+"""exchange: our own journal, and the exchange transcripts of AWF, which have the same envelope."""
+
+from stenograph.formats.exchange.format import SPEC
+
+__all__ = ["SPEC"]

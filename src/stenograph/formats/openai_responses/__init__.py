@@ -1,0 +1,5 @@
+"""openai_responses: calls to OpenAI's Responses API."""
+
+from stenograph.formats.openai_responses.format import SPEC
+
+__all__ = ["SPEC"]

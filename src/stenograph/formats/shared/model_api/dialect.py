@@ -1,0 +1,172 @@
+"""What a dialect is: how one model API words requests, answers and streams, told as events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from stenograph.formats.shared.loose import a_dict, a_str, first_str
+from stenograph.formats.shared.model_api.history import History, Mark
+from stenograph.formats.shared.model_api.parts import text_block
+from stenograph.formats.shared.model_api.recent import Recent
+from stenograph.formats.shared.model_api.turn import Emit, Turn
+from stenograph.formats.shared.tool_definitions import ToolDefinitions
+from stenograph.model.ids import is_unique
+from stenograph.model.payload import ErrorPayload, SystemPayload, UsagePayload
+
+
+class Dialect:
+    """One model API. Subclasses give the wording; this gives what all of them do with it."""
+
+    items_key = "messages"
+    """Where a request holds its conversation."""
+
+    def __init__(self, emit: Emit, unknown: Callable[[Any, object], None]) -> None:
+        self._emit = emit
+        self._unknown = unknown
+        self.call: str | None = None
+        """The call that is being told, where the log tells calls apart."""
+        self._history = History()
+        self._usages: Recent[str, UsagePayload] = Recent()
+        self._times: Recent[str, int] = Recent()
+        """How many answers had an id that is not unique by itself."""
+        self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
+        self._nameless: Counter[str] = Counter()
+        self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
+        self._open: dict[str, list[str]] = {}
+        self._tools = ToolDefinitions()
+
+    # What a dialect gives.
+
+    def request(self, body: dict[str, Any]) -> None:
+        """Tell what is new in a request."""
+        raise NotImplementedError
+
+    def response(self, body: dict[str, Any]) -> None:
+        """Tell an answer."""
+        raise NotImplementedError
+
+    def bare(self, record: dict[str, Any]) -> bool:
+        """Take a record that says itself what it is (a chunk among them); False when it is none of ours."""
+        raise NotImplementedError
+
+    def flush(self) -> None:
+        """Tell what a stream held when it ended without an end."""
+
+    def _mark(self, item: dict[str, Any]) -> Mark:
+        """What makes a message of this dialect recognizable."""
+        raise NotImplementedError
+
+    def _say(self, items: list[dict[str, Any]], system: str | None) -> None:
+        """Tell messages that a request brought; `system` goes with the first, which is the user's."""
+        raise NotImplementedError
+
+    # What a dialect uses.
+
+    def _converse(
+        self, items: list[dict[str, Any]], system: str | None, *, after: str | None = None, grows: bool = False
+    ) -> None:
+        """Tell what a conversation has that was not told before."""
+        tail = self._history.tail(self._marks(items), system, after=after, grows=grows, call=self.call)
+        new = [items[place] for place in tail.new]
+        prompt = tail.system
+        if prompt and not (new and self._is_prompt(new[0])):
+            self._note("system_prompt", prompt)
+            prompt = None
+        for place in tail.rewritten:
+            self._note("rewritten", data=items[place])
+        self._say(new, prompt)
+        if not (new or tail.rewritten or tail.system):
+            self._note("repeated" if items else "request")
+
+    def _marks(self, items: list[dict[str, Any]]) -> list[Mark]:
+        """The marks of a request's messages; of those that the request before had at the same place, the same ones."""
+        before, known = self._before
+        marks = []
+        for place, item in enumerate(items):
+            # The very same object may have been changed in place by whoever owns it.
+            is_known = place < len(known) and before[place] is not item and before[place] == item
+            marks.append(known[place] if is_known else self._mark(item))
+        self._before = list(items), marks
+        return marks
+
+    def _is_prompt(self, item: dict[str, Any]) -> bool:
+        return item.get("role") == "user"
+
+    def _tell_user(self, turn: Turn, system: str | None) -> None:
+        if system is not None:
+            turn.blocks.append(text_block(system))
+        turn.tell(self._emit, "user", system_prompt=system)
+
+    def _was_told(self, answer_id: str | None, marks: list[Mark]) -> bool:
+        """Whether this very answer was told before: the whole object after its stream, or a log that repeats it."""
+        return answer_id is not None and bool(self._told.get((answer_id, tuple(marks))))
+
+    def _remember(self, answer_id: str | None, marks: list[Mark]) -> None:
+        """An answer was told: the next request will repeat it."""
+        self._history.answered(marks, answer_id, self.call)
+        if answer_id is not None:
+            self._told.put((answer_id, tuple(marks)), True)
+            if not is_unique(answer_id):
+                self._times.put(answer_id, (self._times.get(answer_id) or 0) + 1)
+
+    def _count(self, usage: UsagePayload | None) -> None:
+        """Tell a call's usage when it is first seen and when it changes.
+
+        Local servers number their answers and begin again; the second answer with an id is named with its number.
+        """
+        times = self._times.get(usage.message_id) if usage is not None and usage.message_id else None
+        if usage is not None and times is not None and times > 1:
+            usage = replace(usage, message_id=f"{usage.message_id}:{times}")
+        if usage is None or (usage.message_id and self._usages.get(usage.message_id) == usage):
+            return
+        if usage.message_id:
+            self._usages.put(usage.message_id, usage)
+        self._emit("token.usage", usage)
+
+    def _define(self, tools: Any) -> None:
+        """Tell the definitions of tools that came with a call, when they are new or changed."""
+        told = self._tools.news(tools)
+        if told is not None:
+            self._emit("system.event", told)
+
+    def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
+        self._emit("system.event", SystemPayload(subtype=subtype, text=text, data=data))
+
+    def error(self, body: Any, status: int | None = None) -> None:
+        """Tell that a call failed: an error object, or whatever stood in its place."""
+        fault = body.get("error", body) if isinstance(body, dict) else body
+        details = a_dict(fault)
+        message = first_str(details, "message", "text", "error_message", "detail") or a_str(fault)
+        code = details.get("code")
+        named = str(code) if isinstance(code, str | int) and code else first_str(details, "type", "error_class")
+        self._emit(
+            "error",
+            ErrorPayload(
+                message=message or (f"HTTP {status}" if status else "error"),
+                code=named if named and named != "error" else (str(status) if status else None),
+                data={**details, **({"status": status} if status else {})} or None,
+            ),
+        )
+
+    # Calls without ids: old function calls, and logs that left them out.
+
+    def _call_id(self, given: Any, name: str) -> str:
+        """The id of a call; without one, its name tells it apart, numbered from the second on."""
+        if isinstance(given, str) and given:
+            return given
+        self._nameless[name] += 1
+        number = self._nameless[name]
+        made = name if number == 1 else f"{name}#{number}"
+        self._open.setdefault(name, []).append(made)
+        return made
+
+    def _answered_id(self, given: Any, name: str) -> str:
+        """The id of the call that a result answers; without one, the oldest open call of that name."""
+        if isinstance(given, str) and given:
+            return given
+        waiting = self._open.get(name)
+        return waiting.pop(0) if waiting else name
