@@ -131,7 +131,7 @@ SURE, LIKELY, POSSIBLE = 90, 60, 20
 class FormatSpec(Struct, frozen=True, kw_only=True):
     """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
 
-    docs/design/007-format-spec.md says how one is written.
+    docs/design/007-format-spec.md and docs/how-to/add-a-format.md say how one is written.
     """
 
     name: str
@@ -165,6 +165,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """What its agent's tools do, by name."""
     tokens: tuple[Scope, ...] = ()
     """What its reports of tokens are about; none where it reports no tokens."""
+    sample: bytes = b""
+    """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

@@ -25,4 +25,5 @@ SPEC = FormatSpec(
     turns=Turns(marks={"interrupted": INTERRUPTS}, interruptions=STOPPED),
     tools=TOOLS,
     tokens=("call",),
+    sample=b'{"type":"user","sessionId":"s","uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user"}}\n',
 )

@@ -21,4 +21,5 @@ SPEC = FormatSpec(
     ),
     tools=TOOLS,
     tokens=("call", "turn"),
+    sample=b'{"type":"system","subtype":"init","session_id":"s","uuid":"u","tools":[],"model":"m"}\n',
 )

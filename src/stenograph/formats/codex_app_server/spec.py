@@ -29,4 +29,5 @@ SPEC = FormatSpec(
     ),
     tools=TOOLS,
     tokens=("call", "total"),
+    sample=b'{"method":"thread/started","params":{"thread":{"id":"t"}}}\n',
 )

@@ -27,4 +27,5 @@ SPEC = FormatSpec(
     ),
     tools=TOOLS,
     tokens=("call", "turn", "total"),
+    sample=b'{"type":"thread.started","thread_id":"t"}\n{"type":"turn.started"}\n',
 )

@@ -30,5 +30,6 @@ SPEC = FormatSpec(
         announced=("task_started", "turn_started"),
     ),
     tools=TOOLS,
-    tokens=("call",),
+    tokens=("call", "total"),
+    sample=b'{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"t","cwd":"/"}}\n',
 )

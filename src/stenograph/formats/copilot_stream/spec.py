@@ -21,4 +21,5 @@ SPEC = FormatSpec(
     ),
     tools=TOOLS,
     tokens=("call", "total"),
+    sample=b'{"type":"assistant.idle","data":{},"ephemeral":true,"id":"i","timestamp":"2026-01-01T00:00:00.000Z"}\n',
 )

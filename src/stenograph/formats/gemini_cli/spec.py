@@ -21,4 +21,5 @@ SPEC = FormatSpec(
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
     tokens=("call",),
+    sample=b'{"sessionId":"s","projectHash":"h","startTime":"","lastUpdated":"","kind":"main"}\n',
 )
