@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from archive_cases import claude_line, session_path, written
 from stenograph.evidence.checkpoint import parse_checkpoint
-from stenograph.evidence.merkle import is_consistent
 from stenograph.evidence.note import COSIGNATURE, Signature, VerifierKey, cosigned, parse_note, parse_verifier_key
 from stenograph.evidence.run_proof import check_run_proof
+from stenograph.merkle import is_consistent
 
 Steno = Callable[..., Any]
 
@@ -295,7 +295,7 @@ class Witness(BaseHTTPRequestHandler):
 @pytest.fixture
 def witness() -> Iterator[Any]:
     """A witness on a port of this machine."""
-    from stenograph.evidence.merkle import EMPTY_ROOT
+    from stenograph.merkle import EMPTY_ROOT
 
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Witness)
     server.seen, server.key = (0, EMPTY_ROOT), Ed25519PrivateKey.generate()
