@@ -51,6 +51,7 @@ LAYOUT = Layout(
     sessions=("{project}/{session}.jsonl",),
     members=("{stem}/subagents/**/agent-{agent}.jsonl",),
     nearby=("agent-{agent}.jsonl",),
+    always_members=(("Task", "Agent"), (2, 1)),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta, unfinished=".tmp."),
     links=Links(mark=b'"agentId"', of=agent_links),
     side_file=_parked_output,
