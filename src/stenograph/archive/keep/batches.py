@@ -17,7 +17,7 @@ from stenograph.archive.index.indexing import Indexer
 from stenograph.archive.keep.frozen_parser import freeze, program_of
 from stenograph.archive.keep.opened_file import OpenedFile, Opening, Side
 from stenograph.archive.store.catalog import Catalog
-from stenograph.archive.store.kept_file import KeptBytes, KeptFile, tail_of
+from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About, Header, Place, payload_of
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
@@ -27,6 +27,7 @@ _COMMIT_BYTES = 1 << 26
 _COMMIT_SECONDS = 2.0
 _MOST_DUE = 3
 _FRAME = "INSERT INTO frames VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_RANGES = "INSERT INTO ranges VALUES (?, ?, ?, ?)"
 _PARSER = "INSERT OR REPLACE INTO parsers VALUES (?, ?, ?)"
 Found = tuple[Header, Place]
 
@@ -125,7 +126,8 @@ class Batches:
 
     def _settle(self, opened: OpenedFile) -> None:
         file, reading = opened.file, opened.reading
-        file.tail = tail_of(reading.window)
+        file.tail = reading.ranges.tail
+        self.index.add(_RANGES, *((file.id, file.version, *each) for each in opened.digests))
         file.count(reading.parser.report)
         file.write(self.index)
         if not file.about.is_document:

@@ -22,9 +22,8 @@ from stenograph.archive.store.pack import About
 from stenograph.formats.base import Context, Format, FormatSpec, LineFormat
 from stenograph.model import mend
 from stenograph.model.event import Event
+from stenograph.sources.ranges import Ranges
 
-WINDOW = 4096
-"""So many bytes before the kept end tell whether a file was only appended to."""
 Lines = Counter[bytes]
 
 
@@ -36,8 +35,8 @@ class FileReading:
         """The last line was given out without its newline."""
         self.is_flushed = False
         """The parser gave what it held back and cannot go on: if the file grows, a new version begins."""
-        self.window = b""
-        """The last bytes, up to `WINDOW`."""
+        self.ranges = Ranges()
+        """The digests of all bytes so far."""
         self._known = known or Lines()
         self._partial: list[bytes] = []
         self._is_document = about.is_document
@@ -61,7 +60,7 @@ class FileReading:
 
     def feed(self, data: bytes) -> list[Event]:
         """The new events of every line that is complete by now."""
-        self.window = data[-WINDOW:] if len(data) >= WINDOW else (self.window + data)[-WINDOW:]
+        self.ranges.feed(data)
         if self._is_document:
             self._partial.append(data)
             return []

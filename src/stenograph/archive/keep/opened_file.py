@@ -45,11 +45,18 @@ class OpenedFile:
         self.spec = spec
         self.side = side
         self.reading = reading
+        self.digests: list[tuple[int, bytes]] = []
+        """Of the ranges that became whole by what was fed: the number of the first of them, and their digests."""
 
     def feed(self, data: bytes) -> list[Event]:
         """The new events in the next bytes of the file."""
         self.file.kept += len(data)
-        return self.reading.feed(data)
+        ranges = self.reading.ranges
+        first = ranges.whole
+        events = self.reading.feed(data)
+        if digests := ranges.take():
+            self.digests.append((first, digests))
+        return events
 
 
 class Opening:
@@ -93,6 +100,7 @@ class Opening:
             for chunk in chunks:
                 reading.feed(chunk)
             reading.settle()
+        reading.ranges.take()  # the index has them
 
 
 def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> FileReading | None:
