@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from stenograph.adapters.following.collection import SessionCollection, await_session, follow
-from stenograph.cli.options import write_text
+from stenograph.cli.options import say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
@@ -185,7 +185,7 @@ class _Collecting:
         if self._texts is not None:
             try:
                 if not self._texts.write(read_events(journal)) and self._calls is None:
-                    click.echo(f"steno: {NO_PROMPT}", err=True)
+                    say(NO_PROMPT)
             except StenographError as error:
                 self._tell(f"the text transcripts are not written: {error}")
 
@@ -201,4 +201,4 @@ class _Collecting:
             self._told = problem
             note(self._root, problem)
             if self._calls is None:
-                click.echo(f"steno: {problem}", err=True)
+                say(problem)

@@ -6,6 +6,7 @@ import click
 
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.journal.repair import repair_journal
+from stenograph.render.visible import on_one_line
 from stenograph.runs.opening import open_run
 
 
@@ -26,10 +27,12 @@ def command(target: str, root: str | None, as_json: bool) -> None:
         repair = repair_journal(run.kind.journal())
     if as_json:
         print_json(repair)
-    elif repair.aside is None:
-        write_text(f"{repair.path}: nothing to repair, the last event is seq {repair.last_seq}\n")
+        return
+    path, aside = on_one_line(str(repair.path)), on_one_line(str(repair.aside))
+    if repair.aside is None:
+        write_text(f"{path}: nothing to repair, the last event is seq {repair.last_seq}\n")
     else:
         write_text(
-            f"{repair.path}: {repair.torn_bytes} bytes of an unfinished line set aside in {repair.aside}; "
+            f"{path}: {repair.torn_bytes} bytes of an unfinished line set aside in {aside}; "
             f"the last event is seq {repair.last_seq}\n"
         )

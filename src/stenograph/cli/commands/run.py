@@ -11,6 +11,7 @@ import click
 
 from stenograph.adapters.commands.output import Output
 from stenograph.adapters.commands.passage import Passage
+from stenograph.cli.terminal import say
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(
     its output and exit code. Nothing is printed unless the recording failed, which the command does not notice.
     """
     if not words[0]:  # which no file can be called, and nobody can be asked to start
-        click.echo("steno: the command is empty; name a program", err=True)
+        say("the command is empty; name a program")
         ctx.exit(127)
     if path_fd is not None:
         _own(path_fd)
@@ -58,7 +59,7 @@ def command(
         passage = Passage(words, output.add)
     except OSError as error:
         output.forget()
-        click.echo(f"steno: {words[0]}: {error.strerror}", err=True)
+        say(f"{words[0]}: {error.strerror}")
         ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
     problems: list[str] = []
     try:
@@ -70,7 +71,7 @@ def command(
             if recording.has_no_texts:
                 problems.append(NO_PROMPT)
         for problem in filter(None, [passage.problem, *problems]):
-            click.echo(f"steno: {problem}", err=True)
+            say(problem)
     finally:
         passage.close()
     ctx.exit(code)

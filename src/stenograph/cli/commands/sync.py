@@ -12,7 +12,7 @@ import click
 from stenograph import config
 from stenograph.archive.keep.summary import Summary
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.visible import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
 
@@ -64,7 +64,7 @@ def command(
     else:
         write_text(summary_text(summary, archive.path))
     for problem in summary.problems:
-        click.echo(f"steno: {on_one_line(problem)}", err=True)
+        say(problem)
     if before is not None:
         _warn(archive, before)
     if summary.problems:

@@ -14,7 +14,6 @@ from stenograph.archive.store.home import home_of
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import archive_option, json_option, say, write_bytes, write_text
 from stenograph.evidence.after_sync import checkpoint_after
-from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.syncing import wanted_roots
@@ -72,10 +71,10 @@ def command(
         elif summary.events or summary.failed or summary.new or summary.rebuilt:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
-            click.echo(f"steno: {on_one_line(problem)}", err=True)
+            say(problem)
         if on_need is not None:
             tell_of_need(on_need)
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
-    click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)
+    say(f"watching for {archive.path}; Ctrl-C ends it")
     watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
