@@ -176,9 +176,9 @@ class Archive:
     ) -> Summary:
         """Keep and index what agents left on this machine since the last time; what was done, in numbers.
 
-        `progress` hears how many sessions are done and of how many, `indexing` of bytes that are indexed again. `home`
-        is the home folder of the agents, `agents` their names, `paths` folders instead of theirs; `rebuild` makes the
-        index anew. Raises `StoreError` when the archive cannot be written.
+        `progress` hears how many sessions are done and of how many, `indexing` of bytes of the packs that are indexed
+        again. `home` is the home folder of the agents, `agents` their names, `paths` folders instead of theirs;
+        `rebuild` makes the index anew. Raises `StoreError` when the archive cannot be written.
         """
         from stenograph.archive.keep.sync import sync
         from stenograph.archive.writer import Store
@@ -192,6 +192,8 @@ class Archive:
             Store(self._home, rebuild=rebuild, patience=_PATIENCE, progress=indexing) as store,
         ):
             summary = sync(store, roots, progress)
+        if not (home or agents or paths):
+            self._home.note_sync()
         checkpoint_after(self._home, summary)
         return summary
 

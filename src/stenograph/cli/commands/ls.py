@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from stenograph.cli.fitting import print_fitting
+from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.terminal import cut
@@ -35,6 +36,7 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
 @prices_option
 @archive_option
+@sync_option
 @json_option
 def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """List the runs of the archive, those with the newest events first.

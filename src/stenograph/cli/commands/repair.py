@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.journal.repair import repair_journal
 from stenograph.render.visible import on_one_line
@@ -15,7 +16,7 @@ from stenograph.runs.opening import open_run
     epilog="Example: steno repair storage/transcripts/550e8400-e29b-41d4-a716-446655440000.jsonl",
     short_help="Set the torn tail of a journal aside.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @root_option
 @json_option
 def command(target: str, root: str | None, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.fitting import print_fitting
+from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.stats import KEYS
@@ -30,6 +31,7 @@ _ROOM_FOR_KEY = 20
 @scope_options
 @prices_option
 @archive_option
+@sync_option
 @json_option
 def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """Add up tokens, cost and tool calls of the archive.

@@ -12,6 +12,7 @@ from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
 from stenograph.archive.store.home import home_of
 from stenograph.cli.commands.sync import summary_text
+from stenograph.cli.completion import AGENT
 from stenograph.cli.options import archive_option, json_option, say, write_bytes, write_text
 from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.runs.archive import open_archive
@@ -25,7 +26,7 @@ from stenograph.runs.syncing import wanted_roots
     short_help="Keep the archive up to date until interrupted.",
 )
 @click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
-@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option(
     "--notify",
@@ -63,6 +64,8 @@ def command(
                 say(problem)
 
     def tell(summary: Summary) -> None:
+        if not (home or agents or paths):
+            archive.note_sync()
         checkpoint_after(archive, summary)
         if as_json:
             import msgspec
