@@ -21,6 +21,7 @@ from stenograph.server.answers import html, redirect
 from stenograph.server.fragment import rendered, units_on
 from stenograph.server.frame import address, framed, moment, plain_error, status_mark
 from stenograph.server.listing import title_of
+from stenograph.server.marking import mark_form
 from stenograph.server.overview import run_strip
 from stenograph.server.pages import TYPES, Page, RunPages
 from stenograph.server.site import Site
@@ -70,15 +71,17 @@ def run_page(site: Site, request: Request) -> Response:
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
     mark = read_marks(site.home.path).get(run_id, Mark())
+    form = mark_form(site, run_id, mark)
     mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
-    content = f'{head_of(info, mark, told)}{views}{switches}<div class="page served">{body}</div>'
+    head = head_of(info, None if site.bundle else mark, told + form)
+    content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
 def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     """What a run is and what it came to; the same figures as in the list.
 
-    With a mark, a star to set; `told` is the fold that says what happened in it.
+    With a mark, a star to set; `told` is what can be unfolded below.
     """
     figures = (
         ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
@@ -116,7 +119,7 @@ def views_of(run_id: str, here: str) -> str:
         for place, name in _VIEWS
     )
     kinds = "".join(
-        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json")
+        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json", "zip")
     )
     return (
         f'<nav class="views" aria-label="Views of the run">{links}<span class="exports">Export {kinds}</span></nav>\n'

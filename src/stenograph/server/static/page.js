@@ -105,6 +105,16 @@ export const once = () => {
   for (const each of document.querySelectorAll('[data-density-of]')) {
     each.addEventListener('click', (event) => { event.preventDefault(); setDensity(each.dataset.densityOf); });
   }
+  const form = document.querySelector('.marks form');
+  if (form) {
+    form.addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const { name, tags, note, star: starred } = form.elements;
+      const listed = tags.value.split(',').map((each) => each.trim()).filter(Boolean);
+      const answer = await mark({ name: name.value.trim() || null, tags: [...new Set(listed)], note: note.value.trim() || null, star: starred.checked });
+      if (answer.ok) location.reload(); else say((await answer.json()).error);
+    });
+  }
   const sift = document.getElementById('sift');
   if (sift) {
     sift.hidden = false;
