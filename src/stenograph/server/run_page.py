@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.archive.store.source_line import SourceLine, source_line
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
-from stenograph.render.figures import cost, duration, when
+from stenograph.render.figures import cost, counted, duration, when
 from stenograph.render.html.contents import contents
 from stenograph.render.html.escape import line, pre
 from stenograph.render.html.page import what_happened
@@ -31,6 +32,7 @@ OPEN = STATUSES[:2]
 """Of a run that may still grow: running, waiting."""
 EXPLAINED = 1000
 """Events up to which the page of a run begins with what happened in it, for which all of them are read."""
+_LONGEST_LINE = 200_000
 _LARGEST = 1 << 53
 """No run has an event of this number, and SQLite knows it."""
 _VIEWS = (
@@ -224,18 +226,27 @@ def raw_page(site: Site, request: Request) -> Response:
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         event = next(iter(masked(site, reader.events(run, seq, seq))), None)
         info = site.info(reader, run)
+        source = None if event is None else source_line(reader, event)
     if event is None:
         return html(request, plain_error(site, "No such event", f"The run has no event {seq}."), 404)
-    origin = event.origin
-    where = "" if origin is None else f"{origin.file or ''}{f':{origin.line}' if origin.line else ''}"
     shown = msgspec.json.format(encode(event), indent=2).decode("utf-8", "replace")
-    raw = "" if event.raw is None else f"<h2>The source line</h2>{pre(str(event.raw))}"
     body = (
         f'<main class="narrow"><h1>Event {seq}</h1><p><a href="/runs/{run_id}/at/{seq}">In its place</a> in '
         f'<a href="/runs/{run_id}" dir="auto">{line(title_of(info))}</a></p>'
-        f"<p>{line(where)}</p><h2>The event</h2>{pre(shown)}{raw}</main>"
+        f"<h2>The event</h2>{pre(shown)}{_source(site, source)}</main>"
     )
     return html(request, framed(site, f"Event {seq}", body))
+
+
+def _source(site: Site, source: SourceLine | None) -> str:
+    if source is None:
+        return "<h2>The source line</h2><p>No line of a file that is kept tells this event.</p>"
+    told = source.data.decode("utf-8", "replace")
+    shown = site.text(told)
+    more = len(shown) - _LONGEST_LINE
+    note = f"<p>{counted(more, 'more character')}; steno restore writes the whole file</p>" if more > 0 else ""
+    place = site.text(f"{source.path}:{source.number}")
+    return f"<h2>The source line</h2><p><code>{line(place)}</code></p>{pre(shown[:_LONGEST_LINE])}{note}"
 
 
 def masked(site: Site, events: Iterable[Event]) -> list[Event]:
