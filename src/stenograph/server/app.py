@@ -17,6 +17,7 @@ from stenograph.render.html.style import STYLE
 from stenograph.server import (
     api,
     branching,
+    bundling,
     changing,
     counting,
     explaining,
@@ -59,6 +60,9 @@ PAGES: dict[str, View] = {
     "/export.zip": exporting.export_several,
     "/stats": counting.stats_page,
     "/help": helping.help_page,
+    "/bundle": bundling.bundle_page,
+    "/bundle/logs": bundling.logs_page,
+    "/bundle/sql": bundling.sql_page,
 }
 DOCUMENTS: dict[str, View] = {
     "/api/v1/runs": api.runs,

@@ -233,12 +233,14 @@ def raw_page(site: Site, request: Request) -> Response:
     body = (
         f'<main class="narrow"><h1>Event {seq}</h1><p><a href="/runs/{run_id}/at/{seq}">In its place</a> in '
         f'<a href="/runs/{run_id}" dir="auto">{line(title_of(info))}</a></p>'
-        f"<h2>The event</h2>{pre(shown)}{_source(site, source)}</main>"
+        f"<h2>The event</h2>{pre(shown)}{_source(site, source, event)}</main>"
     )
     return html(request, framed(site, f"Event {seq}", body))
 
 
-def _source(site: Site, source: SourceLine | None) -> str:
+def _source(site: Site, source: SourceLine | None, event: Event) -> str:
+    if source is None and event.raw is not None:  # an event that was recorded with its line
+        return f"<h2>The source line</h2>{pre(event.raw[:_LONGEST_LINE])}"
     if source is None:
         return "<h2>The source line</h2><p>No line of a file that is kept tells this event.</p>"
     told = source.data.decode("utf-8", "replace")
