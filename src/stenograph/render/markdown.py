@@ -60,7 +60,7 @@ def markdown_page(
 def _head(outline: Outline) -> str:
     seconds = outline.span.seconds
     facts = [
-        ("Agent", ", ".join((*outline.agent_names, *outline.model_names))),
+        ("Agent", ", ".join((*outline.agent_names, *outline.models))),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),

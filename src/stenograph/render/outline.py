@@ -90,11 +90,6 @@ class Outline(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(map(name_of_agent, self.agents)))
 
     @property
-    def model_names(self) -> tuple[str, ...]:
-        """The models; `<synthetic>` is what agents write where no model answered."""
-        return tuple(name for name in self.models if name != "<synthetic>")
-
-    @property
     def status(self) -> str:
         """The status for people, with its reason; empty where it is not known or not asked for."""
         verdict = self.verdict

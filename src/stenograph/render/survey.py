@@ -236,8 +236,8 @@ class _Survey:
             known.parent_call = (event.run_id, origin.parent_call_id)
 
     def _message(self, ordinal: int, event: Event, payload: MessagePayload) -> None:
-        if payload.model and len(self._models) < _NAMES_KEPT:
-            self._models[payload.model] = None
+        if payload.real_model and len(self._models) < _NAMES_KEPT:
+            self._models[payload.real_model] = None
         if event.type == "message.user":
             source = (event.run_id, event.source)
             self._part(source)

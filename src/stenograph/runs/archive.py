@@ -245,15 +245,19 @@ def listed(
     limit: int | None = None,
     after: str | None = None,
     prices: str | None = None,
+    sort: str | None = None,
     **filters: Unpack[Filters],
 ) -> tuple[list[RunLine], int]:
-    """The runs with everything that `steno ls` shows, and how many there are without the limit."""
+    """The runs with everything that `steno ls` shows, and how many there are without the limit.
+
+    `sort` is one of `query.runs.SORTS`.
+    """
     from stenograph.query.prices import load_prices
-    from stenograph.query.runs import list_runs
+    from stenograph.query.runs import NEWEST, list_runs
 
     scope = _scope(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
-        return list_runs(reader.index, scope, load_prices(prices), limit, after)
+        return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
 
 @contextmanager

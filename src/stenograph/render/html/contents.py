@@ -18,8 +18,8 @@ _FILTER = (
 
 def contents(units: Sequence[UnitFacts], *, title: str = "Contents", before: str = "") -> str:
     """A list of links to the units; those with errors can be shown alone, without a script."""
-    with_errors = sum(1 for unit in units if unit.errors)
-    only = _ERRORS if with_errors and len(units) > 1 else ""
+    asked = [unit for unit in units if unit.number]
+    only = _ERRORS if 0 < sum(1 for unit in asked if unit.errors) < len(asked) else ""
     sift = _FILTER if len(units) >= _WORTH_FILTERING else ""
     rows = "".join(_rows(units))
     return f'<nav class="toc" aria-label="Contents">{before}<h2>{title}</h2>{sift}{only}<ol>\n{rows}</ol></nav>\n'

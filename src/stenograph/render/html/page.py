@@ -156,7 +156,7 @@ def _facts(outline: Outline) -> str:
     seconds = outline.span.seconds
     facts = [
         ("Agent", ", ".join(outline.agent_names)),
-        ("Model", ", ".join(outline.model_names)),
+        ("Model", ", ".join(outline.models)),
         ("Run", outline.name if outline.name != outline.title else ""),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),

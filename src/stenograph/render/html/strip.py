@@ -37,8 +37,8 @@ class Lane(Struct, frozen=True):
     kind: str
 
 
-def strip(cells: Sequence[Cell], lanes: Iterable[Lane] = ()) -> str:
-    """The strip; nothing for a run of one part."""
+def strip(cells: Sequence[Cell], lanes: Iterable[Lane] = (), last: int = 0) -> str:
+    """The strip; nothing for a run of one part. `last` is the number of the last event, for a script."""
     if len(cells) < 2:
         return ""
     shown = list(_together(cells))
@@ -58,8 +58,9 @@ def strip(cells: Sequence[Cell], lanes: Iterable[Lane] = ()) -> str:
         f'width="{max((lane.end - lane.begin) * WIDTH, 1.5):.1f}" height="3"></rect>'
         for lane in lanes
     ]
+    data = f' data-last="{last}"' if last else ""
     return (
-        f'<svg class="strip" viewBox="0 0 {WIDTH} 16" preserveAspectRatio="none" aria-hidden="true">'
+        f'<svg class="strip"{data} viewBox="0 0 {WIDTH} 16" preserveAspectRatio="none" aria-hidden="true">'
         f"{''.join(parts)}</svg>\n"
     )
 
