@@ -26,7 +26,7 @@ from stenograph.sources.cursor import FileCursor
 from stenograph.sources.known import Known, LineSeries
 
 MAX_READ_BYTES = 65536
-COMPARED_BYTES = 65536
+COMPARED_BYTES = 4096
 """About so many bytes of lines that were read before are compared at every read of a file that has changed."""
 _WINDOW = 1024  # so many bytes before our place are compared at every read
 
