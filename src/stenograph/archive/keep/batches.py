@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.index.indexing import Indexer
-from stenograph.archive.keep.frozen_parser import freeze, program_of
+from stenograph.archive.keep.frozen_parser import program_of
 from stenograph.archive.keep.opened_file import OpenedFile, Opening, Side
 from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
@@ -112,12 +112,12 @@ class Batches:
         for each in opened:
             main = self.catalog.main_of(each.file)
             already: Iterable[int] = ()
-            if main is not None and each.reading.parser.report.lines == 0 and (main.kept or main.version > 1):
+            if main is not None and each.cursor.parser.report.lines == 0 and (main.kept or main.version > 1):
                 teller = by_id.get(main.id) or self.open(main, is_begun=False)
-                already = getattr(teller.reading.parser, "told_of", {}).get(each.file.about.source, ())
+                already = getattr(teller.cursor.parser, "told_of", {}).get(each.file.about.source, ())
             if main is not None or each.file.about.source == "main":
                 separate = frozenset() if main is not None else self.catalog.sources_beside(each.file)
-                each.reading.leave_to_others(separate, frozenset(already))
+                each.leave_to_others(separate, frozenset(already))
 
     def _is_time_to_commit(self) -> bool:
         """Often enough for readers and for a crash, and without waiting for what is being written if that can be."""
@@ -125,13 +125,13 @@ class Batches:
         return due > (_MOST_DUE if self.index.is_busy else 1)
 
     def _settle(self, opened: OpenedFile) -> None:
-        file, reading = opened.file, opened.reading
-        file.tail = reading.ranges.tail
+        file = opened.file
+        file.tail = opened.ranges.tail
         self.index.add(_RANGES, *((file.id, file.version, *each) for each in opened.digests))
-        file.count(reading.parser.report)
+        file.count(opened.cursor.parser.report)
         file.write(self.index)
         if not file.about.is_document:
-            self.index.add(_PARSER, (file.id, program_of(opened.spec), freeze(reading, opened.side)))
+            self.index.add(_PARSER, (file.id, program_of(opened.spec), opened.state()))
 
     def commit(self) -> None:
         """Make everything so far visible to readers, soon."""

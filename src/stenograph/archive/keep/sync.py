@@ -159,7 +159,7 @@ class _Sync:
         live = self._side_file(file)
         if is_same:
             opened = self._store.open(file, is_begun=False, live=live)
-            if opened.reading.is_continued_by(source.read(file.kept, 2)):
+            if opened.cursor.is_continued_by(source.read(file.kept, 2)):
                 self.summary.grown += 1
                 self._keep_sidecar(file, seen.path)
                 return opened, source
@@ -200,4 +200,4 @@ class _Sync:
                 yield from opened.feed(chunk)
         except SourceError as error:
             self._failed(error)
-        yield from opened.reading.settle()
+        yield from opened.settle()
