@@ -8,17 +8,17 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
-from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
+from stenograph.formats.base import Context, FormatSpec, Report, run_id_of
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
+from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
-from stenograph.sources.document import document_records
 from stenograph.sources.layout import Member, SideFile
 from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
@@ -183,6 +183,7 @@ class _Reading:
         """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
+        cursor = FileCursor(lambda: parser, is_document=found.is_document)
         self.files.append(
             FileReport(
                 path=found.path,
@@ -192,9 +193,7 @@ class _Reading:
                 report=parser.report,
             )
         )
-        if found.is_document:
-            return _parsed_records(parser, document_records(Path(found.path)))
-        return _parsed(parser, chunks)
+        return _events(cursor, chunks)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
@@ -296,13 +295,7 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield some
 
 
-def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:
+def _events(cursor: FileCursor, chunks: Iterable[bytes]) -> Iterator[Event]:
     for chunk in chunks:
-        yield from parser.feed(chunk)
-    yield from parser.finish()
-
-
-def _parsed_records(parser: Format, records: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    for record in records:
-        yield from parser.feed_object(record)
-    yield from parser.finish()
+        yield from cursor.feed(chunk)
+    yield from cursor.finish()
