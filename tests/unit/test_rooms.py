@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +49,10 @@ def _is_promised(path: Path) -> bool:
 
 def _said(path: Path) -> set[str]:
     """The words of a module that name an agent: identifiers and texts, without what is only for people to read."""
-    tree = ast.parse(path.read_text("utf-8"))
+    source = path.read_text("utf-8")
+    if _NAMED.search(source) is None:
+        return set()
+    tree = ast.parse(source)
     for_people = {id(node) for node in _for_people(tree)}
     words: set[str] = set()
     for node in ast.walk(tree):
@@ -84,3 +88,53 @@ def test_a_promised_place_names_one(place: str) -> None:
     found = SOURCE / place
     files = [found] if found.is_file() else sorted(found.rglob("*.py"))
     assert any(_said(path) for path in files)
+
+
+ONE_EACH = ("Message", "Layout", "Known", "Member", "Place")
+
+
+def test_a_word_names_one_shape() -> None:
+    """Of classes and named types, across all rooms."""
+    found = Counter(name for name in _definitions() if name in ONE_EACH)
+    assert found == dict.fromkeys(ONE_EACH, 1)
+
+
+def _definitions() -> Iterator[str]:
+    """The classes and named types of every module."""
+    for path in SOURCE.rglob("*.py"):
+        yield from (one or other for one, other in _DEFINITION.findall(path.read_text("utf-8")))
+
+
+_DEFINITION = re.compile(r"^class (\w+)|^([A-Z]\w*) = ", re.MULTILINE)
+
+
+def test_formats_have_one_vocabulary_of_loose_json() -> None:
+    """What reads JSON of any shape as the shape one hopes for is in one module, and so is the JSON-RPC envelope."""
+    values = {"formats/shared/loose.py": [], "formats/shared/jsonrpc.py": []}
+    for path in sorted((SOURCE / "formats").rglob("*.py")):
+        source = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(source)) if " else " in source or "params" in source else ():
+            place = path.relative_to(SOURCE).as_posix()
+            if isinstance(node, ast.FunctionDef) and _is_loose(node):
+                values.setdefault(place, []).append(node.name)
+            if isinstance(node, ast.ClassDef) and {"method", "params", "result"} <= _fields(node):
+                values.setdefault(place, []).append(node.name)
+    assert set(values["formats/shared/loose.py"]) >= {"a_dict", "a_list", "a_str", "string"}
+    assert values.pop("formats/shared/jsonrpc.py") == ["RpcMessage"]
+    assert {place: names for place, names in values.items() if names and "shared/loose" not in place} == {}
+
+
+def _is_loose(node: ast.FunctionDef) -> bool:
+    """Whether a function only gives its one argument back when it is of a plain type."""
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if len(node.args.args) != 1 or len(body) != 1:
+        return False
+    pattern = r"return (\w+) if isinstance\(\1, (str|dict|list)\)( and \1)? else ('\w*'|None|\{\}|\[\])"
+    found = re.fullmatch(pattern, ast.unparse(body[0]))
+    return found is not None and found[1] == node.args.args[0].arg
+
+
+def _fields(node: ast.ClassDef) -> set[str]:
+    return {
+        each.target.id for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -16,28 +16,47 @@ from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
 GROUP = "stenograph.formats"
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 20
 
 
+class _Installed(NamedTuple):
+    """What the entry points give."""
+
+    specs: dict[str, FormatSpec]
+    broken: dict[str, str]
+    packages: dict[str, Distribution]
+
+
 def formats() -> dict[str, FormatSpec]:
     """Every installed format by its name, in alphabetical order."""
-    return _installed()[0]
+    return _installed().specs
 
 
 def broken_formats() -> dict[str, str]:
     """Entry points that give no format, by their names, each with the reason."""
-    return _installed()[1]
+    return _installed().broken
 
 
 @cache
-def _installed() -> tuple[dict[str, FormatSpec], dict[str, str]]:
+def package_of(name: str) -> str:
+    """The name and version of the package that a format comes from; empty where that is not known."""
+    package = _installed().packages.get(name)
+    return "" if package is None else f"{package.name} {package.version}"
+
+
+@cache
+def _installed() -> _Installed:
     """What is installed. One package that is broken must not keep the others from being read."""
     from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
 
     found: dict[str, FormatSpec] = {}
     broken: dict[str, str] = {}
+    packages: dict[str, Distribution] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         try:
             spec = point.load()
@@ -48,7 +67,9 @@ def _installed() -> tuple[dict[str, FormatSpec], dict[str, str]]:
             broken[point.name] = f"{point.value} is not a FormatSpec of that name"
         elif found.setdefault(point.name, spec) is not spec:
             broken[point.name] = f"{point.value} has the name of another format"
-    return found, broken
+        elif point.dist is not None:
+            packages[point.name] = point.dist
+    return _Installed(found, broken, packages)
 
 
 def head_records(head: bytes) -> list[Any]:
