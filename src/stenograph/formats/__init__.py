@@ -16,6 +16,7 @@ from stenograph.formats.base import (
     Report,
 )
 from stenograph.formats.layout import Database, Home, Layout, Links, Sidecar, StoredSession
+from stenograph.formats.settings import Hooks, McpSettings
 
 __all__ = [
     "LIKELY",
@@ -27,10 +28,12 @@ __all__ = [
     "Format",
     "FormatSpec",
     "Home",
+    "Hooks",
     "Identity",
     "Layout",
     "LineFormat",
     "Links",
+    "McpSettings",
     "Report",
     "Sidecar",
     "StoredSession",
