@@ -179,6 +179,11 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     sample: bytes = b""
     """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether such files have a place of their own, in which the agent keeps them."""
+        return self.layout is not None and bool(self.layout.homes)
+
 
 def run_id_of(format_name: str, native_id: str) -> str:
     """The agent's own UUID, whatever its version, else a UUIDv5 of format and native id."""

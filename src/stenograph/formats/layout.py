@@ -100,8 +100,9 @@ class Database(Struct, frozen=True, kw_only=True):
 class Layout(Struct, frozen=True, kw_only=True):
     """How one agent lays out its files."""
 
-    homes: tuple[Home, ...]
-    sessions: tuple[str, ...]
+    homes: tuple[Home, ...] = ()
+    """None for files that people put where they like."""
+    sessions: tuple[str, ...] = ()
     """Patterns of the main file of a session, or of a database, below a home."""
     session_in_name: Callable[[str], str] | None = None
     """What of a session's id is in the name of its file, when that is not all of it."""
@@ -125,7 +126,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
 
     def described(self) -> str:
-        """One line for people: where such files are."""
+        """One line for people: where such files are; empty where they are wherever a person put them."""
+        if not self.homes:
+            return ""
         home = self.homes[0]
         folder = _joined(_joined("~", home.default), home.folder)
         variables = [f"${each}" for each in (home.variable, home.file_variable) if each]

@@ -28,7 +28,7 @@ from stenograph.sources.pattern import glob_of, words_in
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
 """Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
-_ALONE = Layout(homes=(), sessions=())
+_ALONE = Layout()
 _LINK_SECONDS = 60.0  # far more than a sidecar is being written
 
 
