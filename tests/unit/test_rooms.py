@@ -30,9 +30,6 @@ PROMISED = {
     "adapters/codex_app_server": "an SDK's own adapter",
     "adapters/litellm": "an SDK's own adapter",
     "adapters/openai": "an SDK's own adapter",
-    "adapters/following/collector.py": "TranscriptCollector, which the contract promises for the Claude Agent SDK",
-    "adapters/following/sdk_hooks.py": "the hooks of the Claude Agent SDK, for TranscriptCollector",
-    "adapters/following/unparsed.py": "TranscriptCollector without parsing",
     "transcript/project.py": "metadata.claude_session_id, detail.sdk_entry and detail.notification",
     "fold/prices.py": "names of models and of the vendors in them",
 }
