@@ -55,8 +55,9 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 
 def format_named(name: str) -> FormatSpec:
-    """The format of that name; an unknown one is refused with the names there are."""
-    spec = formats().get(name)
+    """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
+    agents = {spec.agent.id: spec for spec in reversed(formats().values()) if spec.layout is not None}
+    spec = formats().get(name) or agents.get(name)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))
     return spec
