@@ -24,6 +24,7 @@ from stenograph.adapters.following.collection import session_in
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.keep.watching import Writer
 from stenograph.archive.store.home import home_of
 from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.archive.writer import Store
@@ -47,6 +48,9 @@ operations = st.one_of(
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
+    st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
+    st.tuples(st.just("kill_watcher"), st.just(0), st.just(0)),
+    st.tuples(st.just("put_away"), st.just(0), st.just(0)),
     st.tuples(st.just("crash"), st.just(0), st.integers(0, 3)),
     st.tuples(st.just("tear"), st.just(0), st.integers(1, 30)),
 )
@@ -62,6 +66,7 @@ class World:
         self.number = 0
         self.renamed = 0
         self.touched: set[str] = set()
+        self.writer = Writer(home_of(self.archive))
 
     def do(self, name: str, file: int, amount: int) -> None:
         path = FILES[file](self.home)
@@ -82,6 +87,10 @@ class World:
                 self.touched.clear()
             case "sync_touched":
                 self._sync_touched()
+            case "kill_watcher":  # what it had in memory is gone
+                self.writer.close()
+            case "put_away":
+                self.writer.put_away()
             case "crash":
                 self._crash(amount)
             case "tear":
@@ -89,8 +98,8 @@ class World:
                     self._write(pack, b"\x93SP1 torn"[:amount])
 
     def _sync_touched(self) -> None:
-        """A sync as `steno watch` does it: told which files changed since the last one."""
-        with Store(home_of(self.archive)) as store:
+        """A sync as `steno watch` does it: told which files changed since the last one, with parsers in memory."""
+        with self.writer.writing() as store:
             sync(store, roots_of({}, self.home, self.archive), only=self.touched)
         self.touched.clear()
 
@@ -157,6 +166,7 @@ def test_index_maintained_is_index_rebuilt(history: list[tuple[str, int, int]]) 
         world = World(Path(folder))
         for step in history:
             world.do(*step)
+        world.writer.close()
         synced(world.home, world.archive)
         again = synced(world.home, world.archive)
         assert (again.new, again.grown, again.rewritten, again.bytes_read, again.events) == (0, 0, 0, 0, 0)
