@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 6
+SCHEMA = 7
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -108,6 +108,8 @@ CREATE TABLE files (
   unknown_types TEXT NOT NULL DEFAULT '{{}}',
   wanted_files INTEGER NOT NULL DEFAULT 0,
   tail BLOB,
+  unchecked INTEGER NOT NULL DEFAULT 0,
+  next_range INTEGER NOT NULL DEFAULT 0,
   size INTEGER,
   mtime_ns INTEGER,
   inode INTEGER,
@@ -129,6 +131,14 @@ CREATE TABLE frames (
   size INTEGER NOT NULL
 );
 CREATE INDEX frames_file ON frames (file, version, start);
+
+CREATE TABLE ranges (
+  file INTEGER NOT NULL REFERENCES files,
+  version INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  digests BLOB NOT NULL,
+  PRIMARY KEY (file, version, first)
+) WITHOUT ROWID;
 
 CREATE TABLE parsers (
   file INTEGER PRIMARY KEY REFERENCES files,
