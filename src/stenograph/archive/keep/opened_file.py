@@ -35,6 +35,10 @@ class Side:
         self._live = live
         self.found: Callable[[str, bytes], None] | None = None
 
+    def renew(self, live: LiveSide | None) -> None:
+        """From now on, these are the files that are there."""
+        self._live = live
+
     def __deepcopy__(self, memo: object) -> Self:
         """A copy of a parser asks the same one."""
         return self
