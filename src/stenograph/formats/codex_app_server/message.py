@@ -61,14 +61,19 @@ def message_of(record: Any) -> Message | None:
     direction, inner = record.get("dir"), record.get("msg")
     if inner is None or "method" in record or not isinstance(direction, str):
         return _bare(record)
-    if direction == "exit":
-        return Message(exit=inner, process=_key(record.get("proc")), milliseconds=_milliseconds(record.get("t")))
-    message = _bare(inner) if isinstance(inner, dict) and direction in _DIRECTIONS else None
+    return seen_message(inner, direction, record.get("proc"), record.get("t"))
+
+
+def seen_message(value: Any, direction: str, process: Any, seconds: Any) -> Message | None:
+    """The message in a value that was seen going in a direction; None when it is none."""
+    if direction == "exit" and value is not None:
+        return Message(exit=value, process=_key(process), milliseconds=_milliseconds(seconds))
+    message = _bare(value) if isinstance(value, dict) and direction in _DIRECTIONS else None
     if message is not None:
         message.from_client = _DIRECTIONS[direction]
-        message.process = _key(record.get("proc"))
+        message.process = _key(process)
         if message.time is None:
-            message.milliseconds = _milliseconds(record.get("t"))
+            message.milliseconds = _milliseconds(seconds)
     return message
 
 
