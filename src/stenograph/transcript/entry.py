@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -142,6 +141,10 @@ class TranscriptEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as plain JSON values; what is not set is absent."""
+        return self.fields() | {"entry_id": str(self.entry_id)}
+
+    def fields(self) -> dict[str, Any]:
+        """The same with the id as it is, for encoders that know how an id is written."""
         fields: dict[str, Any] = {
             "prompt_name": self.prompt_name,
             "adapter": self.adapter,
@@ -150,20 +153,23 @@ class TranscriptEntry:
             "source": self.source,
             "timestamp": self.timestamp.isoformat() if self.timestamp_text is None else self.timestamp_text,
         }
-        fields |= _present(
-            {"run_id": self.run_id, "session_id": self.session_id, "detail": self.detail or None, "raw": self.raw}
-        )
-        fields |= {"role": self.role, "content": self.content}
-        fields |= _present(
-            {
-                "tool_name": self.tool_name,
-                "tool_call_id": self.tool_call_id,
-                "tool_input": self.tool_input,
-                "metadata": self.metadata or None,
-            }
-        )
-        return fields | {"entry_id": str(self.entry_id)}
-
-
-def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+        if self.run_id is not None:
+            fields["run_id"] = self.run_id
+        if self.session_id is not None:
+            fields["session_id"] = self.session_id
+        if self.detail:
+            fields["detail"] = self.detail
+        if self.raw is not None:
+            fields["raw"] = self.raw
+        fields["role"] = self.role
+        fields["content"] = self.content
+        if self.tool_name is not None:
+            fields["tool_name"] = self.tool_name
+        if self.tool_call_id is not None:
+            fields["tool_call_id"] = self.tool_call_id
+        if self.tool_input is not None:
+            fields["tool_input"] = self.tool_input
+        if self.metadata:
+            fields["metadata"] = self.metadata
+        fields["entry_id"] = self.entry_id
+        return fields
