@@ -20,7 +20,7 @@ from stenograph.bundle.member import Member
 from stenograph.bundle.spool import Spool
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
-from stenograph.transcript.entry import TranscriptEntry
+from stenograph.transcript.entry import TranscriptEntry, fields_of
 from stenograph.transcript.project import EPOCH
 
 LOGS = "logs/app.jsonl"
@@ -100,7 +100,7 @@ class Records:
         """Add an entry of the run, unless it was logged; its capture time is the latest time told so far."""
         if self._was_logged(entry):
             return
-        context = entry.fields()
+        context = fields_of(entry)
         if entry.timestamp > self._clock:
             self._clock = entry.timestamp
             self._clock_text = _utc(entry.timestamp, context["timestamp"])

@@ -141,35 +141,36 @@ class TranscriptEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as plain JSON values; what is not set is absent."""
-        return self.fields() | {"entry_id": str(self.entry_id)}
+        return fields_of(self) | {"entry_id": str(self.entry_id)}
 
-    def fields(self) -> dict[str, Any]:
-        """The same with the id as it is, for encoders that know how an id is written."""
-        fields: dict[str, Any] = {
-            "prompt_name": self.prompt_name,
-            "adapter": self.adapter,
-            "entry_type": self.entry_type,
-            "sequence_number": self.sequence_number,
-            "source": self.source,
-            "timestamp": self.timestamp.isoformat() if self.timestamp_text is None else self.timestamp_text,
-        }
-        if self.run_id is not None:
-            fields["run_id"] = self.run_id
-        if self.session_id is not None:
-            fields["session_id"] = self.session_id
-        if self.detail:
-            fields["detail"] = self.detail
-        if self.raw is not None:
-            fields["raw"] = self.raw
-        fields["role"] = self.role
-        fields["content"] = self.content
-        if self.tool_name is not None:
-            fields["tool_name"] = self.tool_name
-        if self.tool_call_id is not None:
-            fields["tool_call_id"] = self.tool_call_id
-        if self.tool_input is not None:
-            fields["tool_input"] = self.tool_input
-        if self.metadata:
-            fields["metadata"] = self.metadata
-        fields["entry_id"] = self.entry_id
-        return fields
+
+def fields_of(entry: TranscriptEntry) -> dict[str, Any]:
+    """`as_dict` with the id as it is, for encoders that know how an id is written."""
+    fields: dict[str, Any] = {
+        "prompt_name": entry.prompt_name,
+        "adapter": entry.adapter,
+        "entry_type": entry.entry_type,
+        "sequence_number": entry.sequence_number,
+        "source": entry.source,
+        "timestamp": entry.timestamp.isoformat() if entry.timestamp_text is None else entry.timestamp_text,
+    }
+    if entry.run_id is not None:
+        fields["run_id"] = entry.run_id
+    if entry.session_id is not None:
+        fields["session_id"] = entry.session_id
+    if entry.detail:
+        fields["detail"] = entry.detail
+    if entry.raw is not None:
+        fields["raw"] = entry.raw
+    fields["role"] = entry.role
+    fields["content"] = entry.content
+    if entry.tool_name is not None:
+        fields["tool_name"] = entry.tool_name
+    if entry.tool_call_id is not None:
+        fields["tool_call_id"] = entry.tool_call_id
+    if entry.tool_input is not None:
+        fields["tool_input"] = entry.tool_input
+    if entry.metadata:
+        fields["metadata"] = entry.metadata
+    fields["entry_id"] = entry.entry_id
+    return fields
