@@ -17,11 +17,12 @@ from stenograph.formats.base import Format, FormatSpec
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.runs.kind import Line
-from stenograph.sources.conversion import context_of, convert
+from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
+from stenograph.sources.session import context_of
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.stored import chosen
 
