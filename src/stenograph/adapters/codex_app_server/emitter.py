@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.codex_app_server.wire import Direction, WireLog, WireMessage, wire_message, wrapped
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
@@ -54,18 +55,17 @@ class CodexTranscriptEmitter:
 
         Entries go to `session` when one is given. `wire_log` is a file that gets every message, too.
         """
-        self._capture = Capture(
-            prompt_name=prompt_name,
-            adapter=ADAPTER,
+        outputs = Outputs(
             recorder=recorder,
             session=session,
+            session_id=session_id,
             logger=logger,
             log=log,
             emit_raw=emit_raw,
-            session_id=session_id,
             mask=mask,
             text_transcripts=text_transcripts,
         )
+        self._capture = Capture(prompt_name=prompt_name, adapter=ADAPTER, outputs=outputs)
         context = Context(
             run_id=self._capture.run_id,
             session_id=self._capture.session_id,

@@ -22,10 +22,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
 from stenograph.adapters.following.sdk_hooks import sdk_hooks
 from stenograph.adapters.following.unparsed import Unparsed
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.errors import InvalidEvent
 from stenograph.fold.open_ends import OpenEnds
@@ -71,17 +72,17 @@ class TranscriptCollector:
     ) -> None:
         """`known`, by `known_lines`, is what a journal that is continued has already."""
         self.config = config or TranscriptCollectorConfig()
-        self._capture = Capture(
-            prompt_name=prompt_name,
-            adapter=adapter,
+        outputs = Outputs(
             recorder=recorder,
             session=session,
             logger=logger,
             log=log,
             emit_raw=self.config.emit_raw_json,
             mask=mask,
-            parses_raw=self.config.parse_entries,
             text_transcripts=text_transcripts,
+        )
+        self._capture = Capture(
+            prompt_name=prompt_name, adapter=adapter, outputs=outputs, parses_raw=self.config.parse_entries
         )
         spec = format_named("claude_code")
         self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
