@@ -18,7 +18,7 @@ from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_
 from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About
-from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.base import FormatSpec, LineFormat
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor, is_record
 from stenograph.sources.detection import format_named
@@ -151,7 +151,7 @@ class Opening:
 
 def cursor_of(about: About, spec: FormatSpec, side: Callable[[str], str | None]) -> FileCursor:
     """A cursor at the beginning of a file that is kept."""
-    return FileCursor(partial(spec.open, _context(about, side)), is_document=about.is_document)
+    return FileCursor(partial(spec.open, about.context(keep_raw=False, side_file=side)), is_document=about.is_document)
 
 
 def lines_in(chunks: Iterable[bytes]) -> LineCounts:
@@ -185,21 +185,6 @@ def _most(counts: Iterator[LineCounts]) -> LineCounts:
     for each in counts:
         found |= each
     return found
-
-
-def _context(about: About, side: Callable[[str], str | None]) -> Context:
-    return Context(
-        run_id=about.run_id,
-        parent_run_id=about.parent_run_id,
-        source=about.source,
-        file=about.file,
-        session_id=about.session_id,
-        parent_source=about.parent_source,
-        parent_call_id=about.parent_call_id,
-        at=about.at,
-        keep_raw=False,
-        side_file=side,
-    )
 
 
 def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> tuple[FileCursor, Ranges] | None:
