@@ -92,6 +92,12 @@ def cost(dollars: float | None, is_partial: bool) -> str:
     return f"≥ {text}" if is_partial else text
 
 
+def cost_words(dollars: float | None, is_partial: bool) -> str:
+    """The same where nothing around it says that it is a cost."""
+    text = cost(dollars, is_partial)
+    return f"cost {text}" if text == "unknown" else text
+
+
 def bar(share: float, width: int) -> str:
     """A bar that fills this share of a width, to an eighth of a character."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)

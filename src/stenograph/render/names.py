@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from stenograph.model.event import Event
-from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
+from stenograph.model.payload import MessagePayload, SystemPayload, UnknownPayload, UsagePayload
 
 _AGENTS = {
     "acp": "ACP agent",
@@ -98,7 +99,16 @@ def event_label(event: Event) -> str:
         return f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out"
     if isinstance(payload, MessagePayload):
         return "Piece of a streamed message"
+    if isinstance(payload, UnknownPayload) and (name := _name_in(payload.value)):
+        return f"Unknown: {name[:LABEL_LENGTH]}"
     return words_of(payload.subtype if isinstance(payload, SystemPayload) else event.type)
+
+
+def _name_in(value: Any) -> str:
+    """What a message that we do not know calls itself."""
+    inner = value.get("msg") if isinstance(value, dict) else None
+    named = [each.get(name) for each in (value, inner) if isinstance(each, dict) for name in ("method", "type")]
+    return next((name for name in named if isinstance(name, str)), "")
 
 
 def words_of(subtype: str) -> str:

@@ -149,7 +149,7 @@ background:var(--bg)}
 .args{font-size:.78rem;color:var(--soft);margin:.3rem 0}
 .todo{list-style:none;padding-left:.2rem;margin:.3rem 0}.todo .done{color:var(--soft);text-decoration:line-through}
 .todo .doing{font-weight:600}.question small,.todo small{color:var(--soft)}
-.notice{font-size:.86rem;color:var(--soft)}.raw{font-size:.78rem;color:var(--soft);margin-top:.3rem}
+.ev:has(>.notice)>.at{float:right}.notice{font-size:.86rem;color:var(--soft)}.raw{font-size:.78rem;color:var(--soft);margin-top:.3rem}
 .idle{color:var(--c3)}.cost{font-variant-numeric:tabular-nums}
 .noise,.noise label{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;align-items:center}.noise label{gap:.4rem}
 .noise{margin-top:.7rem;font-size:.84rem;color:var(--soft);align-items:center}
