@@ -117,6 +117,7 @@ def _axis(bars: list[Bar]) -> str:
     height = min(len(bars), _MOST) * _ROW
     left_out = f"<p>{counted(len(bars) - _MOST, 'more part')}</p>" if len(bars) > _MOST else ""
     return (
+        '<div class="scroll" tabindex="0">'
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        f'aria-label="Time axis, {duration(last - first)}">{"".join(rows)}</svg>{left_out}\n'
+        f'aria-label="Time axis, {duration(last - first)}">{"".join(rows)}</svg></div>{left_out}\n'
     )

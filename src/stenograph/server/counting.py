@@ -110,6 +110,7 @@ def _chart(rows: list[dict[str, Any]], name: str) -> str:
     height = len(shown) * _ROW
     label = "Cost" if name == "cost_usd" else "Tool calls"
     return (
+        '<div class="scroll" tabindex="0">'
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        f'aria-label="{label}">{"".join(bars)}</svg>\n'
+        f'aria-label="{label}">{"".join(bars)}</svg></div>\n'
     )

@@ -63,7 +63,9 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
-        told = what_happened(site.explained(reader, run).explanation) if pages.last <= EXPLAINED else ""
+        told = copied_note(site.copied(reader, run))
+        if pages.last <= EXPLAINED:
+            told += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
         views = views_of(run_id, "")
@@ -112,6 +114,14 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
         f'<dl class="facts">{facts}</dl>{told}</header>\n'
     )
+
+
+def copied_note(calls: int) -> str:
+    """That the transcript holds calls which do not count in this run."""
+    if not calls:
+        return ""
+    told = counted(calls, "call")
+    return f'<p class="hint">The transcript also has {told} copied from an earlier run, which count there.</p>'
 
 
 def views_of(run_id: str, here: str) -> str:

@@ -319,7 +319,7 @@ def test_the_page_begins_with_what_happened() -> None:
     head = _page(*events).partition("<main>")[0]
     lines = "\n".join(explanation_lines(explain(events, None)))
     assert lines in Page(head.partition("</style>")[2].partition("<body>")[2] + "</div>").text
-    assert "<summary>What happened <small>1 file changed, 2 failures</small></summary>" in head
+    assert "<summary>What happened <small>1 file changed, 2 errors</small></summary>" in head
 
 
 def test_contents_say_errors_and_days() -> None:

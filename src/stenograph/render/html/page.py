@@ -177,7 +177,7 @@ def what_happened(told: Explanation) -> str:
     """What `steno explain` says of a run, folded, with its end in sight."""
     if not told.run_id:
         return ""
-    failed = counted(len(told.failures) + len(told.errors), "failure")
+    failed = counted(told.totals.errors, "error")
     changed = counted(len(told.files), "file")
     end = "" if told.verdict is None else f"{told.verdict.status}, "
     small = f"<small>{line(f'{end}{changed} changed, {failed}')}</small>"
