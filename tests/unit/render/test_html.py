@@ -331,7 +331,10 @@ def test_contents_say_errors_and_days() -> None:
     head = _page(*dated).partition("<main>")[0]
     assert re.findall(r'<li class="(\w+)">', head) == ["day", "bad", "day"]
     assert 'id="only-errors"' in head
-    assert re.findall(r'<rect class="(\w+)"', head) == ["bad", "ask"]
+    assert "<rect" not in head
+    more = [_said("user", _text("more"))] * 2
+    longer = [replace(event, seq=n) for n, event in enumerate([*dated, *more], 1)]
+    assert re.findall(r'<rect class="(\w+)"', _page(*longer)) == ["ask", "bad", "ask", "ask", "ask"]
 
 
 def test_a_strip_puts_cells_together() -> None:
