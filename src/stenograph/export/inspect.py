@@ -255,7 +255,7 @@ def _tool_message(call: Call) -> dict[str, Any]:
 
 
 def _content(blocks: tuple[Block, ...]) -> str | list[dict[str, Any]]:
-    if all(isinstance(block, TextBlock) for block in blocks):
+    if not blocks or (len(blocks) == 1 and isinstance(blocks[0], TextBlock)):
         return text_of(blocks)
     return [_part(block) for block in blocks]
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
+from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.model.event import Event
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
@@ -42,6 +43,8 @@ class FileReport(Struct, kw_only=True):
     run_id: str | None = None
     source: str | None = None
     report: Report
+    losses: dict[str, Any] | None = None
+    """What of an exchange file became events, and what did not, in the shape of an export's loss report."""
 
 
 class Conversion:
@@ -184,18 +187,17 @@ class _Reading:
         """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
-        self.files.append(
-            FileReport(
-                path=found.path,
-                format=found.spec.name,
-                run_id=found.run_id,
-                source=found.identity.source,
-                report=parser.report,
-            )
+        file = FileReport(
+            path=found.path,
+            format=found.spec.name,
+            run_id=found.run_id,
+            source=found.identity.source,
+            report=parser.report,
         )
+        self.files.append(file)
         if found.is_document:
-            return _parsed_records(parser, document_records(Path(found.path)))
-        return _parsed(parser, chunks)
+            return _with_losses(_parsed_records(parser, document_records(Path(found.path))), parser, file)
+        return _with_losses(_parsed(parser, chunks), parser, file)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
@@ -295,6 +297,13 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
     left = iter(lines)
     while some := b"".join(islice(left, _LINES_AT_ONCE)):
         yield some
+
+
+def _with_losses(events: Iterator[Event], parser: Format, file: FileReport) -> Iterator[Event]:
+    """The events; at their end the account of a format that keeps one goes into the report."""
+    yield from events
+    losses: LossReport | None = getattr(parser, "losses", None)
+    file.losses = None if losses is None else losses.to_dict()
 
 
 def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:

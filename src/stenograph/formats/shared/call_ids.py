@@ -1,0 +1,31 @@
+"""Ids of calls for files that leave them out: a result is joined to its call by the name of the tool and the order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+
+class CallIds:
+    """The ids of one conversation's calls, as given or made of their tools' names."""
+
+    def __init__(self) -> None:
+        self._nameless: Counter[str] = Counter()
+        self._open: dict[str, list[str]] = {}
+
+    def of_call(self, given: Any, name: str) -> str:
+        """The id of a call; without one, its name tells it apart, numbered from the second on."""
+        if isinstance(given, str) and given:
+            return given
+        self._nameless[name] += 1
+        number = self._nameless[name]
+        made = name if number == 1 else f"{name}#{number}"
+        self._open.setdefault(name, []).append(made)
+        return made
+
+    def of_result(self, given: Any, name: str) -> str:
+        """The id of the call that a result answers; without one, the oldest open call of that name."""
+        if isinstance(given, str) and given:
+            return given
+        waiting = self._open.get(name)
+        return waiting.pop(0) if waiting else name
