@@ -19,8 +19,8 @@ from stenograph.formats.shared.importing import ImportFormat
 from stenograph.model import Event
 from strategies import BRIEF, runs
 
-READERS = {"atif": "atif"}
-ADDED = {"atif": ("system events",)}
+READERS = {"atif": "atif", "inspect": "inspect_log"}
+ADDED = {"atif": ("system events",), "inspect": ("system events",)}
 """What a reader tells beside what was exported: facts of the file itself."""
 
 

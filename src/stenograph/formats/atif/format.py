@@ -20,8 +20,7 @@ from stenograph.formats.shared.usage import UsageFields
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model import mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ToolUseBlock
-from stenograph.model.event import EVENT_TYPES
-from stenograph.model.payload import UnknownPayload, UsagePayload
+from stenograph.model.payload import UsagePayload
 
 _METRICS = UsageFields(
     input=("prompt_tokens",),
@@ -45,12 +44,6 @@ _STEP_FIELDS = (
 )  # fmt: skip
 _STEP_EXTRAS = ("stenograph", "context_management", "message_id", "stop_reason")
 _RESULT_EXTRAS = ("is_error", "error", "duration_ms", "call_id", "tool_result_is_error")
-_NOTICES = frozenset(
-    name
-    for name in EVENT_TYPES
-    if name in ("system.event", "error", "unknown", "tool.result") or name.startswith(("run.", "step."))
-)
-"""The events that our exports put into system steps."""
 _INSIDE = ("steps", "subagent_trajectories")
 """What of a trajectory is told piece by piece; the rest is one event."""
 
@@ -150,21 +143,13 @@ class AtifFormat(ImportFormat):
         if kind == "system.event" and isinstance(ours.get("subtype"), str):
             self._note(ours["subtype"], text, ours.get("data"))
         elif isinstance(kind, str):
-            self._restored(kind, ours)
+            self._restored(kind, ours, path=a_str(ours.get("path")), iteration=a_count(ours.get("iteration")) or 0)
         elif a_dict(extra.get("context_management")).get("type") == "compaction":
             self._note("compaction", text, extra)
         elif is_prompt and "observation" not in step:
             self._system_prompt(text)
         elif text or "observation" not in step:
             self._note("atif.system", text)
-
-    def _restored(self, type: str, ours: dict[str, Any]) -> None:
-        """An event that we put into a step."""
-        if type not in _NOTICES:
-            self._emit("unknown", UnknownPayload(value=ours))
-            return
-        self._emit(type, mend.payload_from(type, ours.get("payload")))
-        self._out[-1] = mend.filled(self._out[-1], path=a_str(ours.get("path")), iteration=_number(ours))
 
     def _agent(self, step: dict[str, Any]) -> None:
         calls = [self._call(call) for call in dicts(step.get("tool_calls"))]
@@ -319,10 +304,6 @@ def _block(part: Any) -> Block:
 def _is_elsewhere(part: Any) -> bool:
     """Whether a part is a picture or a sound of which the file has the path alone."""
     return "source" in a_dict(part) and from_url(a_str(a_dict(part["source"]).get("path"))) is None
-
-
-def _number(facts: dict[str, Any]) -> int:
-    return a_count(facts.get("iteration")) or 0
 
 
 def _as_data(part: Any) -> Any:

@@ -18,9 +18,24 @@ from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.call_ids import CallIds
 from stenograph.formats.shared.model_api.parts import FIDELITY, outcome, plain_text, text_block
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
+from stenograph.model import mend
 from stenograph.model.block import Block, ToolUseBlock
-from stenograph.model.event import Event
-from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
+from stenograph.model.event import EVENT_TYPES, Event
+from stenograph.model.payload import (
+    ErrorPayload,
+    MessagePayload,
+    SystemPayload,
+    ToolPayload,
+    UnknownPayload,
+    UsagePayload,
+)
+
+_BESIDE = frozenset(
+    name
+    for name in EVENT_TYPES
+    if name in ("system.event", "error", "unknown", "tool.result") or name.startswith(("run.", "step."))
+)
+"""The events that our exports write as they are, because a chat has no words for them."""
 
 
 class ImportFormat(LineFormat):
@@ -167,6 +182,15 @@ class ImportFormat(LineFormat):
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         """Something that is neither said nor done."""
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
+
+    def _restored(self, type: str, facts: dict[str, Any], *, path: str = "", iteration: int = 0) -> None:
+        """An event that an export of ours wrote as it was: `facts` has its `payload`."""
+        if type not in _BESIDE:
+            self._emit("unknown", UnknownPayload(value=facts))
+            return
+        self._emit(type, mend.payload_from(type, facts.get("payload")))
+        if path:
+            self._out[-1] = mend.filled(self._out[-1], path=path, iteration=iteration)
 
     def _error(self, message: str, code: str | None = None, data: Any = None) -> None:
         self._emit("error", ErrorPayload(message=message or "error", code=code, data=data))
