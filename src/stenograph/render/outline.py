@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.fold.prices import Cost
 from stenograph.fold.span import Span
 from stenograph.fold.status import Verdict
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
 from stenograph.render.figures import day
-from stenograph.render.names import agent_name
 
 Key = tuple[str, str]
 """A run id with a call id or a source."""
@@ -83,7 +83,7 @@ class Outline(Struct, frozen=True, kw_only=True):
     @property
     def agent_names(self) -> tuple[str, ...]:
         """The agents as people call them."""
-        return tuple(dict.fromkeys(map(agent_name, self.agents)))
+        return tuple(dict.fromkeys(map(name_of_agent, self.agents)))
 
     @property
     def model_names(self) -> tuple[str, ...]:

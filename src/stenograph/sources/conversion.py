@@ -16,17 +16,16 @@ from msgspec.structs import force_setattr, replace
 from stenograph.errors import SourceError, unreadable
 from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
+from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.document import document_records
-from stenograph.sources.layout import Member, SideFile, StoredSession
-from stenograph.sources.layouts import layout_of
+from stenograph.sources.layout import Member, SideFile
+from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
 from stenograph.sources.stored import address_of, chosen
 
 CHUNK = 1 << 18
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".db")
-"""What files in a folder are looked at."""
 STREAM = "-"
 """What a stream is called in place of a path."""
 _LINES_AT_ONCE = 100
@@ -279,8 +278,8 @@ def _transcripts(folder: Path) -> list[Path]:
     found = []
     for place, folders, names in os.walk(folder):
         folders.sort()
-        found += [Path(place) / name for name in sorted(names) if name.endswith(SUFFIXES)]
-    return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
+        found += [Path(place) / name for name in sorted(names) if name.endswith(transcript_suffixes())]
+    return [path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes())]
 
 
 def _read(path: str) -> Iterator[bytes]:

@@ -14,8 +14,8 @@ from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import FRAME_BYTES, About
 from stenograph.archive.writer import Store
 from stenograph.formats.base import run_id_of
+from stenograph.formats.layout import State, StoredSession
 from stenograph.model.event import Event
-from stenograph.sources.layout import State, StoredSession
 from stenograph.sources.layouts import layout_of
 
 

@@ -41,7 +41,7 @@ class FileReading:
         self._known = known or Lines()
         self._partial: list[bytes] = []
         self._is_document = about.is_document
-        self._is_stream = not spec.home
+        self._is_stream = spec.kind == "stream"
         self.parser: Format = spec.open(_context(about, side_file))
 
     def is_continued_by(self, data: bytes) -> bool:

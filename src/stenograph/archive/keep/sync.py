@@ -191,8 +191,8 @@ class _Sync:
 
     def _keep_sidecar(self, file: KeptFile, path: Path) -> None:
         """A subagent's sidecar belongs to what its agent wrote."""
-        sidecar = path.with_suffix(".meta.json")
-        if file.about.main is None or not os.path.lexists(sidecar):
+        sidecar = layout_of(file.about.format).sidecar_of(path)
+        if sidecar is None or file.about.main is None or not os.path.lexists(sidecar):
             return
         try:
             with self._source.opened(sidecar) as source:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats.opencode.rows import hints_of, message_line, part_line, plain
 from stenograph.model.codec import REFUSALS
-from stenograph.sources.opencode_rows import hints_of, message_line, part_line, plain
 
 _CHANGES = "SELECT data FROM event WHERE aggregate_id = ? AND seq > ? AND seq <= ?"
 _MESSAGE = "SELECT id, session_id, time_created, time_updated, data FROM message WHERE id = ?"

@@ -1,75 +1,33 @@
-"""OpenCode's layout: one database with all sessions, and a folder for outputs that were too long."""
+"""The sessions in OpenCode's database, each with those of its subagents."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from stenograph.errors import SourceError
-from stenograph.formats.opencode.detection import detect, session_identity
+from stenograph.formats.layout import Parent, State, StoredSession
+from stenograph.formats.opencode.changes import changed_rows, last_changes, lines_of_rows
+from stenograph.formats.opencode.detection import session_identity
+from stenograph.formats.opencode.rows import plain, row_line, session_lines
 from stenograph.model.codec import REFUSALS
-from stenograph.sources.database import head_of_database, is_database, reading
-from stenograph.sources.files import Open, open_regular
-from stenograph.sources.layout import Layout, State, StoredSession, is_name
-from stenograph.sources.opencode_changes import changed_rows, last_changes, lines_of_rows
-from stenograph.sources.opencode_rows import plain, row_line, session_lines
 
 
-class OpenCodeLayout(Layout):
-    """`$XDG_DATA_HOME/opencode/opencode.db`, or where `$OPENCODE_DB` says."""
-
-    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
-        """The folder of the database; a relative `$OPENCODE_DB` is in the usual one."""
-        data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-        named = environment.get("OPENCODE_DB")
-        return [data] if not named or named == ":memory:" else [(data / named).parent]
-
-    def sessions(self, root: Path) -> Iterator[Path]:
-        """The databases: one for each channel from which OpenCode was installed."""
-        yield from (path for path in sorted(root.glob("*.db")) if is_database(path, open_regular) and _is_ours(path))
-
-    def find(self, root: Path, session_id: str) -> Path | None:
-        """The database that has the session."""
-        for path in self.sessions(root):
-            with reading(path) as connection:
-                if connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone():
-                    return path
-        return None
-
-    def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
-        """Beside the database."""
-        base = os.path.basename(name)  # noqa: PTH119  # the agent's text
-        return session.parent / "tool-output" / base if is_name(base) else None
-
-    def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
-        """Every session of the database, the oldest run first, each with its subagents'."""
-        return _stored(path) if is_database(path, open) else None
+def stored_sessions(connection: sqlite3.Connection) -> list[StoredSession]:
+    """Every session of the database, the oldest run first, each with its subagents'."""
+    known = _sessions(connection)
+    numbers = last_changes(connection)
+    rows = [_with_root(row, known) for row in known.values()]
+    found = [_session(connection, row, known, numbers.get(str(row["id"]))) for row in rows]
+    order = {each.identity.native_id: number for number, each in reversed(list(enumerate(found)))}
+    return sorted(found, key=lambda each: order[each.identity.native_id])
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a database is OpenCode's; one that cannot be read holds nothing to be found, and says so when named."""
-    try:
-        return detect(head_of_database(path), str(path))
-    except SourceError:
-        return False
-
-
-@contextmanager
-def _stored(path: Path) -> Iterator[list[StoredSession]]:
-    with reading(path) as connection:
-        known = _sessions(connection)
-        numbers = last_changes(connection)
-        rows = [_with_root(row, known) for row in known.values()]
-        found = [_session(connection, row, known, numbers.get(str(row["id"]))) for row in rows]
-        order = {each.identity.native_id: number for number, each in reversed(list(enumerate(found)))}
-        yield sorted(found, key=lambda each: order[each.identity.native_id])
+def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Whether the database has a session with this id."""
+    return connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is not None
 
 
 def _sessions(connection: sqlite3.Connection) -> dict[str, dict[str, Any]]:
@@ -130,7 +88,7 @@ def _session(
     def told() -> dict[str, Any]:
         return row if (call := call_id()) is None else {**row, "parent_call_id": call}
 
-    def parent() -> tuple[str | None, str | None]:
+    def parent() -> Parent:
         its_row = rows.get(str(parent_id))
         if identity.source == "main" or its_row is None:
             return None, call_id()

@@ -7,16 +7,14 @@ then the message itself, whose row is finished last.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from stenograph.model.codec import REFUSALS
-from stenograph.sources.database import reading
 
 
 def session_lines(connection: sqlite3.Connection, session: dict[str, Any]) -> Iterator[bytes]:
@@ -63,7 +61,7 @@ def part_line(row: tuple[Any, ...], hints: dict[str, Any]) -> bytes:
         "time_created": made,
         "time_updated": changed,
         **hints,
-        "data": _json(data),
+        "data": json_of(data),
     }
     return row_line(columns)
 
@@ -77,7 +75,7 @@ def message_line(row: tuple[Any, ...]) -> bytes:
         "session_id": plain(session),
         "time_created": made,
         "time_updated": changed,
-        "data": _json(data),
+        "data": json_of(data),
     }
     return row_line(columns)
 
@@ -105,7 +103,7 @@ def hints_of(data: Any) -> dict[str, Any]:
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def _json(text: Any) -> Any:
+def json_of(text: Any) -> Any:
     """A column of JSON: as it stands where it is JSON, on one line; else as text."""
     if not isinstance(text, bytes):
         return text
@@ -124,35 +122,3 @@ def row_line(row: dict[str, Any]) -> bytes:
 def plain(value: Any) -> Any:
     """A column as JSON has it."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-
-
-class EventLog:
-    """The append-only log of a database: every version of every row, read on from where one stopped.
-
-    What it costs is in proportion to what is new. Fed to one parser, it gives the events of a session as they happen.
-    """
-
-    def __init__(self, path: Path, seen: Mapping[str, int] | None = None) -> None:
-        self.path = path
-        self.seen = dict(seen or {})
-        """The last number read, by session; whoever starts again passes it on."""
-
-    def read(self) -> list[bytes]:
-        """What was written since the last time, as lines of JSON, the sessions in the order of time."""
-        query = "SELECT id, aggregate_id, seq, type, data FROM event WHERE aggregate_id = ? AND seq > ? ORDER BY seq"
-        found: list[dict[str, Any]] = []
-        with reading(self.path) as connection:
-            for name, last in connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall():
-                session = str(plain(name))
-                seen = self.seen.get(session, -1)
-                if last > seen:
-                    rows = connection.execute(query, (session, seen))
-                    found += [_event(*row) for row in rows]
-        for row in found:
-            self.seen[row["aggregate_id"]] = row["seq"]
-        return [row_line(row) for row in sorted(found, key=lambda row: str(row["id"]))]
-
-
-def _event(key: Any, session: Any, number: int, kind: Any, data: Any) -> dict[str, Any]:
-    row = {"table": "event", "id": plain(key), "aggregate_id": plain(session), "seq": number, "type": plain(kind)}
-    return {**row, "data": _json(data)}
