@@ -174,7 +174,7 @@ class _Reading:
             for _, group in groupby(chosen(sessions, self._wanted, found), key=lambda each: each.identity.native_id):
                 series = []
                 for each in group:
-                    inside = replace(found, identity=each.identity)
+                    inside = replace(found, identity=each.identity, is_document=False)
                     source, call_id = each.parent()
                     parent = Member(path=path, parent_source=source, parent_call_id=call_id)
                     series.append(self.opened(inside, _joined(each.lines()), member=parent))

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from stenograph.errors import InvalidFormat, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+from stenograph.sources.container import ZIP, head_of_zip
 from stenograph.sources.database import MAGIC, head_of_database
 from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
 from stenograph.sources.files import Open, open_file
@@ -83,6 +84,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
+    if head.startswith(ZIP):
+        return _detected(head_of_zip(path, open), str(path), moment, spec), (head, records)
     found = _detected(records, str(path), moment, spec)
     if not document or (is_list and found.spec is not None):
         return found, (head, records)
@@ -105,7 +108,7 @@ def read_head(stream: BinaryIO) -> bytes:
     """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
     head = read(HEAD_BYTES)
-    if head.startswith(MAGIC):
+    if head.startswith((MAGIC, ZIP)):
         return head
     while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
         head += more

@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.layout import Database, Layout, Parent, StoredSession, is_name
+from stenograph.formats.layout import Contents, Database, Layout, Parent, StoredSession, is_name
 from stenograph.formats.registry import HEAD_BYTES, head_records
 from stenograph.model.codec import REFUSALS
+from stenograph.sources.container import opened_container
 from stenograph.sources.database import head_of_database, is_database, reading
 from stenograph.sources.detection import Detection
 from stenograph.sources.files import Open, open_regular
@@ -28,7 +29,7 @@ from stenograph.sources.pattern import glob_of, words_in
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
 """Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
-_ALONE = Layout(homes=(), sessions=())
+_ALONE = Layout()
 _LINK_SECONDS = 60.0  # far more than a sidecar is being written
 
 
@@ -84,7 +85,9 @@ class SessionFiles:
 
     def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
-        database = self._layout.database
+        database, runs = self._layout.database, self._layout.runs
+        if runs is not None:
+            return _contained(path, runs, open)
         return _stored(path, database) if database is not None and is_database(path, open) else None
 
     def _is_our_database(self, path: Path) -> bool:
@@ -281,6 +284,14 @@ class _OwnFiles:
 def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
     with reading(path) as connection:
         yield database.sessions(connection)
+
+
+@contextmanager
+def _contained(
+    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open
+) -> Iterator[list[StoredSession]]:
+    with opened_container(path, open) as contents:
+        yield runs(contents)
 
 
 def _has(path: Path, database: Database, session_id: str) -> bool:

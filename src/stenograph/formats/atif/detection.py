@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats import tools
-from stenograph.formats.atif.format import AtifFormat, is_trajectory
-from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.atif.format import is_trajectory
+from stenograph.formats.base import SURE, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether the file says that it is ATIF."""
-    return is_trajectory(records[0])
+def detect(records: Sequence[Any], path: str) -> int:
+    """Sure when the file says that it is ATIF."""
+    return SURE if is_trajectory(records[0]) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -32,15 +31,3 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         agent_version=first_str(agent, "version"),
         model=first_str(agent, "model_name") or next(filter(None, models), None),
     )
-
-
-SPEC = FormatSpec(
-    name="atif",
-    what="Agent Trajectory Interchange Format: Harbor, Inspect Scout, Phoenix, NeMo",
-    versions="ATIF 1.0 to 1.8",
-    documents=True,
-    detect=detect,
-    identify=identify,
-    open=AtifFormat,
-    tools=tools.GENERIC,
-)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats import tools
-from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.inspect_log.format import InspectLogFormat, is_log
-from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
+from stenograph.formats.base import SURE, Identity
+from stenograph.formats.inspect_log.format import is_log
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
+
+HEADS = ("header.json", "_journal/start.json")
+"""The members of a ZIP that have the head of the log; the second one while it is being written."""
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether the file is a log."""
-    return is_log(records[0])
+def detect(records: Sequence[Any], path: str) -> int:
+    """Sure of a log; of a ZIP when it has the head of one."""
+    first = a_dict(records[0])
+    if first.get("container") != "zip":
+        return SURE if is_log(first) else 0
+    has_head = any(name in a_list(first.get("names")) for name in HEADS)
+    return SURE if has_head and any("eval" in a_dict(record) for record in records[1:]) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -32,15 +38,3 @@ def sample_identity(log: dict[str, Any]) -> Identity:
         model=first_str(evaluation, "model"),
         agent_version=first_str(a_dict(evaluation.get("packages")), "inspect_ai"),
     )
-
-
-SPEC = FormatSpec(
-    name="inspect_log",
-    what="logs of Inspect AI (.json, .eval), one run for each sample",
-    versions="log version 2 (inspect_ai 0.3.133 to 0.3.285)",
-    documents=True,
-    detect=detect,
-    identify=identify,
-    open=InspectLogFormat,
-    tools=tools.GENERIC,
-)
