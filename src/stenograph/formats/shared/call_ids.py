@@ -11,7 +11,7 @@ class CallIds:
 
     def __init__(self) -> None:
         self._nameless: Counter[str] = Counter()
-        self._open: dict[str, list[str]] = {}
+        self._open: list[tuple[str, str]] = []
 
     def of_call(self, given: Any, name: str) -> str:
         """The id of a call; without one, its name tells it apart, numbered from the second on."""
@@ -20,12 +20,18 @@ class CallIds:
         self._nameless[name] += 1
         number = self._nameless[name]
         made = name if number == 1 else f"{name}#{number}"
-        self._open.setdefault(name, []).append(made)
+        self._open.append((name, made))
         return made
 
     def of_result(self, given: Any, name: str) -> str:
-        """The id of the call that a result answers; without one, the oldest open call of that name."""
+        """The id of the call that a result answers; without one, the oldest open call of that name.
+
+        A result that does not even say whose it is answers the oldest open call of all.
+        """
         if isinstance(given, str) and given:
             return given
-        waiting = self._open.get(name)
-        return waiting.pop(0) if waiting else name
+        for place, (tool, made) in enumerate(self._open):
+            if name in (tool, ""):
+                del self._open[place]
+                return made
+        return name
