@@ -9,7 +9,9 @@ from typing import Any
 class CallIds:
     """The ids of one conversation's calls, as given or made of their tools' names."""
 
-    def __init__(self) -> None:
+    def __init__(self, scope: str = "") -> None:
+        """`scope` stands before ids that are made: other files of the same run make ids of their own."""
+        self._scope = scope
         self._nameless: Counter[str] = Counter()
         self._open: list[tuple[str, str]] = []
 
@@ -19,7 +21,7 @@ class CallIds:
             return given
         self._nameless[name] += 1
         number = self._nameless[name]
-        made = name if number == 1 else f"{name}#{number}"
+        made = self._scope + (name if number == 1 else f"{name}#{number}")
         self._open.append((name, made))
         return made
 

@@ -2,8 +2,9 @@
 
 Theory of operation. An exchange file is written by one program to be read by others: a record holds a whole run, or one
 message of it; a list is its records. The reader says what happened by the methods below, in the order of the file. A
-system prompt waits for the user message that it goes with. Everything in the file that no event holds is counted by
-`_drop`, everything that reads differently by `_change`; `losses` is the report of both, in the shape of an export's.
+system prompt waits for the user message that it goes with, within a line or a document. Everything in the file that no
+event holds is counted by `_drop`, everything that reads differently by `_change`; `losses` is the report of both, in
+the shape of an export's.
 """
 
 from __future__ import annotations
@@ -44,21 +45,32 @@ class ImportFormat(LineFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.losses = LossReport(self.name, run_id=context.run_id)
-        self._ids = CallIds()
+        self._ids = CallIds("" if context.source == "main" else f"{context.source}/")
         self._tools = ToolDefinitions()
         self._system: list[str] = []
+        self._is_line = True
+        """Whether a record is a line; those of a document have no lines of their own."""
         self._sources: set[str] = set()
 
     def _record(self, record: dict[str, Any]) -> None:
         """Tell one record; one that is not told at all becomes an `unknown` event."""
         raise NotImplementedError
 
+    def feed_object(self, record: dict[str, Any]) -> list[Event]:
+        """The events of one record of a document; a system prompt waits for the record of its user message."""
+        self._is_line = False
+        return super().feed_object(record)
+
     def _map(self, record: Any) -> None:
         if not isinstance(record, list):
             self._one(record)
             return
+        is_line, self._is_line = self._is_line, False
         for each in record:
             self._one(each)
+        self._is_line = is_line
+        if is_line:
+            self._tell_system()
 
     def _one(self, record: Any) -> None:
         before, waiting = len(self._out), len(self._system)
@@ -67,7 +79,10 @@ class ImportFormat(LineFormat):
         if len(self._out) > before:
             return
         if len(self._system) > waiting:
-            self._accumulate()
+            if self._is_line:
+                self._tell_system()  # each line has an event of its own
+            else:
+                self._accumulate()
         else:
             self._place()
             self._unknown(record, record.get("type") if isinstance(record, dict) else None)
