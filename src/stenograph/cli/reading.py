@@ -9,6 +9,7 @@ from typing import TypedDict
 
 import click
 
+from stenograph.cli.terminal import shown, wants_color
 from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model import Event
 from stenograph.render.figures import amount, cost, counted, duration, when
@@ -50,7 +51,7 @@ def reading(events: Iterable[Event], info: RunInfo, *, color: bool, full: bool, 
 def page(texts: Iterable[str]) -> None:
     """Show a text in the pager of the person's choice (`PAGER`)."""
     os.environ.setdefault("LESS", _LESS)
-    click.echo_via_pager((text for text in texts if text), color=True if "NO_COLOR" not in os.environ else None)
+    click.echo_via_pager((shown(text) for text in texts if text), color=wants_color() or None)
 
 
 def is_read_by_a_person() -> bool:

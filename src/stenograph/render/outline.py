@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from stenograph.fold.agent_tables import name_of_agent
@@ -77,6 +79,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
     parallel: dict[int, tuple[int, int]] = {}
     """Calls that were made together, before any of them was answered: which one it is, of how many."""
+    answers: dict[int, Any] = {}
+    """The results of questions to a person, by the call."""
     asides: int = 0
     """Events that machines write for each other (`names.is_aside`)."""
 
@@ -84,11 +88,6 @@ class Outline(Struct, frozen=True, kw_only=True):
     def agent_names(self) -> tuple[str, ...]:
         """The agents as people call them."""
         return tuple(dict.fromkeys(map(name_of_agent, self.agents)))
-
-    @property
-    def model_names(self) -> tuple[str, ...]:
-        """The models; `<synthetic>` is what agents write where no model answered."""
-        return tuple(name for name in self.models if name != "<synthetic>")
 
     @property
     def status(self) -> str:

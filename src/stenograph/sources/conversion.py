@@ -18,8 +18,8 @@ from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
+from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
-from stenograph.sources.document import document_records
 from stenograph.sources.layout import Member, SideFile
 from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
@@ -186,6 +186,7 @@ class _Reading:
         """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
+        cursor = FileCursor(lambda: parser, is_document=found.is_document)
         file = FileReport(
             path=found.path,
             format=found.spec.name,
@@ -194,9 +195,7 @@ class _Reading:
             report=parser.report,
         )
         self.files.append(file)
-        if found.is_document:
-            return _with_losses(_parsed_records(parser, document_records(Path(found.path))), parser, file)
-        return _with_losses(_parsed(parser, chunks), parser, file)
+        return _with_losses(_events(cursor, chunks), parser, file)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
@@ -305,13 +304,7 @@ def _with_losses(events: Iterator[Event], parser: Format, file: FileReport) -> I
     file.losses = None if losses is None else losses.to_dict()
 
 
-def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:
+def _events(cursor: FileCursor, chunks: Iterable[bytes]) -> Iterator[Event]:
     for chunk in chunks:
-        yield from parser.feed(chunk)
-    yield from parser.finish()
-
-
-def _parsed_records(parser: Format, records: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    for record in records:
-        yield from parser.feed_object(record)
-    yield from parser.finish()
+        yield from cursor.feed(chunk)
+    yield from cursor.finish()

@@ -73,6 +73,11 @@ class CommandRecording:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="steno-recording", daemon=True)
 
+    @property
+    def journals(self) -> list[Path]:
+        """The journals of what was recorded, those included that another process writes."""
+        return sorted(self._told)
+
     def start(self) -> None:
         """Begin to look for sessions and to record them."""
         self._thread.start()

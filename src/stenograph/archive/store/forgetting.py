@@ -119,6 +119,7 @@ def _leave_index(store: Store, removal: Removal) -> None:
         index.execute("DELETE FROM witnesses WHERE run = ?", (number,))
         index.execute("DELETE FROM runs WHERE id = ?", (number,))
     for file in removal.files:
+        index.execute("DELETE FROM ranges WHERE file = ?", (file,))
         index.execute("DELETE FROM parsers WHERE file = ?", (file,))
         index.execute("DELETE FROM files WHERE id = ?", (file,))
     index.note("events", events)

@@ -16,12 +16,13 @@ import msgspec
 from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
-from stenograph.formats.claude_code.message import SYNTHETIC, ClaudeFormat, message_of, text_of
+from stenograph.formats.claude_code.message import ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
 from stenograph.formats.claude_code.record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_code.sidechain import Sidechains
 from stenograph.formats.shared.loose import a_dict, first_told
 from stenograph.model.block import ToolUseBlock
+from stenograph.model.payload import SYNTHETIC
 
 SPAWNING_TOOLS = ("Agent", "Task")
 """The tool that starts a subagent: its name today, and in 1.x and 2.0."""
