@@ -1,7 +1,7 @@
 """The description of this format."""
 
 from stenograph.fold import actions
-from stenograph.fold.agent_tables import Agent
+from stenograph.fold.agent_tables import ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.tools import shells, tools
@@ -19,6 +19,7 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=SweAgentFormat,
+    turns=Turns(marks={"result": ENDS}),
     tools=shells("bash", r"exit code:? (-?\d+)")
     | tools(actions.READ, "open goto scroll_up scroll_down")
     | tools(actions.WRITE, "create")
