@@ -48,6 +48,8 @@ class Context(Struct, frozen=True, kw_only=True):
     """The sources that have files of their own: what this file repeats of them is left to those."""
     already: frozenset[int] = frozenset()
     """Records of a subagent's file, by their keys, that the session's main file told before this file was there."""
+    is_growing: bool = False
+    """Whether events are wanted as soon as they are known, although later lines may show that they were wrong."""
     side_file: Callable[[str], str | None] | None = None
     """Reads an output that the agent parked in a file of its own; None where none may be opened."""
 
@@ -64,6 +66,8 @@ class Identity(Struct, frozen=True, kw_only=True):
     """The folder in which the agent works."""
     branch: str | None = None
     """The git branch of that folder when the run began."""
+    agent: str | None = None
+    """Which agent wrote it, where the format alone does not say."""
     agent_version: str | None = None
     model: str | None = None
     """The first model that is named."""

@@ -8,6 +8,7 @@ from stenograph.sources.copilot import CopilotLayout
 from stenograph.sources.gemini import GeminiLayout
 from stenograph.sources.layout import Layout
 from stenograph.sources.opencode import OpenCodeLayout
+from stenograph.sources.otlp import OtlpLayout
 
 LAYOUTS: dict[str, Layout] = {
     "claude_code": ClaudeLayout(),
@@ -15,6 +16,7 @@ LAYOUTS: dict[str, Layout] = {
     "copilot_cli": CopilotLayout(),
     "gemini_cli": GeminiLayout(),
     "opencode": OpenCodeLayout(),
+    "otlp": OtlpLayout(),
 }
 _ALONE = Layout()
 

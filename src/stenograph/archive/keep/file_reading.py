@@ -40,9 +40,31 @@ class FileReading:
         """The last bytes, up to `WINDOW`."""
         self._known = known or Lines()
         self._partial: list[bytes] = []
+        self._spec = spec
         self._is_document = about.is_document
         self._is_stream = not spec.home
         self.parser: Format = spec.open(_context(about, side_file))
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether what the parser told turned out to be wrong: then `tell_again` has all of it."""
+        return bool(getattr(self.parser, "is_superseded", False))
+
+    def tell_again(self, chunks: Iterable[bytes]) -> list[Event]:
+        """All events of the file, of which these are the bytes; the parser goes on from there."""
+        parser: Any = self._spec.open(replace(self.parser.context, is_growing=False))  # type: ignore[attr-defined]
+        rest = b""
+        for chunk in chunks:
+            data = rest + chunk
+            end = data.rfind(b"\n") + 1
+            parser.feed(data[:end])
+            rest = data[end:]
+        if self.is_early and rest:
+            parser.feed(rest + b"\n")
+        events: list[Event] = parser.finish()
+        parser.go_on()
+        self.parser = parser
+        return events
 
     def is_continued_by(self, data: bytes) -> bool:
         """Whether these bytes can stand after those that were read."""
@@ -166,6 +188,7 @@ def _context(about: About, side_file: SideFile) -> Context:
         parent_call_id=about.parent_call_id,
         at=about.at,
         keep_raw=False,
+        is_growing=True,
         side_file=side_file,
     )
 

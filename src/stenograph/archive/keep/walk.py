@@ -16,6 +16,8 @@ from stenograph.sources.conversion import SUFFIXES
 from stenograph.sources.layouts import LAYOUTS
 
 JOURNALS = "exchange"
+RECEIVED = "otlp"
+"""The format of what `steno receive` keeps."""
 SIDECAR = ".meta.json"
 """What the name of a file ends with that tells of a subagent's."""
 _LOG = "-wal"
@@ -85,10 +87,21 @@ def roots_of(
     for agent, name in names.items():
         if agents and agent not in agents and name not in agents:
             continue
-        folders = _journals(environment, archive) if name == JOURNALS else LAYOUTS[name].roots(environment, home)
+        folders = _folders(name, environment, home, archive)
         wanted = (folder for folder in folders if folder.is_dir() or not are_there)
         found += [Root(folder.resolve(), name) for folder in wanted]
     return list(dict.fromkeys(found))
+
+
+def _folders(name: str, environment: Mapping[str, str], home: Path, archive: Path) -> list[Path]:
+    if name == JOURNALS:
+        return _journals(environment, archive)
+    return [received_in(archive)] if name == RECEIVED else LAYOUTS[name].roots(environment, home)
+
+
+def received_in(archive: Path) -> Path:
+    """The folder of the conversations that an archive received."""
+    return archive / "received" / "runs"
 
 
 def _journals(environment: Mapping[str, str], archive: Path) -> list[Path]:
