@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def test_any_order_repetition_and_batching_of_spans_gives_the_same_runs(case: st
     requests = [*requests, *(requests[number] for number in again)]
     cuts = data.draw(st.sets(st.integers(1, len(requests)), max_size=8), label="cuts")
     places = [0, *sorted(cuts), len(requests)]
-    batches = [joined(requests[start:end]) for start, end in zip(places, places[1:], strict=False) if start < end]
+    batches = [joined(requests[start:end]) for start, end in pairwise(places) if start < end]
     found = routed(batches)
     assert {key: whole(lines, key) for key, lines in found.items()} == _expected(case)
     assert {key: grown(lines, key)[0] for key, lines in found.items()} == _expected(case)

@@ -27,7 +27,6 @@ from stenograph.sources.document import LARGEST
 from stenograph.sources.files import Open, open_regular
 from stenograph.sources.layout import Layout, StoredSession
 
-
 _FIRST_LINES = 8
 
 

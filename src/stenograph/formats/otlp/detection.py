@@ -33,7 +33,9 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         session_id=key,
         agent=None if agent is None else framework_of(agent.scope) or None,
         agent_version=None if agent is None else agent.scope_version or None,
-        model=next((told for facts in models if (told := first_str(facts, "gen_ai.request.model", "llm.model_name"))), None),
+        model=next(
+            (name for facts in models if (name := first_str(facts, "gen_ai.request.model", "llm.model_name"))), None
+        ),
     )
 
 

@@ -82,7 +82,9 @@ def _message(item: dict[str, Any]) -> Message:
     message: Message = {"role": item.get("role"), "content": _content(item)}
     calls = [_call(call) for call in _listed(item.get("tool_calls"))]
     if isinstance(item.get("function_call_name"), str):
-        calls.append({"function": {"name": item["function_call_name"], "arguments": item.get("function_call_arguments_json")}})
+        calls.append(
+            {"function": {"name": item["function_call_name"], "arguments": item.get("function_call_arguments_json")}}
+        )
     if calls:
         message["tool_calls"] = calls
     if item.get("role") in ("tool", "function") if isinstance(item.get("role"), str) else False:
@@ -116,7 +118,7 @@ def _call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list whose places are keys, in order. Some instrumentations leave out numbers; that says nothing."""
+    """The objects of a list whose places are keys, in order; a number that is left out says nothing."""
     places = a_dict(value)
     numbers = sorted(int(key) for key in places if key.isdecimal() and len(key) < 6)
     return dicts([places[str(number)] for number in numbers if str(number) in places])

@@ -33,6 +33,14 @@ def conversation_in(record: Any) -> str:
     return first_str(a_dict(a_dict(record).get(MARK)), "conversation") or ""
 
 
+def _is_json(line: bytes) -> bool:
+    try:
+        mend.parse_json(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 class OtlpFormat(LineFormat):
     """Requests of OTLP as JSON."""
 
@@ -51,6 +59,14 @@ class OtlpFormat(LineFormat):
         """The line of each span that waits to be told."""
         self._raws: dict[int, bytes] = {}
         """The lines themselves, until their first event is told."""
+
+    def _slow(self, line: bytes) -> None:
+        """A line that a crash cut short is not lost: `steno receive` writes all of it again in the next."""
+        if not self._transcript.only or _is_json(line):
+            super()._slow(line)
+            return
+        self.report.malformed += 1
+        self._accumulate()
 
     def _map(self, record: Any) -> None:
         request = a_dict(record)

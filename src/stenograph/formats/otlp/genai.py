@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 from stenograph.model.codec import REFUSALS
 
 Message = dict[str, Any]
@@ -158,8 +158,5 @@ def definitions_in(attributes: dict[str, Any]) -> Any:
     if told:
         return told
     parameters = a_dict(parsed(attributes.get("model_request_parameters")))
-    return [
-        {key: value for key, value in (("name", first_str(tool, "name")), ("description", first_str(tool, "description")),
-         ("parameters", tool.get("parameters_json_schema"))) if value}
-        for tool in dicts(parameters.get("function_tools"))
-    ]  # fmt: skip
+    tools = dicts(parameters.get("function_tools"))
+    return [{**tool, "parameters": tool.get("parameters_json_schema")} for tool in tools]

@@ -21,7 +21,12 @@ _MODEL = (
     "llm.response.model",
     "llm.request.model",
 )
-_INPUT = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens")
+_INPUT = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "llm.usage.prompt_tokens",
+)
 _OUTPUT = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
@@ -76,7 +81,31 @@ def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
             facts = {**log.attributes, **facts}
     messages, choices, tools = _said(facts, span, logs)
     model = first_str(facts, *_MODEL)
-    id = first_str(facts, "gen_ai.response.id") or span.span_id
+    answer_id = first_str(facts, "gen_ai.response.id") or span.span_id
+    stop = first_str(facts, "llm.finish_reason") or next(
+        (a_str(each) for each in a_list(parsed(facts.get("gen_ai.response.finish_reasons")))), None
+    )
+    choices = [{**choice, "finish_reason": first_str(choice, "finish_reason") or stop} for choice in choices]
+    if not choices and span.failure is None:
+        choices = [{"message": {}, "finish_reason": stop}]
+    usage = _usage(facts, model, answer_id)
+    return ModelCall(messages=messages, choices=choices, tools=tools, model=model, id=answer_id, usage=usage)
+
+
+def has_content(self) -> bool:
+    """Whether anything that was said is in it."""
+    return bool(self.messages or self.choices)
+
+
+def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
+    """The call that a span and its log records tell of."""
+    facts = span.attributes
+    for log in logs:
+        if log.name == DETAILS:
+            facts = {**log.attributes, **facts}
+    messages, choices, tools = _said(facts, span, logs)
+    model = first_str(facts, *_MODEL)
+    answer_id = first_str(facts, "gen_ai.response.id") or span.span_id
     stop = first_str(facts, "llm.finish_reason") or next(
         (a_str(each) for each in a_list(parsed(facts.get("gen_ai.response.finish_reasons")))), None
     )
@@ -84,7 +113,12 @@ def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
     if not choices and span.failure is None:
         choices = [{"message": {}, "finish_reason": stop}]
     return ModelCall(
-        messages=messages, choices=choices, tools=tools, model=model, id=id, usage=_usage(facts, model, id)
+        messages=messages,
+        choices=choices,
+        tools=tools,
+        model=model,
+        id=answer_id,
+        usage=_usage(facts, model, answer_id),
     )
 
 
@@ -132,7 +166,9 @@ def _answer(answer: Message | None, facts: dict[str, Any]) -> Message | None:
         thought = first_str(a_dict(told[0]), "reasoning_content", "reasoning")
         return {**answer, "reasoning_content": thought} if thought else answer
     raw = a_dict(told).get("raw")
-    if isinstance(raw, str) and "reasoning_content=" in raw:  # smolagents: reasoning is one more text beside the content
+    if (
+        isinstance(raw, str) and "reasoning_content=" in raw
+    ):  # smolagents: reasoning is one more text beside the content
         return _without_thoughts(answer, a_dict(told).get("content"))
     return answer
 
@@ -145,7 +181,7 @@ def _without_thoughts(answer: Message, content: Any) -> Message:
     return {**answer, "content": rest, "reasoning_content": "\n".join(text for text in thoughts if text)}
 
 
-def _usage(facts: dict[str, Any], model: str | None, id: str) -> UsagePayload | None:
+def _usage(facts: dict[str, Any], model: str | None, answer_id: str) -> UsagePayload | None:
     into, out = _first(facts, _INPUT), _first(facts, _OUTPUT)
     if not into and not out:
         return None
@@ -159,7 +195,7 @@ def _usage(facts: dict[str, Any], model: str | None, id: str) -> UsagePayload | 
         reasoning_output_tokens=_first(facts, _REASONING),
         cost_usd=cost,
         model=model,
-        message_id=id,
+        message_id=answer_id,
     )
 
 

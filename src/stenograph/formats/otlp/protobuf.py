@@ -8,7 +8,6 @@ from typing import Any
 
 from stenograph.errors import MissingExtra
 
-
 _FIRST_FIELD = b"\x0a"
 _INNER_FIELDS = (b"\x0a", b"\x12")
 """A resource, or the spans of a scope: what every request holds first."""
@@ -52,7 +51,7 @@ def request_in(data: bytes, signal: Signal) -> dict[str, Any]:
     message = _messages()[signal]()
     try:
         message.ParseFromString(data)
-    except Exception as error:  # noqa: BLE001  # DecodeError of whichever protobuf is installed
+    except Exception as error:  # DecodeError of whichever protobuf is installed
         raise NotOtlp(f"not a protobuf message of {signal}") from error
     if signal is Signal.TRACES:
         return {"resourceSpans": [_resource_spans(each) for each in message.resource_spans]}

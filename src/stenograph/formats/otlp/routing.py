@@ -48,6 +48,10 @@ class Trace(Struct):
     conversations: set[str] = field(default_factory=set)
     is_of_agent: bool = False
     has_root: bool = False
+    place: int = 0
+    """Where the first of it was taken from: see `Routing.take`."""
+    heard: float = 0.0
+    """When the last of it was taken."""
 
 
 Routed = dict[str, list[Piece]]
@@ -67,18 +71,22 @@ class Routing:
         """Spans of traces in which nothing was an agent's, and log records of other things."""
 
     @property
-    def waiting(self) -> bool:
-        """Whether spans were taken that no run has yet."""
-        return any(not trace.keys for trace in self._traces.values())
+    def first_waiting(self) -> int | None:
+        """The place of the first request with spans that no run has yet; None when nothing waits."""
+        return min((trace.place for trace in self._traces.values() if not trace.keys), default=None)
 
-    def take(self, request: dict[str, Any]) -> Routed:
-        """Where the spans and log records of a request go, those included that waited for one of them."""
+    def take(self, request: dict[str, Any], *, place: int = 0, now: float = 0.0) -> Routed:
+        """Where the spans and log records of a request go, those included that waited for one of them.
+
+        `place` says where the request was read, `now` is the time by any clock that does not go back.
+        """
         routed: Routed = {}
         for piece, span in _pieces(request):
             if span is None:
                 self.ignored += 1
                 continue
-            trace = self._traces.pop(span.trace_id, None) or Trace()
+            trace = self._traces.pop(span.trace_id, None) or Trace(place=place)
+            trace.heard = now
             self._traces[span.trace_id] = trace  # the latest is the last
             if isinstance(span, Span) and kind_of(span) == MODEL:
                 _give(routed, trace, key_of(span), piece)
@@ -94,6 +102,16 @@ class Routing:
         for trace_id, trace in self._traces.items():
             if not trace.keys and trace.has_root and trace.is_of_agent:
                 _begin(routed, trace, trace_id)
+        return routed
+
+    def expire(self, before: float) -> Routed:
+        """Let go of traces of which nothing was heard since; where the spans go that still waited."""
+        routed: Routed = {}
+        while self._traces:
+            trace_id, trace = next(iter(self._traces.items()))
+            if trace.heard >= before:
+                break
+            self._let_go(routed, trace_id)
         return routed
 
     def _share(self, routed: Routed, trace: Trace, piece: Piece, span: Span | LogRecord) -> None:
@@ -112,15 +130,15 @@ class Routing:
     def _forget(self, routed: Routed) -> None:
         """Let go of the traces that were heard of the longest ago, as far as memory asks for it."""
         while len(self._traces) > self._most_traces or (self._bytes > self._most_bytes and self._traces):
-            trace_id = next(iter(self._traces))
-            trace = self._traces.pop(trace_id)
-            self._bytes -= trace.size
-            if trace.keys:
-                continue
-            if trace.is_of_agent:
-                _begin(routed, trace, trace_id)
-            else:
-                self.ignored += len(trace.shared)
+            self._let_go(routed, next(iter(self._traces)))
+
+    def _let_go(self, routed: Routed, trace_id: str) -> None:
+        trace = self._traces.pop(trace_id)
+        self._bytes -= trace.size
+        if not trace.keys and trace.is_of_agent:
+            _begin(routed, trace, trace_id)
+        elif not trace.keys:
+            self.ignored += len(trace.shared)
 
 
 def _give(routed: Routed, trace: Trace, key: str, piece: Piece) -> None:

@@ -84,9 +84,10 @@ class Thread(Chat):
         if use.call_id in self._calls:
             return use.call_id
         taken = set(self._claimed.values())
-        waiting = {id: call for id, call in self._calls.items() if not call.is_answered and id not in taken}
-        best = max(waiting, key=lambda id: fits(use, waiting[id].name, waiting[id].input), default=None)
-        return best if best is not None and fits(use, waiting[best].name, waiting[best].input) else None
+        waiting = ((name, call) for name, call in self._calls.items() if not call.is_answered and name not in taken)
+        fitting = [(fits(use, call.name, call.input), name) for name, call in waiting]
+        best = max(fitting, key=lambda each: each[0], default=(0, ""))
+        return best[1] if best[0] else None
 
     def begin(self, call_id: str, use: ToolUse) -> None:
         """Tell the call of a use that no answer asked for."""
@@ -187,7 +188,7 @@ class Thread(Chat):
         turn.tell_tools(self._emit)
 
     def _open_call(self, name: str) -> str | None:
-        waiting = (id for id, call in self._calls.items() if not call.is_answered and call.name == name)
+        waiting = (each for each, call in self._calls.items() if not call.is_answered and call.name == name)
         return next(waiting, None)
 
 

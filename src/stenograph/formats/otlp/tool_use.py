@@ -49,7 +49,12 @@ def tool_use(span: Span) -> ToolUse:
 def failure_of(span: Span) -> str:
     """Why a span failed: what its exception says, else its status."""
     told = a_str(span.exception.get("exception.message")) or (span.failure or "").partition("Traceback (most recent")[0]
-    return told.strip() or a_str(span.exception.get("exception.type")) or a_str(span.attributes.get("error.type")) or "failed"
+    return (
+        told.strip()
+        or a_str(span.exception.get("exception.type"))
+        or a_str(span.attributes.get("error.type"))
+        or "failed"
+    )
 
 
 def _first(facts: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -70,7 +75,7 @@ def _input(told: Any) -> Any:
 
 
 def fits(use: ToolUse, name: str, input: Any) -> int:
-    """How well a use fits a call without its id: 0 not at all, 1 by the name of the tool, 2 by what it was given, too."""
+    """How well a use fits a call without its id: 0 not at all, 1 by the name of the tool, 2 by its input, too."""
     if use.name != name:
         return 0
     if use.input is None:

@@ -84,7 +84,8 @@ class Transcript:
 
     def take(self, spans: Iterable[Span], logs: Iterable[LogRecord]) -> bool:
         """Tell spans that just came, as far as possible; False when everything has to be told again."""
-        is_told = all([self._take_log(log) for log in logs])
+        known = [self._take_log(log) for log in logs]
+        is_told = all(known)
         for span in sorted(spans, key=lambda span: span.order):
             if self._seen.get(span.id) == span.digest:
                 continue
@@ -219,9 +220,7 @@ class Transcript:
         if tool is None or tool.use is None:
             return Speaker(key)
         if tool.conversation and tool.conversation != key:
-            return Speaker(
-                key, parent_conversation=tool.conversation, parent_call_id=tool.use.call_id or None
-            )
+            return Speaker(key, parent_conversation=tool.conversation, parent_call_id=tool.use.call_id or None)
         name = f"{tool.id} {key}"
         if name not in self._subagents:
             around = self._inside(tool, key)

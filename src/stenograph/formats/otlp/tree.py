@@ -63,10 +63,10 @@ class Tree:
 
     def above(self, span: Span | Node) -> Iterator[Node]:
         """The parents of a span that were seen, the nearest first."""
-        id, left = span.parent, _DEEPEST
-        while (node := self._nodes.get(id)) is not None and left:
+        name, left = span.parent, _DEEPEST
+        while (node := self._nodes.get(name)) is not None and left:
             yield node
-            id, left = node.parent, left - 1
+            name, left = node.parent, left - 1
 
     def around(self, span: Span | Node, kind: str) -> Node | None:
         """The nearest span of a kind that a span is inside of."""
