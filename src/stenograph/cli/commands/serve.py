@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 
 import click
 
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
+from stenograph.cli.otlp import LOCAL, Door
 from stenograph.errors import MissingExtra
-
-_LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @click.command(
@@ -28,6 +28,15 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
 @click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
+@click.option("--otlp", is_flag=True, help="Receive OpenTelemetry, too, as steno receive does.")
+@click.option(
+    "--otlp-port",
+    type=click.IntRange(0, 65535),
+    default=4318,
+    show_default=True,
+    metavar="N",
+    help="Where --otlp listens, on this machine only.",
+)
 @archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
 def command(
@@ -37,6 +46,8 @@ def command(
     opens: bool | None,
     no_sync: bool,
     redact: bool,
+    otlp: bool,
+    otlp_port: int,
     archive_dir: str | None,
     verbose: bool,
 ) -> None:
@@ -74,7 +85,7 @@ def command(
         _log_to_stderr()
     name = f"[{host}]" if host and ":" in host else host or "localhost"
     click.echo(f"http://{name}:{number}/?token={access.token}")
-    if host and host not in _LOCAL:
+    if host and host not in LOCAL:
         say(
             f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net unencrypted"
         )
@@ -87,7 +98,12 @@ def command(
         keeper.start()
     feed.start()
     try:
-        serve(application(site, access, number, names, feed), sockets, feed.close)
+        with ExitStack() as stack:
+            if otlp:
+                door = stack.enter_context(Door(home, None, otlp_port, None, syncs=no_sync))
+                door.start()
+                say(f"receiving OpenTelemetry on {door.address}")
+            serve(application(site, access, number, names, feed), sockets, feed.close)
     finally:
         feed.close()
         if keeper is not None:

@@ -67,11 +67,6 @@ class ModelCall(Struct, frozen=True, kw_only=True):
     """The id of the answer, else that of the span."""
     usage: UsagePayload | None
 
-    @property
-    def has_content(self) -> bool:
-        """Whether anything that was said is in it."""
-        return bool(self.messages or self.choices)
-
 
 def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
     """The call that a span and its log records tell of."""
@@ -90,36 +85,6 @@ def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
         choices = [{"message": {}, "finish_reason": stop}]
     usage = _usage(facts, model, answer_id)
     return ModelCall(messages=messages, choices=choices, tools=tools, model=model, id=answer_id, usage=usage)
-
-
-def has_content(self) -> bool:
-    """Whether anything that was said is in it."""
-    return bool(self.messages or self.choices)
-
-
-def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
-    """The call that a span and its log records tell of."""
-    facts = span.attributes
-    for log in logs:
-        if log.name == DETAILS:
-            facts = {**log.attributes, **facts}
-    messages, choices, tools = _said(facts, span, logs)
-    model = first_str(facts, *_MODEL)
-    answer_id = first_str(facts, "gen_ai.response.id") or span.span_id
-    stop = first_str(facts, "llm.finish_reason") or next(
-        (a_str(each) for each in a_list(parsed(facts.get("gen_ai.response.finish_reasons")))), None
-    )
-    choices = [{**choice, "finish_reason": first_str(choice, "finish_reason") or stop} for choice in choices]
-    if not choices and span.failure is None:
-        choices = [{"message": {}, "finish_reason": stop}]
-    return ModelCall(
-        messages=messages,
-        choices=choices,
-        tools=tools,
-        model=model,
-        id=answer_id,
-        usage=_usage(facts, model, answer_id),
-    )
 
 
 def has_content(span: Span, logs: Sequence[LogRecord] = ()) -> bool:
