@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import RECEIVED, Root, received_in
 from stenograph.archive.keep.watching import BREATH, SHORTEST_BREATH
@@ -23,13 +22,10 @@ _SHARE = 2
 class ReceivedSync:
     """Syncs received files, in a thread of its own. Another process may sync them, too: each thing is kept once."""
 
-    def __init__(
-        self, home: Home, failed: Callable[[str], None], kept: Callable[[Summary], None] | None = None
-    ) -> None:
-        """`failed` is told what could not be kept; it is tried again. `kept` is told of every sync."""
+    def __init__(self, home: Home, failed: Callable[[str], None]) -> None:
+        """`failed` is told what could not be kept; it is tried again."""
         self._home = home
         self._failed = failed
-        self._kept = kept
         self._root = Root(received_in(home.path).resolve(), RECEIVED)
         self._wake = threading.Condition()  # protects the two below
         self._changed: set[str] | None = None
@@ -81,8 +77,6 @@ class ReceivedSync:
         except StenographError as error:
             self._failed(str(error))
             return False
-        if self._kept is not None:
-            self._kept(summary)
         for problem in summary.problems:
             self._failed(problem)
         return True

@@ -21,6 +21,8 @@ from msgspec import Struct
 from stenograph.errors import StoreError
 
 SEGMENT_BYTES = 64 << 20
+_KEPT_BYTES = 1 << 20
+"""The last segment stays while it is smaller: it holds what is in runs already."""
 _HEAD = struct.Struct("<4sII")
 _MAGIC = b"\x93SO1"
 _DONE = "done"
@@ -92,16 +94,23 @@ class Spool:
             temporary.write_text(f"{place}\n")
             temporary.replace(self._folder / _DONE)
             self._done = place
-            segments = self._segments()
-            for start, following in pairwise(segments):
-                if following <= place:
-                    self._path(start).unlink()
+            self._let_go(_KEPT_BYTES)
         except OSError as error:
             raise self._trouble(error) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, and of what runs are made of."""
+        self._let_go(0)
         os.close(self._fd)
+
+    def _let_go(self, most: int) -> None:
+        """Remove the segments of which runs are made; the last one, too, when it is larger than that."""
+        with self._lock:
+            if self._done >= self._end and self._end - self._start > most:
+                self._begin_segment()
+        for start, following in pairwise(self._segments()):
+            if following <= self._done:
+                self._path(start).unlink()
 
     def _wait(self, end: int) -> None:
         """Return when everything up to a place is on disk; one of those who wait syncs for all."""

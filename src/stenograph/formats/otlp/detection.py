@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stenograph.fold.agent_tables import ENDS, Turns
 from stenograph.formats import tools
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.otlp.format import NAME, OtlpFormat, conversation_in, native_id_of
 from stenograph.formats.otlp.kind import MODEL, conversation_of, framework_of, is_of_agent, key_of, kind_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, Span, logs_in, spans_in
+from stenograph.formats.otlp.transcript import ENDED
 from stenograph.formats.shared.loose import dicts, first_str
 
 
@@ -58,5 +60,6 @@ SPEC = FormatSpec(
     detect=detect,
     identify=identify,
     open=OtlpFormat,
+    turns=Turns(marks={ENDED: ENDS}),
     tools=tools.GENERIC,
 )

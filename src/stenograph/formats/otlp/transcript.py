@@ -24,6 +24,8 @@ from stenograph.formats.shared.loose import a_str, first_str
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
 MAIN = "main"
+ENDED = "agent_ended"
+"""The subtype of what is told of an agent of whose model nothing is."""
 
 
 class Speaker(Struct, frozen=True):
@@ -193,9 +195,9 @@ class Transcript:
         facts = span.attributes
         said = {name: facts[f"{name}.value"] for name in ("input", "output") if facts.get(f"{name}.value")}
         self._at(speaker, span.end)
-        if said and span.trace_id not in self._has_model:
+        if span.trace_id not in self._has_model:
             name = first_str(facts, "gen_ai.agent.name", "agent.name", "graph.node.id") or span.name
-            self._put("system.event", SystemPayload(subtype="agent", text=name, data=said))
+            self._put("system.event", SystemPayload(subtype=ENDED, text=name, data=said or None))
         if span.failure is not None and span.trace_id not in self._failed:  # every span around a failure repeats it
             self._tell_failure(span)
 
