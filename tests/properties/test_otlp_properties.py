@@ -21,7 +21,7 @@ def _expected(case: str) -> dict[str, list[bytes]]:
 
 @pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
-@examples(12)
+@examples(6)
 def test_any_order_repetition_and_batching_of_spans_gives_the_same_runs(case: str, data: st.DataObject) -> None:
     """What each conversation tells, read at once and growing line by line, does not depend on how its spans came."""
     requests: list[dict[str, Any]] = data.draw(st.permutations(requests_in(case)), label="order")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,11 +90,11 @@ class Door:
             self._sync.close()
         self._close_sockets()
 
-    def serve(self) -> None:
-        """Answer until Ctrl-C or SIGTERM."""
+    def serve(self, ready: Callable[[], None]) -> None:
+        """Answer until Ctrl-C or SIGTERM. `ready` is called before."""
         from stenograph.server.serving import run
 
-        run(self._server, self._sockets)
+        run(self._server, self._sockets, ready)
 
     def start(self) -> None:
         """Answer in a thread, until the end of the `with`."""

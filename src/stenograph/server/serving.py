@@ -99,13 +99,18 @@ def server_of(app: ASGIApp, on_exit: Callable[[], None]) -> uvicorn.Server:
     return _Server(config, on_exit)
 
 
-def run(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
-    """Answer until Ctrl-C or SIGTERM."""
+def run(server: uvicorn.Server, sockets: list[socket.socket], ready: Callable[[], None] = lambda: None) -> None:
+    """Answer until Ctrl-C or SIGTERM. `ready` is called as soon as either of them ends it."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # uvicorn raises the signal again when it is done; Ctrl-C is the ordinary end here, so nobody need hear of it.
     for number in before:
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, end)
     try:
+        ready()
         server.run(sockets=sockets)
     finally:
         for number, handler in before.items():

@@ -33,9 +33,12 @@ def command(port: int, host: str | None, token: str | None, archive_dir: str | N
     home = home_of(archive_dir)
     home.make()
     with Door(home, host, port, token, syncs=True) as door:
-        click.echo(door.address)
-        sys.stdout.flush()
-        say(f"receiving for {visible(str(home.path))}; Ctrl-C ends it")
-        door.serve()
+
+        def announce() -> None:
+            click.echo(door.address)
+            sys.stdout.flush()
+            say(f"receiving for {visible(str(home.path))}; Ctrl-C ends it")
+
+        door.serve(announce)
         if door.ignored:
             say(f"{door.ignored} spans or log records were not an agent's, and are in no run")
