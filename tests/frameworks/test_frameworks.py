@@ -1,4 +1,4 @@
-"""Real frameworks against a fake model: what is recorded is what they sent, and where they say it what the model saw."""
+"""Real frameworks against a fake model: what is recorded is what they sent, and what the model saw."""
 
 from __future__ import annotations
 
