@@ -19,6 +19,15 @@ TOOL_DEFINITIONS = "tool_definitions"
 """The subtype of a `system.event` that has the definitions of tools."""
 
 
+class JournalEvidence(Value, frozen=True, kw_only=True):
+    """The Merkle tree (RFC 6962) over the lines of a journal before this one, each without its newline."""
+
+    leaves: Annotated[int, Meta(ge=0)]
+    """How many lines there are before this one."""
+    root: str
+    """The root of the tree, in base64 as in a checkpoint."""
+
+
 class LifecyclePayload(Value, frozen=True, kw_only=True):
     """A run or a step began or ended (`run.*`, `step.*`)."""
 
@@ -29,6 +38,12 @@ class LifecyclePayload(Value, frozen=True, kw_only=True):
     result: Any = None
     cwd: str | None = None
     """The folder in which a run began (`run.started`)."""
+    evidence: JournalEvidence | None = None
+    """What was recorded before the end of the run (`run.completed`); the recorder fills it in."""
+
+
+SYNTHETIC = "<synthetic>"
+"""What Claude Code names as the model of an answer that it wrote itself."""
 
 
 class MessagePayload(Value, frozen=True, kw_only=True):
@@ -44,6 +59,11 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     stop_reason: str | None = None
     replaces: bool | None = None
     """True where the agent wrote the message anew: a text that goes on where an earlier one ended stands for it."""
+
+    @property
+    def real_model(self) -> str | None:
+        """The model that answered; None where none is named, or where no model answered."""
+        return None if self.model == SYNTHETIC else self.model
 
     @property
     def said(self) -> tuple[Block, ...]:

@@ -15,14 +15,12 @@ from msgspec.structs import replace
 
 from stenograph.errors import InvalidFormat, MissingExtra, unreadable
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.otlp.protobuf import NotOtlp, Signal, is_protobuf, requests_in_file
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
 from stenograph.sources.database import MAGIC, head_of_database
 from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
 from stenograph.sources.files import Open, open_file
 
 LONGEST_FIRST_LINE = 1 << 26
-_PROTOBUF_SUFFIXES = (".pb", ".binpb", ".protobuf", ".otlp")
 Head = tuple[bytes, list[Any]]
 """The first bytes of a file, and the records in them."""
 
@@ -85,8 +83,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
-    if not records and is_protobuf(head):
-        return _detected(_protobuf_records(path, open), str(path), moment, spec), (head, records)
+    if not records and (told := _binary_records(path, head, open)):
+        return _detected(told, str(path), moment, spec), (head, records)
     found = _detected(records, str(path), moment, spec)
     if not document or (is_list and found.spec is not None):
         return found, (head, records)
@@ -97,18 +95,20 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     return replace(found, is_document=True, beginning=beginning), (head, records)
 
 
-def _protobuf_records(path: Path, open: Open) -> list[Any]:
-    """The request in a file of OTLP as protobuf, which has no lines; none where it is not one after all."""
-    with open(path) as file:
-        data = file.read(LARGEST)
-    try:
-        return list(requests_in_file(data, Signal.TRACES))
-    except NotOtlp:
-        return []
-    except MissingExtra:
-        if path.suffix in _PROTOBUF_SUFFIXES:
-            raise
-        return []  # any file may begin like one
+def _binary_records(path: Path, head: bytes, open: Open) -> list[Any]:
+    """The records of a file that is not text, by the format that knows it; none where no format does."""
+    for spec in formats().values():
+        binary = spec.binary
+        if binary is None or not binary.may_be(head):
+            continue
+        with open(path) as file:
+            data = file.read(LARGEST)
+        try:
+            return binary.records(data)
+        except MissingExtra:
+            if path.suffix in binary.suffixes:
+                raise
+    return []
 
 
 def _moment(seconds: float) -> datetime:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.fold.agent_tables import ENDS, Turns
-from stenograph.formats import tools
-from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.otlp.format import NAME, OtlpFormat, conversation_in, native_id_of
+from stenograph.formats.base import SURE, Identity
+from stenograph.formats.otlp.format import conversation_in, native_id_of
 from stenograph.formats.otlp.kind import MODEL, conversation_of, framework_of, is_of_agent, key_of, kind_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, Span, logs_in, spans_in
-from stenograph.formats.otlp.transcript import ENDED
 from stenograph.formats.shared.loose import dicts, first_str
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
+def detect(records: Sequence[Any], path: str) -> int:
     """By the fields of a request."""
     first = next(iter(dicts(list(records))), {})
-    return any(isinstance(first.get(name), list) for name in REQUEST_FIELDS)
+    return SURE if any(isinstance(first.get(name), list) for name in REQUEST_FIELDS) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -48,18 +45,3 @@ def _first_key(spans: list[Span], requests: list[dict[str, Any]]) -> str:
     keys += [span.trace_id for span in ordered]
     keys += [key_of(log) for request in requests for log in logs_in(request)]
     return next(iter(keys), "")
-
-
-SPEC = FormatSpec(
-    name=NAME,
-    what="OpenTelemetry spans of agents (OTLP): GenAI conventions, OpenInference",
-    versions="pydantic-ai 2.66, openai-agents, LangChain 1, smolagents, CrewAI, AutoGen 0.7.5, Google ADK 2.13",
-    home="$STENOGRAPH_HOME/received/runs/<conversation>.jsonl",
-    on_disk=False,
-    documents=True,
-    detect=detect,
-    identify=identify,
-    open=OtlpFormat,
-    turns=Turns(marks={ENDED: ENDS}),
-    tools=tools.GENERIC,
-)

@@ -71,6 +71,14 @@ def requests_in_file(data: bytes, signal: Signal) -> list[dict[str, Any]]:
     return [request_in(data, signal)]
 
 
+def records_in_file(data: bytes) -> list[Any]:
+    """The same; none where the bytes are something else. Raises `MissingExtra` without the library."""
+    try:
+        return list(requests_in_file(data, Signal.TRACES))
+    except NotOtlp:
+        return []
+
+
 def _resource_spans(each: Any) -> dict[str, Any]:
     return {"resource": _attributed(each.resource), "scopeSpans": [_scope_spans(inner) for inner in each.scope_spans]}
 
