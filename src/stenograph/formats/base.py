@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 from uuid import UUID, uuid5
 
 import msgspec
@@ -119,6 +119,17 @@ class Format(Protocol):
 
     def finish(self) -> list[Event]:
         """The events that an unfinished end still held."""
+
+
+@runtime_checkable
+class GrowingFormat(Format, Protocol):
+    """A parser that gives events as soon as they are known (`Context.is_growing`), and says when they were wrong."""
+
+    is_superseded: bool
+    """What was given is wrong by what was read since: the file is to be read again as a whole."""
+
+    def go_on(self) -> None:
+        """After a file was read as a whole: give what is appended to it as it comes."""
 
 
 Kind = Literal["file", "stream", "database", "document"]

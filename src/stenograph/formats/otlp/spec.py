@@ -14,7 +14,7 @@ SPEC = FormatSpec(
     what="OpenTelemetry spans of agents (OTLP): GenAI conventions, OpenInference",
     versions="pydantic-ai 2.66, openai-agents, LangChain 1, smolagents, CrewAI, AutoGen 0.7.5, Google ADK 2.13",
     agent=Agent("otlp", "OpenTelemetry"),
-    kind="file",
+    kind="stream",
     layout=LAYOUT,
     binary=Binary(may_be=is_protobuf, records=records_in_file, suffixes=(".pb", ".binpb", ".protobuf", ".otlp")),
     documents=True,
