@@ -86,7 +86,8 @@ class OtlpFormat(LineFormat):
 
     def _grow(self, spans: list[Span], logs: list[LogRecord]) -> None:
         before = len(self._out)
-        self.is_superseded = self.is_superseded or not self._transcript.take(spans, logs)
+        self.is_superseded = not self._transcript.take(spans, logs) or self.is_superseded
+        self.report.failed = self._transcript.failed
         if len(self._out) == before:
             self._accumulate()
 
@@ -102,6 +103,7 @@ class OtlpFormat(LineFormat):
             self._lines.setdefault(span.id, line)
         told = len(self._out)
         self._transcript.tell_all((span for span, _ in spans), records)
+        self.report.failed = self._transcript.failed
         lines = {event.origin.line for event in self._out[told:] if event.origin is not None}
         self.report.accumulated -= min(len(lines), self.report.accumulated)
         self._lines, self._raws = {}, {}

@@ -82,7 +82,7 @@ def _joined(message: dict[str, Any], parts: list[dict[str, Any]]) -> Message:
         if part.get("type") == "tool_call"
     ]
     content = [_content(part) for part in parts if part.get("type") != "tool_call"]
-    if len(content) == 1 and content[0].get("type") == "text":
+    if len(content) == 1 and content[0].get("type") == "text" and isinstance(content[0].get("text"), str):
         content = content[0]["text"]
     return {"role": message.get("role"), "content": content, **({"tool_calls": calls} if calls else {})}
 

@@ -56,6 +56,8 @@ class Transcript:
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
+        self.failed = 0
+        """Spans on which the mapping broke."""
         self.only = ""
         """The one conversation that a file is of; empty where a file may hold several."""
         self._tree = Tree()
@@ -161,12 +163,17 @@ class Transcript:
         logs = self._logs.pop(span.id, ())
         if span.id in self._left_out or (self.only and speaker.conversation != self.only):
             return
-        if kind == MODEL:
-            self._tell_model_call(span, speaker, logs)
-        elif kind == TOOL:
-            self._tell_tool_use(span, speaker)
-        else:
-            self._tell_agent(span, speaker)
+        try:
+            if kind == MODEL:
+                self._tell_model_call(span, speaker, logs)
+            elif kind == TOOL:
+                self._tell_tool_use(span, speaker)
+            else:
+                self._tell_agent(span, speaker)
+        except Exception:  # noqa: BLE001  # a format is total: a span that breaks the mapping is kept and counted
+            self.failed += 1
+            self._at(speaker, span.end)
+            self._put_unknown({"name": span.name, "attributes": span.attributes}, None)
 
     def _tell_model_call(self, span: Span, speaker: Speaker, logs: Iterable[LogRecord]) -> None:
         self._has_model.add(span.trace_id)
