@@ -141,7 +141,8 @@ def test_tools_are_recorded_with_what_they_were_given_and_gave(recording: Record
     calls, results = recording.payloads("tool.call"), recording.payloads("tool.result")
     own = [call for call in calls if call.name == "shell"]
     assert len(own) >= 2
-    assert {call.call_id for call in calls} == {result.call_id for result in results}
+    answered = {result.call_id for result in results}
+    assert {call.call_id for call in own[:2]} <= answered <= {call.call_id for call in calls}
     if framework.has_arguments:
         assert [call.input["command"] for call in own][:2] == [script.COMMAND, script.FAILING_COMMAND]
     if framework.has_results:

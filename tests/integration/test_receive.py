@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,34 @@ def test_a_token_is_asked_for_where_one_was_given(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, ["receive", "--host", "0.0.0.0", "--archive", str(tmp_path)])
     assert refused.exit_code == 2
     assert "give --token" in refused.output
+
+
+def test_the_page_receives_too(tmp_path: Path) -> None:
+    """`steno serve --otlp`: what is sent to its second port is a run that its API has."""
+    command = ["-m", "stenograph", "serve", "--port", "0", "--otlp", "--otlp-port", "0", "--no-sync", "--no-open"]
+    process = subprocess.Popen(
+        [sys.executable, *command, "--archive", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        page = process.stdout.readline().strip()
+        address = process.stderr.readline().strip().rpartition(" ")[2]
+        body = json.dumps(joined(requests_in("pydantic_ai"))).encode()
+        request = urllib.request.Request(f"{address}/v1/traces", body, {"content-type": "application/json"})
+        assert urllib.request.urlopen(request).status == 200
+        _wait_for(tmp_path, _expected(["pydantic_ai"]))
+        base, _, token = page.partition("?token=")
+        runs = urllib.request.Request(f"{base}api/v1/runs", headers={"authorization": f"Bearer {token}"})
+        listed = json.loads(urllib.request.urlopen(runs).read())["runs"]
+        assert {run["agent"] for run in listed} == {"pydantic-ai"}
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def kill_at_random_moments(archive: Path, kills: int, seed: int, cases: list[str]) -> None:

@@ -14,7 +14,7 @@ from stenograph.render.visible import visible
 
 @click.command(
     "receive",
-    epilog="Example: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py",
+    epilog="Example: steno receive --port 4318",
     short_help="Record agents that send OpenTelemetry (OTLP).",
 )
 @click.option(

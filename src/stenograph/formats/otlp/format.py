@@ -25,7 +25,7 @@ MARK = "stenograph"
 
 def native_id_of(conversation: str) -> str:
     """The id of a run by its conversation; no id of another agent looks like it."""
-    return f"{NAME}:{conversation}"
+    return f"{conversation}@{NAME}"
 
 
 def conversation_in(record: Any) -> str:
