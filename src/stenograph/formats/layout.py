@@ -109,6 +109,15 @@ class Contents(Protocol):
         """Another one as soon as the value changed; None where nothing says so without reading it."""
 
 
+class ManySessions(Struct, frozen=True, kw_only=True):
+    """How to read a file of many sessions that is not a database."""
+
+    is_one: Callable[[bytes], bool]
+    """Whether a file holds many sessions, by its first line; else it is one session, line by line."""
+    sessions: Callable[[bytes], list[StoredSession]]
+    """Every session in the bytes of such a file, those of one run together."""
+
+
 class Layout(Struct, frozen=True, kw_only=True):
     """How one agent lays out its files."""
 
@@ -134,6 +143,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     database: Database | None = None
     runs: Callable[[Contents], list[StoredSession]] | None = None
     """The runs in a file that holds many: a document with a list of them, or a ZIP."""
+    many: ManySessions | None = None
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
 

@@ -133,4 +133,5 @@ def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) ->
         agent_version=writable(identity.agent_version),
         branch=writable(identity.branch),
         model=writable(identity.model),
+        agent=writable(identity.agent),
     )

@@ -349,6 +349,7 @@ def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
         agent_version=writable(identity.agent_version),
         branch=writable(identity.branch),
         model=writable(identity.model),
+        agent=writable(identity.agent),
         beginning=found.beginning if found.is_nameless else "",
     )
 
@@ -379,4 +380,5 @@ def grown_about(file: KeptFile, found: Detection) -> About:
         agent_version=about.agent_version or writable(identity.agent_version),
         branch=about.branch or writable(identity.branch),
         model=about.model or writable(identity.model),
+        agent=about.agent or writable(identity.agent),
     )

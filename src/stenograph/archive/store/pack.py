@@ -61,6 +61,8 @@ class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a file that names no run begins with: see `Detection.beginning`. Empty where it names its run."""
     branch: str | None = None
     model: str | None = None
+    agent: str | None = None
+    """Which agent wrote it, where the format alone does not say."""
 
 
 class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):

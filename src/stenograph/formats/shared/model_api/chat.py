@@ -179,16 +179,16 @@ class Chat(Dialect):
 
     def _add_call(self, turn: Turn, call: dict[str, Any]) -> None:
         name = _name_of(call)
-        call_id = self._ids.of_call(first_str(call, "id", "call_id"), name)
+        call_id = self._call_id(first_str(call, "id", "call_id"), name)
         turn.call(call_id, name, arguments_of(_input_of(call)), kind="custom" if "custom" in call else None)
         if "output" in call:  # logs that keep a call and its result together
-            turn.result(self._ids.of_result(call_id, name), call["output"], name=name)
+            turn.result(self._answered_id(call_id, name), call["output"], name=name)
 
     def _tell_result(self, item: dict[str, Any]) -> None:
         turn = Turn()
         name = a_str(item.get("name"))
         content = next((item[key] for key in ("content", "result", "output") if key in item), None)
-        turn.result(self._ids.of_result(first_str(item, "tool_call_id", "call_id"), name), content, name=name)
+        turn.result(self._answered_id(first_str(item, "tool_call_id", "call_id"), name), content, name=name)
         turn.tell_tools(self._emit)
 
 

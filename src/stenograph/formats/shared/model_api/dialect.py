@@ -150,3 +150,11 @@ class Dialect:
                 data={**details, **({"status": status} if status else {})} or None,
             ),
         )
+
+    def _call_id(self, given: Any, name: str) -> str:
+        """The id of a call; where there is none, one is made of its name."""
+        return self._ids.of_call(given, name)
+
+    def _answered_id(self, given: Any, name: str) -> str:
+        """The id of the call that a result answers."""
+        return self._ids.of_result(given, name)
