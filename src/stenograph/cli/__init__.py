@@ -23,6 +23,7 @@ COMMANDS = {
     "diff": "Compare two runs, or many with one.",
     "stats": "Add up tokens, cost and tools.",
     "restore": "Give back the agent's own files of a run.",
+    "receive": "Record agents that send OpenTelemetry (OTLP).",
     "serve": "Show the runs in a browser, live.",
     "export": "Write runs in the formats that others read.",
     "forget": "Remove runs from the archive, on purpose and for good.",

@@ -148,6 +148,12 @@ class _Log:
         begin = common | {"event": "span_begin", "name": thread.source, "type": "agent"}
         if thread.parent_source not in (None, "main", thread.source):
             begin["parent_id"] = thread.parent_source
+        facts = {
+            "source": thread.source,
+            "parent_source": thread.parent_source,
+            "parent_call_id": thread.parent_call_id,
+        }
+        begin["metadata"] = {"stenograph": facts}
         end = {"event": "span_end", "id": thread.source, **self._place(stamp[-1] if stamp else None)}
         return [begin, *events, end]
 
@@ -164,6 +170,8 @@ class _Log:
         messages: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
         before = len(self._said)
+        asked_for = 0
+        """So many messages stand in the input or the output of a model event."""
         for item in items:
             if isinstance(item, Notice):
                 events.append(self._notice(item))
@@ -172,12 +180,16 @@ class _Log:
                 asked = (before, before + len(messages))
                 messages.append(_answer(item))
                 events.append(self._model_event(item, asked, messages[-1], tools))
+                asked_for = len(messages)
             else:
                 messages += _prompts(item)
             for call in item.calls:
                 events.append(self._tool_event(call, thread))
                 if call.has_result:
                     messages.append(_tool_message(call))
+        if span is not None and (rest := messages[asked_for:]):
+            data = {"type": "messages", "messages": rest}  # those of the main agent stand in the sample itself
+            events.append({"event": "info", "source": "stenograph", "data": data, **self._place(None)})
         self._said += messages
         return messages, events if span is None else [event | {"span_id": span} for event in events]
 
@@ -209,7 +221,7 @@ class _Log:
             "tool_choice": "auto",
             "config": {},
             "output": output,
-            "metadata": {"stenograph": {"seq": turn.seq, "model_calls": len(turn.usages)}},
+            "metadata": {"stenograph": {"seq": turn.seq, "model_calls": len(turn.usages), "is_said": turn.records > 0}},
             **self._place(turn.at, turn.ended_at),
         }
 
@@ -223,7 +235,7 @@ class _Log:
             **self._place(call.at, call.answered_at),
         }
         if call.has_result:
-            event["result"] = result_text(call)
+            event["result"] = _result_content(call)
             if call.error is not None:
                 event["error"] = {"type": "unknown", "message": call.error}
         else:
@@ -256,8 +268,7 @@ def _attachment_reason(block: AttachmentBlock, _place: AttachmentPlace) -> str |
 def _prompts(turn: Turn) -> Iterator[dict[str, Any]]:
     if turn.system_prompt is not None:
         yield {"role": "system", "content": turn.system_prompt}
-    if turn.blocks or turn.system_prompt is None:
-        yield {"role": "user", "content": _content(turn.blocks), "source": "input"}
+    yield {"role": "user", "content": _content(turn.blocks), "source": "input"}
 
 
 def _answer(turn: Turn) -> dict[str, Any]:
@@ -275,22 +286,24 @@ def _answer(turn: Turn) -> dict[str, Any]:
 
 
 def _tool_message(call: Call) -> dict[str, Any]:
-    media = pictures_of(call.blocks)
-    text = result_text(call)
-    content: Any = text if not media else [{"type": "text", "text": text}, *(_media(block) for block in media)]
     message: dict[str, Any] = {
         "role": "tool",
         "tool_call_id": call.call_id,
         "function": call.name,
-        "content": content,
+        "content": _result_content(call),
     }
     if call.error is not None:
         message["error"] = {"type": "unknown", "message": call.error}
     return message
 
 
+def _result_content(call: Call) -> str | list[dict[str, Any]]:
+    media, text = pictures_of(call.blocks), result_text(call)
+    return text if not media else [{"type": "text", "text": text}, *(_media(block) for block in media)]
+
+
 def _content(blocks: tuple[Block, ...]) -> str | list[dict[str, Any]]:
-    if all(isinstance(block, TextBlock) for block in blocks):
+    if not blocks or (len(blocks) == 1 and isinstance(blocks[0], TextBlock)):
         return text_of(blocks)
     return [_part(block) for block in blocks]
 
