@@ -73,6 +73,8 @@ class AgentTables(Struct, frozen=True, kw_only=True):
 
     turns: Turns = Turns()
     tools: Mapping[str, Tool] = {}
+    volatile: tuple[str, ...] = ()
+    """What differs in results at each run: regular expressions."""
 
 
 @cache
@@ -83,4 +85,6 @@ def tables_of(adapter: str | None) -> AgentTables:
     name = _FORMATS.get(adapter or "", adapter or _OURS)
     points = tuple(entry_points(group=GROUP, name=name)) or tuple(entry_points(group=GROUP, name=_OURS))
     spec = points[0].load() if points else None
-    return AgentTables(turns=spec.turns, tools=spec.tools) if spec is not None else AgentTables()
+    if spec is None:
+        return AgentTables()
+    return AgentTables(turns=spec.turns, tools=spec.tools, volatile=spec.volatile)

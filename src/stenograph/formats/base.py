@@ -139,6 +139,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Which of its records begin, end or interrupt a turn."""
     tools: Mapping[str, Tool] = {}
     """What its agent's tools do, by name."""
+    volatile: tuple[str, ...] = ()
+    """What differs in the results of its agent's tools at each run: regular expressions."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

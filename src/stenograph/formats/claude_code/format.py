@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats import tools, turns
+from stenograph.formats import tools, turns, volatile
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
@@ -302,4 +302,5 @@ SPEC = FormatSpec(
     open=ClaudeCodeFormat,
     turns=turns.CLAUDE_CODE,
     tools=tools.CLAUDE,
+    volatile=volatile.CLAUDE,
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats import tools, turns
+from stenograph.formats import tools, turns, volatile
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
@@ -282,4 +282,5 @@ SPEC = FormatSpec(
     open=ClaudeStreamFormat,
     turns=turns.CLAUDE_STREAM,
     tools=tools.CLAUDE,
+    volatile=volatile.CLAUDE,
 )

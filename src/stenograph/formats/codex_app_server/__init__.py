@@ -1,6 +1,6 @@
 """codex_app_server: the JSON lines that `codex app-server` and its client exchange over stdio."""
 
-from stenograph.formats import tools, turns
+from stenograph.formats import tools, turns, volatile
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_app_server.detection import detect, identify
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
@@ -17,4 +17,5 @@ SPEC = FormatSpec(
     open=CodexAppServerFormat,
     turns=turns.CODEX_APP_SERVER,
     tools=tools.CODEX,
+    volatile=volatile.CODEX,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stenograph.formats import tools, turns
+from stenograph.formats import tools, turns, volatile
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
@@ -380,4 +380,5 @@ SPEC = FormatSpec(
     open=CodexExecFormat,
     turns=turns.CODEX_EXEC,
     tools=tools.CODEX,
+    volatile=volatile.CODEX,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from stenograph.formats import tools, turns
+from stenograph.formats import tools, turns, volatile
 from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
@@ -499,4 +499,5 @@ SPEC = FormatSpec(
     open=CodexRolloutFormat,
     turns=turns.CODEX_ROLLOUT,
     tools=tools.CODEX,
+    volatile=volatile.CODEX,
 )

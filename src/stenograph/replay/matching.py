@@ -1,0 +1,216 @@
+"""Which recorded answer a request wants: the furthest one that the request's own history reaches.
+
+Theory of operation. Nothing is counted from request to request, so parallel conversations and repeated requests need
+no care. Each lane is walked along the history of the request. Three things move the place in the lane forward, never
+back: the ids of calls (the recorded ids were handed out, so they come back), the texts of answers, and prompts. The
+answer that follows the place is the one to give, unless a recorded prompt stands before it that the request does not
+have: then the conversation left the recording. Among lanes, more ids win, then more equal texts, then more prompts that
+are only contained in what was asked, then the answer that was given less often.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from stenograph.replay.recording import Answer, Lane, Prompt, Recording, folded
+from stenograph.replay.request import Answered, Asked, Request, Returned
+
+_SHOWN = 120
+"""Characters of a prompt that an explanation quotes."""
+_COMPARED = 2000
+"""Characters of prompts that are compared for likeness."""
+
+
+class Match(Struct, frozen=True, kw_only=True):
+    """The answer to give."""
+
+    answer: Answer
+    lane: Lane
+    how: str
+    """`call ids`, `texts` or `prompt`: what found it."""
+
+
+class Miss(Struct, frozen=True, kw_only=True):
+    """Why there is none, and what is nearest."""
+
+    why: str
+    lane: str | None = None
+    turn: int | None = None
+    """The answer of that lane after which the request left it, or that it is most like."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far a request follows one lane."""
+
+    lane: Lane
+    place: int = 0
+    ids: int = 0
+    equal: int = 0
+    contained: int = 0
+    is_asked: bool = False
+    """Whether a prompt since the last answer was found."""
+    open_ids: Counter[str] = field(default_factory=Counter)
+    """Calls of the history whose results have not come yet: those do not move the place again."""
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        return self.ids, self.equal, self.contained
+
+    @property
+    def is_anchored(self) -> bool:
+        return self.rank > (0, 0, 0)
+
+    def take(self, item: Asked | Answered | Returned, unmapped: Callable[[str], str]) -> None:
+        match item:
+            case Returned(call_id=call_id):
+                if self.open_ids[call_id]:
+                    self.open_ids[call_id] -= 1
+                else:
+                    self._called((call_id,))
+            case Answered(text=text, call_ids=ids):
+                self.open_ids.update(ids)
+                if not self._called(ids) and text:
+                    self._said(folded(text))
+            case Asked():
+                self._asked([folded(unmapped(text)) for text in (*item.texts, item.text)])
+
+    def follow(self, number: int) -> None:
+        """Go behind an answer of the lane."""
+        place = next(n for n, step in enumerate(self.lane.steps) if isinstance(step, Answer) and step.number == number)
+        self.ids += 1
+        self._go_behind(place)
+
+    def _called(self, ids: tuple[str, ...]) -> bool:
+        """Whether the lane has one of these calls; the place is then behind the answer that made it."""
+        places = [places for call_id in ids if (places := self.lane.call_ids.get(call_id))]
+        for each in places:
+            self.ids += 1
+            # An id that was used twice means the first place that is not behind us.
+            if (place := _first_from(each, self.place)) is not None:
+                self._go_behind(place)
+        return bool(places)
+
+    def _said(self, text: str) -> None:
+        place = _first_from(self.lane.texts.get(text, []), self.place)
+        if place is not None:
+            self.equal += 1
+            self._go_behind(place)
+
+    def _go_behind(self, place: int) -> None:
+        self.place = place + 1
+        self.is_asked = False
+
+    def _asked(self, texts: list[str]) -> None:
+        found = [
+            place for text in texts if (place := _first_from(self.lane.prompts.get(text, []), self.place)) is not None
+        ]
+        if found:
+            self.equal += 1
+            self.place, self.is_asked = min(found) + 1, True
+            return
+        for place in range(self.place, len(self.lane.steps)):
+            step = self.lane.steps[place]
+            if not isinstance(step, Prompt):
+                return
+            wanted = folded(step.text)
+            if wanted and wanted in texts[-1]:
+                self.contained += 1
+                self.place, self.is_asked = place + 1, True
+                return
+
+    def next_answer(self) -> Answer | Prompt | None:
+        """The answer that comes next; a prompt that was not asked before it; None at the end of the lane."""
+        missing = None
+        for step in self.lane.steps[self.place :]:
+            if isinstance(step, Answer):
+                return step if missing is None or self.is_asked else missing
+            missing = missing or step
+        return missing
+
+
+def _first_from(places: list[int], start: int) -> int | None:
+    at = bisect_left(places, start)
+    return places[at] if at < len(places) else None
+
+
+def find_answer(
+    recording: Recording,
+    request: Request,
+    given: Mapping[tuple[int, int], int] | None = None,
+    unmapped: Callable[[str], str] = str,
+) -> Match | Miss:
+    """The answer to a request, or why there is none.
+
+    `given` says how often each answer was given already; `unmapped` turns what the live agent was asked into what the
+    recorded one would have been.
+    """
+    walks = [_walked(lane, request, unmapped) for lane in recording.lanes]
+    found = [(walk, step) for walk in walks if walk.is_anchored and isinstance(step := walk.next_answer(), Answer)]
+    if not found:
+        return _miss(walks, request, unmapped)
+    counts = given or {}
+    walk, answer = max(found, key=lambda each: (*each[0].rank, -counts.get(each[1].key, 0), -each[1].lane))
+    better = max((each for each in walks if each.is_anchored), key=lambda each: each.rank)
+    if better.rank[:2] > walk.rank[:2]:  # the lane that it belongs to has no answer; another one's would be wrong
+        return _miss([better], request, unmapped)
+    how = "call ids" if walk.ids else "texts" if walk.equal > 1 else "prompt"
+    return Match(answer=answer, lane=walk.lane, how=how)
+
+
+def _walked(lane: Lane, request: Request, unmapped: Callable[[str], str]) -> _Walk:
+    walk = _Walk(lane)
+    if request.after is not None and request.after[0] == lane.number:
+        walk.follow(request.after[1])
+    for item in request.items:
+        walk.take(item, unmapped)
+    return walk
+
+
+def _miss(walks: list[_Walk], request: Request, unmapped: Callable[[str], str]) -> Miss:
+    anchored = [walk for walk in walks if walk.is_anchored]
+    asked = unmapped(request.last_asked)
+    if not anchored:
+        return _unlike(walks, asked)
+    walk = max(anchored, key=lambda each: each.rank)
+    step = walk.next_answer()
+    passed = sum(isinstance(each, Answer) for each in walk.lane.steps[: walk.place])
+    if isinstance(step, Prompt):
+        why = (
+            f"after turn {passed} of {walk.lane.name} the recorded prompt is {_quoted(step.text)}, not {_quoted(asked)}"
+        )
+    else:
+        why = f"the recording of {walk.lane.name} ends after turn {passed}"
+    return Miss(why=why, lane=walk.lane.name, turn=passed)
+
+
+def _unlike(walks: list[_Walk], asked: str) -> Miss:
+    prompts = [
+        (walk.lane, place, step.text)
+        for walk in walks
+        for place, step in enumerate(walk.lane.steps)
+        if isinstance(step, Prompt)
+    ]
+    if not prompts:
+        return Miss(why=f"the recording has no prompt, so {_quoted(asked)} cannot be found in it")
+    matcher = SequenceMatcher(None, b=folded(asked)[:_COMPARED], autojunk=False)
+
+    def likeness(text: str) -> float:
+        matcher.set_seq1(folded(text)[:_COMPARED])
+        return matcher.quick_ratio()
+
+    lane, place, text = max(prompts, key=lambda each: likeness(each[2]))
+    turn = 1 + sum(isinstance(step, Answer) for step in lane.steps[:place])
+    why = f"no recorded prompt matches {_quoted(asked)}; the nearest is {_quoted(text)}"
+    return Miss(why=f"{why} (turn {turn} of {lane.name})", lane=lane.name, turn=turn)
+
+
+def _quoted(text: str) -> str:
+    text = folded(text)
+    return f'"{text[:_SHOWN]}…"' if len(text) > _SHOWN else f'"{text}"'
