@@ -222,7 +222,7 @@ def test_mistakes_are_one_line(tmp_path: Path, workspace: Path, steno: Steno) ->
         ([str(path), "--ignore", "("], 2, "'(' is not a regular expression"),
         ([str(empty)], 2, "there is nothing to replay"),
         ([str(tmp_path / "none.jsonl")], 3, "none.jsonl"),
-        ([str(path), "--", "no-such-program"], 1, "no-such-program: No such file"),
+        ([str(path), "--", "no-such-program"], 127, "no-such-program: No such file"),
     ]:
         done = steno(*words)
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr

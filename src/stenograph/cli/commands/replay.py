@@ -121,8 +121,8 @@ def _run(url: str, words: tuple[str, ...]) -> int:
     try:
         return run_program(url, words)
     except OSError as error:
-        say(f"{words[0]}: {error.strerror}")
-        return 127 if isinstance(error, FileNotFoundError) else 126
+        say(f"{words[0]}: {error.strerror}; nothing was replayed")
+        raise click.exceptions.Exit(127 if isinstance(error, FileNotFoundError) else 126) from error
 
 
 def _wait(url: str) -> int:

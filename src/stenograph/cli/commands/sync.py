@@ -11,7 +11,7 @@ import click
 
 from stenograph import config
 from stenograph.archive.keep.summary import Summary
-from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, retention_option, say, write_text
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
@@ -29,6 +29,7 @@ _GARBAGE = 100_000
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@retention_option
 @archive_option
 @json_option
 def command(
@@ -36,6 +37,7 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     rebuild: bool,
+    retention: bool,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -55,6 +57,7 @@ def command(
         agents=agents,
         paths=paths,
         rebuild=rebuild,
+        retention=retention,
         indexing=_rebuilding() if shows else None,
     )
     if as_json:
@@ -96,6 +99,10 @@ def summary_text(summary: Summary, archive: Path) -> str:
     if summary.left_out:
         reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
         lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
+    if summary.expired:
+        lines.append(f"{summary.expired} runs expired by a [[keep]] rule and were removed")
+    if summary.expiring:
+        lines.append(f"{summary.expiring} runs would be removed by a [[keep]] rule without apply = true: steno doctor")
     if summary.checkpoint is not None:
         lines.append(f"signed a checkpoint of {summary.checkpoint} leaves")
     if summary.damaged:
