@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from stenograph.cli.program import cli, run
 from stenograph.model import Event, encode
 from stenograph.replay.program import command_for, environment_for
-from stenograph.run_factory import answer, call, make_run
+from stenograph.testing import answer, call, make_run
 
 PROGRAM = """
 import json, os, subprocess, sys, urllib.request

@@ -18,7 +18,7 @@ from stenograph.errors import StoreError
 from stenograph.replay.recording import recording_of
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
-from stenograph.run_factory import answer, call, make_run
+from stenograph.testing import answer, call, make_run
 
 PROMPT = "What is the weather in 東京?"
 WANTED = [("", "weather", {"city": "東京"}), ("It is sunny. ☀", "", {})]

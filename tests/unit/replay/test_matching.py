@@ -13,7 +13,7 @@ from stenograph.replay import responses_api
 from stenograph.replay.matching import Match, Miss, find_answer
 from stenograph.replay.messages_api import read
 from stenograph.replay.recording import Prompt, Recording, recording_of
-from stenograph.run_factory import Answer, answer, call, make_run
+from stenograph.testing.run_factory import Answer, answer, call, make_run
 
 Json = dict[str, Any]
 CHILD = "11111111-1111-4111-8111-111111111111"

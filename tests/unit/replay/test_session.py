@@ -12,8 +12,8 @@ from stenograph.model import Event
 from stenograph.replay.recording import recording_of
 from stenograph.replay.report import OtherRequest, ResultCompared
 from stenograph.replay.session import MOST_REPEATS, ReplaySession
-from stenograph.run_factory import answer, call, make_run
 from stenograph.sources.conversion import convert
+from stenograph.testing import answer, call, make_run
 
 Json = dict[str, Any]
 UNREACHED = {
