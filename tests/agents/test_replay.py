@@ -220,13 +220,58 @@ def test_a_resumed_codex_session_runs_again(tmp_path: Path) -> None:
             recorded.run(CONTINUE, "resume", "--last")
 
     def words(live: Session) -> list[str]:
-        address = '-c "model_providers.fake.base_url=\\"$OPENAI_BASE_URL\\""'
-        start, *more = live.command
-        begun = f"{shlex.quote(start)} {address} {shlex.join(more)}"
-        again = f"{begun} resume --last {shlex.quote(CONTINUE)}"
-        return ["sh", "-c", f"{begun} {shlex.quote(FIRST)} && {again} && {again}"]
+        again = _codex_words(live, ["resume", "--last", CONTINUE])
+        return ["sh", "-c", f"{_codex_words(live, [FIRST])} && {again} && {again}"]
 
     _replay(_codex, recorded, tmp_path / "live", FIRST, words=words).assert_equal()
+
+
+def test_a_claude_session_whose_context_was_summarised_runs_again(tmp_path: Path) -> None:
+    """It asks for a summary and gets the recorded one; what follows is found by it."""
+    with _claude(tmp_path / "recorded") as recorded:
+        recorded.run(FIRST, *TOOLS)
+        recorded.run("/compact", "--continue")
+        recorded.run(CONTINUE, "--continue", *TOOLS)
+
+    def words(live: Session) -> list[str]:
+        begun = shlex.join([*live.command, *TOOLS, FIRST])
+        summed = shlex.join([*live.command, "--continue", "/compact"])
+        again = shlex.join([*live.command, "--continue", *TOOLS, CONTINUE])
+        return ["sh", "-c", f"{begun} && {summed} && {again}"]
+
+    found = _replay(_claude, recorded, tmp_path / "live", FIRST, words=words)
+    found.assert_equal()
+    assert "summary" in [each["kind"] for each in found.report["entries"]]
+
+
+def test_a_codex_session_whose_context_was_summarised_runs_again(tmp_path: Path) -> None:
+    """By itself, when the recorded usage says that the context is full."""
+    limit = ["-c", "model_auto_compact_token_limit=50000"]
+    with _codex(tmp_path / "recorded") as recorded:
+        recorded.model.input_tokens = _full_after_the_first_prompt
+        recorded.run(FIRST, *limit)
+        recorded.run(CONTINUE, *limit, "resume", "--last")
+
+    def words(live: Session) -> list[str]:
+        first, again = _codex_words(live, [*limit, FIRST]), _codex_words(live, [*limit, "resume", "--last", CONTINUE])
+        return ["sh", "-c", f"{first} && {again}"]
+
+    found = _replay(_codex, recorded, tmp_path / "live", FIRST, words=words)
+    found.assert_equal()
+    assert "summary" in [each["kind"] for each in found.report["entries"]]
+
+
+def _full_after_the_first_prompt(body: dict[str, Any]) -> int:
+    is_first = "script:next" not in json.dumps(body["input"])
+    return 100_000 if is_first and body["input"][-1]["type"].endswith("_output") else 100
+
+
+def _codex_words(live: Session, more: list[str]) -> str:
+    """Codex in a shell, told where the replay is."""
+    start, *rest = live.command
+    return (
+        f'{shlex.quote(start)} -c "model_providers.fake.base_url=\\"$OPENAI_BASE_URL\\"" {shlex.join([*rest, *more])}'
+    )
 
 
 @pytest.mark.parametrize(("start", "options"), [(_claude, tuple(TOOLS)), (_codex, ())], ids=["claude", "codex"])

@@ -4,6 +4,7 @@ CLAUDE = (
     r"agentId: \w+",
     r"\b(?:subagent_tokens|total_tokens|tool_uses|duration_ms): \d+",
     r"\b\d+ tokens\b",
+    r"\boutput_file: \S+",
 )
 CODEX = (
     r"\bChunk ID: \w+",

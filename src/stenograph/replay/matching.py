@@ -6,13 +6,16 @@ back: the ids of calls (the recorded ids were handed out, so they come back), th
 answer that follows the place is the one to give, unless a recorded prompt stands before it that the request does not
 have: then the conversation left the recording. Among lanes, more ids win, then more equal texts, then more prompts that
 are only contained in what was asked, then the answer that was given less often.
+
+Where the recorded context was replaced by a summary, the agent asks for one first, in words of its own. That request is
+known by its words, and by standing where the recording has the summary.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -34,6 +37,15 @@ class Match(Struct, frozen=True, kw_only=True):
     lane: Lane
     how: str
     """`call ids`, `texts` or `prompt`: what found it."""
+    is_exact: bool = True
+    """False where the prompt only stands somewhere in what was asked."""
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """The recorded summary that a request asks for."""
+
+    text: str
+    lane: Lane
 
 
 class Miss(Struct, frozen=True, kw_only=True):
@@ -56,6 +68,8 @@ class _Walk:
     contained: int = 0
     is_asked: bool = False
     """Whether a prompt since the last answer was found."""
+    is_last_known: bool = False
+    """Whether the last user message is in the recording."""
     open_ids: Counter[str] = field(default_factory=Counter)
     """Calls of the history whose results have not come yet: those do not move the place again."""
 
@@ -108,6 +122,7 @@ class _Walk:
         self.is_asked = False
 
     def _asked(self, texts: list[str]) -> None:
+        self.is_last_known = True
         found = [
             place for text in texts if (place := _first_from(self.lane.prompts.get(text, []), self.place)) is not None
         ]
@@ -115,15 +130,32 @@ class _Walk:
             self.equal += 1
             self.place, self.is_asked = min(found) + 1, True
             return
-        for place in range(self.place, len(self.lane.steps)):
-            step = self.lane.steps[place]
-            if not isinstance(step, Prompt):
-                return
-            wanted = folded(step.text)
+        # An agent wraps the summary that it was given, and may keep older prompts before it.
+        places = [*self._prompts_before_answer(), *(each for each in self.lane.summaries if each >= self.place)]
+        for place in places:
+            wanted = folded(self._text(place))
             if wanted and wanted in texts[-1]:
                 self.contained += 1
                 self.place, self.is_asked = place + 1, True
                 return
+        self.is_last_known = False
+
+    def _prompts_before_answer(self) -> Iterator[int]:
+        for place in range(self.place, len(self.lane.steps)):
+            if not isinstance(self.lane.steps[place], Prompt):
+                return
+            yield place
+
+    def _text(self, place: int) -> str:
+        step = self.lane.steps[place]
+        return step.text if isinstance(step, Prompt) else ""
+
+    def summary(self) -> str | None:
+        """The summary that is recorded here or behind the next answer, which some agents keep beside it."""
+        place = _first_from(self.lane.summaries, self.place)
+        if place is None or sum(isinstance(step, Answer) for step in self.lane.steps[self.place : place]) > 1:
+            return None
+        return self._text(place)
 
     def next_answer(self) -> Answer | Prompt | None:
         """The answer that comes next; a prompt that was not asked before it; None at the end of the lane."""
@@ -145,13 +177,17 @@ def find_answer(
     request: Request,
     given: Mapping[tuple[int, int], int] | None = None,
     unmapped: Callable[[str], str] = str,
-) -> Match | Miss:
-    """The answer to a request, or why there is none.
+) -> Match | Summary | Miss:
+    """The answer to a request, or the summary that it asks for, or why there is none.
 
     `given` says how often each answer was given already; `unmapped` turns what the live agent was asked into what the
     recorded one would have been.
     """
     walks = [_walked(lane, request, unmapped) for lane in recording.lanes]
+    if _asks_for_summary(request):
+        for walk in sorted(walks, key=lambda each: each.rank, reverse=True)[:1]:
+            if walk.is_anchored and not walk.is_last_known and (text := walk.summary()) is not None:
+                return Summary(text=text, lane=walk.lane)
     found = [(walk, step) for walk in walks if walk.is_anchored and isinstance(step := walk.next_answer(), Answer)]
     if not found:
         return _miss(walks, request, unmapped)
@@ -161,7 +197,15 @@ def find_answer(
     if better.rank[:2] > walk.rank[:2]:  # the lane that it belongs to has no answer; another one's would be wrong
         return _miss([better], request, unmapped)
     how = "call ids" if walk.ids else "texts" if walk.equal > 1 else "prompt"
-    return Match(answer=answer, lane=walk.lane, how=how)
+    return Match(answer=answer, lane=walk.lane, how=how, is_exact=bool(walk.ids or walk.equal))
+
+
+def _asks_for_summary(request: Request) -> bool:
+    last = request.items[-1] if request.items else None
+    if not isinstance(last, Asked):
+        return False
+    text = last.text.casefold()
+    return "summary" in text and ("context" in text or "conversation" in text)
 
 
 def _walked(lane: Lane, request: Request, unmapped: Callable[[str], str]) -> _Walk:

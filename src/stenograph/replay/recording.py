@@ -40,6 +40,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """What the recorded agent was asked at one place."""
 
     text: str
+    is_summary: bool = False
+    """Whether it is the summary by which the agent's context was replaced, and not the user's."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -85,9 +87,12 @@ class Lane:
         """The places of answers, by their folded texts."""
         self.call_ids: dict[str, list[int]] = {}
         """The places of answers, by the ids of their calls."""
+        self.summaries: list[int] = []
+        """The places of summaries."""
         for place, step in enumerate(steps):
             if isinstance(step, Prompt):
                 self.prompts.setdefault(folded(step.text), []).append(place)
+                self.summaries += [place] if step.is_summary else []
                 continue
             if text := folded(text_of(step.turn.blocks)):
                 self.texts.setdefault(text, []).append(place)
@@ -173,7 +178,7 @@ def _lane(number: int, name: str, thread: Thread, met: set[str]) -> Lane:
     answers = 0
     for turn in (turn for part in contexts(thread) for turn in _answers_joined(_turns(part))):
         if turn.role == "user":
-            steps.append(Prompt(text=prompt_text(turn)))
+            steps.append(Prompt(text=prompt_text(turn), is_summary=turn.records == 0))
             continue
         answers += 1
         ids = {call.call_id for call in turn.calls}

@@ -19,6 +19,12 @@ class TurnGiven(Struct, frozen=True, kw_only=True, tag_field="kind", tag="turn")
     """Whether it had been given before."""
 
 
+class SummaryGiven(Struct, frozen=True, kw_only=True, tag_field="kind", tag="summary"):
+    """The recorded summary was given to an agent that had its context summarised."""
+
+    lane: str
+
+
 class ResultCompared(Struct, frozen=True, kw_only=True, tag_field="kind", tag="result"):
     """A tool answered."""
 
@@ -46,7 +52,7 @@ class OtherRequest(Struct, frozen=True, kw_only=True, tag_field="kind", tag="oth
     status: int
 
 
-Entry = TurnGiven | ResultCompared | RequestMissed | OtherRequest
+Entry = TurnGiven | SummaryGiven | ResultCompared | RequestMissed | OtherRequest
 
 
 class ReplayReport(Struct, frozen=True, kw_only=True):

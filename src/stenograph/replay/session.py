@@ -17,7 +17,7 @@ from stenograph.fold.exchange import Call
 from stenograph.model.block import AttachmentBlock
 from stenograph.replay import chat_api, messages_api, responses_api
 from stenograph.replay.comparison import Comparison
-from stenograph.replay.matching import Match, Miss, find_answer
+from stenograph.replay.matching import Match, Miss, Summary, find_answer
 from stenograph.replay.recording import ATTACHMENT, Answer, Lane, Recording
 from stenograph.replay.report import (
     Entry,
@@ -25,6 +25,7 @@ from stenograph.replay.report import (
     ReplayReport,
     RequestMissed,
     ResultCompared,
+    SummaryGiven,
     TurnGiven,
 )
 from stenograph.replay.request import Request, Returned
@@ -77,6 +78,9 @@ class ReplaySession:
         request: Request = api.read(body)
         with self._lock:
             found = find_answer(self.recording, request, self._given, self._substitution.to_recorded)
+            if isinstance(found, Summary):
+                self._entries.append(SummaryGiven(lane=found.lane.name))
+                return _reply(api, api.canned(self._substitution.to_live(found.text), request), request)
             if self._is_aside(request, found):
                 self._entries.append(OtherRequest(path=path, status=200))
                 return _reply(api, api.canned(ASIDE, request), request)
@@ -113,10 +117,14 @@ class ReplaySession:
             )
 
     def _is_aside(self, request: Request, found: Match | Miss) -> bool:
-        """Whether a request is for something that agents ask beside their conversations, such as a title."""
+        """Whether a request is for something that agents ask beside their conversations, such as a title.
+
+        Such a request offers no tools, and may quote the prompt or be the prompt. A recorded conversation without any
+        call may be one of these itself: then its own prompt finds it.
+        """
         if request.has_tools or not self.recording.always_offers_tools:
             return False
-        return isinstance(found, Miss) or found.how == "prompt"
+        return isinstance(found, Miss) or (found.how == "prompt" and not (found.is_exact and not found.lane.calls))
 
     def _other(self, path: str) -> Reply:
         counts = path.endswith("/count_tokens")

@@ -7,10 +7,12 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from stenograph.model import Event, TextBlock
+from stenograph.model.payload import SystemPayload
 from stenograph.replay import responses_api
-from stenograph.replay.matching import Match, Miss, find_answer
+from stenograph.replay.matching import Match, Miss, Summary, find_answer
 from stenograph.replay.messages_api import read
 from stenograph.replay.recording import Prompt, Recording, recording_of
 from stenograph.testing.run_factory import Answer, answer, call, make_run
@@ -147,6 +149,38 @@ def test_a_child_with_its_parents_history_is_not_its_parent() -> None:
     assert _found(recording, _user("go"), *_called("p1"), _user("your task")) == (f"{CHILD} main", 2)
     assert len(recording.answers) == 4
     assert "ends after turn 3" in _missed(recording, _user("go"), *_called("p1"), *_called("p2"), _said("end")).why
+
+
+SUMMARY = "This goes on from an earlier conversation: one was counted."
+ASKING = "Write a summary of this conversation, in text only."
+
+
+def _summarised() -> Recording:
+    before = make_run("go", answer("", call("Bash", call_id="a")), answer("one"))[:-1]
+    after = make_run("more", answer("", call("Bash", call_id="b")), answer("two"))[1:]
+    after = [replace(event, run_id=before[0].run_id) for event in after]
+    compaction = replace(before[-1], type="system.event", payload=SystemPayload(subtype="compaction", text=SUMMARY))
+    return recording_of([*before, compaction, *after])
+
+
+def test_an_agent_that_asks_for_a_summary_gets_the_recorded_one() -> None:
+    """Where the recording has one: after the last answer, or before it when the agent keeps that beside it."""
+    recording = _summarised()
+    for history in ([_user("go"), *_called("a")], [_user("go"), *_called("a"), _said("one")]):
+        found = find_answer(recording, read({"messages": [*history, _user(ASKING)]}))
+        assert isinstance(found, Summary)
+        assert found.text == SUMMARY
+    assert _found(recording, _user("go"), *_called("a")) == ("main", 2)
+    assert isinstance(find_answer(recording, read({"messages": [_user("go"), _user(ASKING)]})), Match), "too early"
+
+
+def test_what_follows_a_summary_is_found() -> None:
+    """The agent wraps the summary in words of its own, and may keep prompts before and an answer after it."""
+    recording = _summarised()
+    wrapped = _user(f"Another model wrote: {SUMMARY} Go on.")
+    assert _found(recording, wrapped, _user("more")) == ("main", 3)
+    assert _found(recording, _user("go"), wrapped, _said("one"), _user("more")) == ("main", 3)
+    assert _found(recording, wrapped, _user("more"), *_called("b")) == ("main", 4)
 
 
 def test_a_request_may_say_which_answer_it_follows() -> None:

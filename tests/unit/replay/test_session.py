@@ -122,6 +122,17 @@ def test_what_agents_ask_beside_their_conversation_takes_no_turn() -> None:
     assert session.report().served_turns == 0
 
 
+def test_a_recorded_conversation_without_tools_is_found_by_its_prompt() -> None:
+    """Claude Code 2.0 warms its subagents up: recorded, without a call, asked for without tools."""
+    warm = make_run("Warmup", answer("Ready."), run_id=RUN[0].run_id, source="subagent:w", adapter="claude_code")
+    session = _session([*RUN, *warm])
+    assert (
+        session.answer("/v1/messages", _body(_user("Warmup"), tools=False)).document["content"][0]["text"] == "Ready."
+    )
+    session.answer("/v1/messages", _body(_user("List the files."), tools=False))
+    assert session.report().served_turns == 1
+
+
 def test_a_program_without_tools_is_served() -> None:
     """Only agents offer tools in every request."""
     session = ReplaySession(recording_of(make_run("Hello", answer("Hi"))), {})
