@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -15,7 +16,9 @@ import openai
 import pytest
 
 from stenograph.errors import StoreError
+from stenograph.replay.loading import load_recording
 from stenograph.replay.recording import recording_of
+from stenograph.replay.recording_server import Upstreams, WireLog, recording
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
 from stenograph.testing import answer, call, make_run
@@ -183,5 +186,37 @@ def test_a_port_that_is_taken_is_named(replay: tuple[ReplaySession, str]) -> Non
 
 
 def test_only_this_machine_is_served(replay: tuple[ReplaySession, str]) -> None:
-    """The server listens on loopback."""
-    assert replay[1].startswith("http://127.0.0.1:")
+    """The server listens on loopback, and a page of the web cannot ask it under a name of its own."""
+    _, url = replay
+    assert url.startswith("http://127.0.0.1:")
+    body = json.dumps({"messages": [{"role": "user", "content": PROMPT}]}).encode()
+    assert _asked(f"{url}/v1/messages", body)[0] == 200
+    assert _asked(f"{url}/v1/messages", body, Host=f"rebound.example:{url.rpartition(':')[2]}")[0] == 403
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("speak", [_messages, _chat, _responses])
+def test_what_is_recorded_on_the_way_to_a_model_is_replayed(
+    replay: tuple[ReplaySession, str], tmp_path: Path, speak: Any, stream: bool
+) -> None:
+    """Answers pass through unchanged; the recording of them replays the same."""
+    _, url = replay
+    log = WireLog()
+    with recording(log, Upstreams(anthropic=url, openai=f"{url}/v1")) as address:
+        assert speak(address, stream=stream) == WANTED
+    assert log.calls == 2
+    path = tmp_path / "wire.jsonl"
+    path.write_bytes(log.written())
+    again = ReplaySession(load_recording(path), {})
+    with serving(again) as address:
+        assert speak(address, stream=stream) == WANTED
+    assert again.report().is_equal(), again.report().lines()
+
+
+def test_a_model_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
+    """While recording, the program gets an error at once, and nothing is kept."""
+    log = WireLog()
+    with recording(log, Upstreams(anthropic="http://127.0.0.1:9")) as address:
+        status, said = _asked(f"{address}/v1/messages", b"{}")
+        assert _asked(f"{address}/v1/messages", b"{broken")[0] == 400
+    assert (status, b"cannot reach 127.0.0.1:9" in said, log.calls) == (502, True, 0)

@@ -59,8 +59,10 @@ def steno_replay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """The recorded model of `@pytest.mark.steno("recording.jsonl")`; the environment leads the usual SDKs to it."""
     from stenograph.pytest_plugin.replay import opened
 
-    mode = request.config.getoption("--steno-record") or request.config.getini("steno_record")
-    with opened(request.node.get_closest_marker("steno"), request.path.parent, str(mode)) as found:
+    mode = str(request.config.getoption("--steno-record") or request.config.getini("steno_record"))
+    if mode not in MODES:
+        raise pytest.UsageError(f"steno_record = {mode} is not a mode; use one of {', '.join(MODES)}")
+    with opened(request.node.get_closest_marker("steno"), request.path.parent, mode) as found:
         for name, value in found.environment.items():
             monkeypatch.setenv(name, value)
         request.node.stash[_replay_key] = found

@@ -7,7 +7,7 @@ import gzip
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,6 +18,7 @@ from stenograph.export.wording import json_bytes
 
 _LARGEST = 512 << 20
 """Bytes of a request that are read."""
+_LOCAL = ("127.0.0.1", "localhost")
 _PATIENCE = 60.0
 """Seconds after which a silent connection is given up."""
 
@@ -87,13 +88,22 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing on stderr: the report says what was asked."""
 
     def do_HEAD(self) -> None:
-        self.head()
+        self._answer(self.head)
 
     def do_GET(self) -> None:
-        self.get()
+        self._answer(self.get)
 
     def do_POST(self) -> None:
-        self.post()
+        self._answer(self.post)
+
+    def _answer(self, method: Callable[[], None]) -> None:
+        """Only what names this machine is answered: a page of the web that a name of its own leads here is not."""
+        host = self.headers.get("host", "").rpartition(":")[0]
+        if host in _LOCAL:
+            method()
+        else:
+            self.send_json(403, {"error": {"message": "stenograph answers only this machine, as 127.0.0.1"}})
+            self.close_connection = True
 
     def head(self) -> None:
         """Answer a HEAD request."""
@@ -121,7 +131,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _read(self) -> bytes:
         if "chunked" not in self.headers.get("transfer-encoding", "").lower():
-            return self.rfile.read(min(int(self.headers.get("content-length") or 0), _LARGEST))
+            return self.rfile.read(max(0, min(int(self.headers.get("content-length") or 0), _LARGEST)))
         body = bytearray()
         while size := int(self.rfile.readline().partition(b";")[0].strip() or b"0", 16):
             body += self.rfile.read(size)

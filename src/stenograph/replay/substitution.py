@@ -20,7 +20,8 @@ class Folders:
     """Folders of the recording and those that stand for them now."""
 
     def __init__(self, pairs: Mapping[str, str]) -> None:
-        self.pairs = {_trimmed(old): _trimmed(new) for old, new in pairs.items()}
+        trimmed = {_trimmed(old): _trimmed(new) for old, new in pairs.items()}
+        self.pairs = {old: new for old, new in trimmed.items() if "/" not in (old, new)}  # every path begins with that
         self._to_live = _replacing(self.pairs)
         self._to_recorded = _replacing({new: old for old, new in self.pairs.items()})
 

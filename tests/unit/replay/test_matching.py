@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -202,6 +202,7 @@ UNIT = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(UNIT, min_size=1, max_size=5))
 def test_a_client_that_gives_results_back_reaches_every_answer(units: list[list[str | Answer]]) -> None:
     """In order, whatever texts repeat."""

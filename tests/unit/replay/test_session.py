@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from golden_cases import CASES, input_of, name_of
 from replay_client import is_counted, walked
@@ -16,6 +17,7 @@ from stenograph.sources.conversion import convert
 from stenograph.testing import answer, call, make_run
 
 Json = dict[str, Any]
+NAMES = st.sampled_from(["role", "content", "type", "text", "id", "tool_use_id", "call_id", "tool_calls", "output"])
 UNREACHED = {
     "codex_exec/v0.42-compact": "its context was replaced by a summary that the stream does not tell",
     "gemini_cli/compaction": "its context was replaced twice by the same summary",
@@ -153,14 +155,23 @@ def test_ids_that_tools_drew_anew_are_given_back() -> None:
     assert session.report().different_results == 0
 
 
-@pytest.mark.parametrize(
-    "body", [None, [], "x", {"messages": 3, "tools": 1}, {"tools": 1, "messages": [{"role": 4, "content": [None, {}]}]}]
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=20,
 )
-def test_garbage_is_refused(body: Any) -> None:
-    """Never an exception."""
-    assert _session().answer("/v1/messages", body).status in (400, 404)
-    assert _session().answer("/v1/responses", body).status in (400, 404)
-    assert _session().answer("/v1/chat/completions", body).status in (400, 404)
+
+
+@settings(max_examples=30)
+@given(JSON_VALUES, JSON_VALUES, st.booleans())
+def test_any_body_is_answered(value: Any, tools: Any, is_whole: bool) -> None:
+    """Whatever stands where a conversation should: never an exception."""
+    body = value if is_whole else {"messages": value, "input": value, "tools": tools, "stream": True}
+    session = _session()
+    for path in ("/v1/messages", "/v1/responses", "/v1/chat/completions"):
+        reply = session.answer(path, body)
+        assert reply.status in (200, 400, 404)
+        list(reply.events or ())
 
 
 def test_real_transcripts_are_reached_to_their_end() -> None:
