@@ -27,9 +27,10 @@ PATIENCE = 60
 
 @pytest.fixture(autouse=True)
 def _strict(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Our own errors reach the test; nobody's storage and nobody's archive is touched."""
+    """Our own errors reach the test; nobody's storage and nobody's archive is touched, and nothing outlives it."""
     monkeypatch.setenv("STENOGRAPH_STRICT", "1")
     monkeypatch.setenv("STENOGRAPH_CONFIG", os.devnull)
+    monkeypatch.setenv("STENOGRAPH_INDEX", "0")  # a process of its own for every recording of every test is too many
     for name in ("STORAGE", "TEXTS", "THREAD", "CHAT", "MODE"):
         monkeypatch.delenv(f"STENOGRAPH_{name}", raising=False)
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path_factory.getbasetemp() / "archive"))

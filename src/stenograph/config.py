@@ -54,6 +54,13 @@ KEYS = (
         "--text-root",
         "the root for plain-text transcripts of what `steno run`, `hook` and `collect` record",
     ),
+    Key(
+        "archive.index",
+        "flag",
+        "STENOGRAPH_INDEX",
+        "",
+        "index what `steno run`, `hook` and `collect` recorded as soon as it has ended; true unless set",
+    ),
     Key("redact.rules", "path", "STENOGRAPH_REDACT_RULES", "", "a file with rules of your own for `--redact`"),
     Key("redact.names", "texts", "STENOGRAPH_REDACT_NAMES", "", "further names whose values are secret"),
     Key("redact.keep", "texts", "STENOGRAPH_REDACT_KEEP", "", "texts that are never masked"),

@@ -36,7 +36,7 @@ class Store:
     ) -> None:
         """`rebuild` makes the index anew; another writer is waited for `patience` seconds.
 
-        `progress` is told of the bytes that were indexed again.
+        `progress` is told of the bytes of the packs that were indexed again.
         """
         home.make()
         self.home = home

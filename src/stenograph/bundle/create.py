@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,9 +46,11 @@ def write_bundle(
     *,
     source: str = "",
     mask: BundleMask | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Path:
     """The same with everything that only somebody who was there can add.
 
+    `progress` is told of the bytes of every event.
     `mask` masks, whatever the options say; the one that the options ask for has seen a journal before it masks it.
     """
     is_named = target.suffix.lower() == ".zip"
@@ -60,7 +62,7 @@ def write_bundle(
                 mask.learn(read_events(events.path))
             elif isinstance(events, list | tuple):
                 mask.learn(events)
-        writing = Writing(spool, RunSource(events, mask=mask, path=source), options, extras, mask)
+        writing = Writing(spool, RunSource(events, mask=mask, path=source, progress=progress), options, extras, mask)
         manifest = writing.write()
         path = target if is_named else target / bundle_name(manifest)
         spool.publish(path, f"bundle-{manifest.bundle_id}", writing.at)

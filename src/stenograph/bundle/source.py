@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,7 +20,16 @@ class RunSource:
     numbered here.
     """
 
-    def __init__(self, events: Iterable[Event], *, mask: BundleMask | None = None, path: str = "") -> None:
+    def __init__(
+        self,
+        events: Iterable[Event],
+        *,
+        mask: BundleMask | None = None,
+        path: str = "",
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """`progress` is told of the bytes of every line."""
+        self._progress = progress
         self.path = str(events.path) if isinstance(events, JournalReader) else path
         self._events = events
         self._mask = mask
@@ -65,6 +74,12 @@ class RunSource:
         return self._replaced
 
     def __iter__(self) -> Iterator[tuple[Event, bytes]]:
+        for event, line in self._lines():
+            if self._progress is not None:
+                self._progress(len(line) + 1)
+            yield event, line
+
+    def _lines(self) -> Iterator[tuple[Event, bytes]]:
         reader = self._events
         if isinstance(reader, JournalReader) and self._mask is None:
             yield from ((event, blank + reader.line) for event, blank in self._journal(reader))

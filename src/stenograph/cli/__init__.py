@@ -46,6 +46,33 @@ COMMANDS = {
 }
 """Every command with what it does; the module of the same name holds it."""
 
+GROUPS = {
+    "Record": ("run", "install", "collect", "receive", "demo"),
+    "Keep": ("sync", "watch", "restore", "forget", "evidence", "push", "pull", "lake"),
+    "Find": (
+        "ls",
+        "ps",
+        "search",
+        "show",
+        "tail",
+        "tree",
+        "files",
+        "blame",
+        "errors",
+        "explain",
+        "diff",
+        "stats",
+        "sql",
+    ),
+    "Share": ("serve", "export", "bundle", "query", "text", "mcp", "replay", "resume"),
+    "Check": ("doctor", "verify", "repair", "check", "secrets", "config"),
+    "Formats": ("formats", "detect", "convert"),
+}
+"""The commands in groups, as help lists them; those that `COMMANDS` does not have are left out."""
+
+HIDDEN = ("hook",)
+"""Commands that programs call, and help does not list."""
+
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-import click
-
+from stenograph.cli.terminal import say
 from stenograph.errors import SourceError
 
 
@@ -26,7 +25,7 @@ def check_all(targets: Iterable[str], check: Callable[[str], R], told: Callable[
         try:
             report = check(target)
         except SourceError as error:
-            click.echo(f"steno: {error}", err=True)
+            say(str(error))
             code = 3
             continue
         code = code or (0 if report.ok else 1)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from stenograph.cli.terminal import escaped, shown
+from stenograph.cli.terminal import say as say
+from stenograph.cli.terminal import wants_color as wants_color
 from stenograph.errors import StoreError
 from stenograph.model import mend
-from stenograph.render.visible import on_one_line
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import RunMask
@@ -110,7 +112,16 @@ def print_json(value: Any) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Bytes to standard output as they are; the program ends where that is not possible."""
+    """Data to standard output as it is, on a terminal without what that would obey; the program ends where it fails."""
+    _write(escaped(data) if sys.stdout.isatty() else data)
+
+
+def write_text(text: str) -> None:
+    """Text to standard output in UTF-8, whatever the locale says; on a terminal colours are all that it obeys."""
+    _write((shown(text) if sys.stdout.isatty() else text).encode("utf-8", "replace"))
+
+
+def _write(data: bytes) -> None:
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -118,26 +129,11 @@ def write_bytes(data: bytes) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit, either
         if isinstance(error, BrokenPipeError):  # the reader has left (`steno show … | head`)
             raise click.exceptions.Exit(141) from None
-        click.echo(f"steno: cannot write the output: {error.strerror}", err=True)
+        say(f"cannot write the output: {error.strerror}")
         raise click.exceptions.Exit(4) from None
-
-
-def write_text(text: str) -> None:
-    """Text to standard output in UTF-8, whatever the locale says."""
-    write_bytes(text.encode("utf-8", "replace"))
 
 
 def tell_of_problems(problems: Iterable[Problem]) -> None:
     """Say on standard error what of a run could not be read as it should be."""
     for problem in problems:
         say(str(problem))
-
-
-def say(text: str) -> None:
-    """One line to the person, on standard error."""
-    click.echo(f"steno: {on_one_line(text)}", err=True)
-
-
-def wants_color() -> bool:
-    """Whether people look at the output, on a terminal that shows colours."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
-from stenograph.cli import COMMANDS
+from stenograph.cli import COMMANDS, GROUPS
 from stenograph.errors import StenographError
+from stenograph.render.visible import on_one_line, visible
 from stenograph.version import __version__
 
 
@@ -24,14 +26,29 @@ class _Commands(click.Group):
         command: click.Command = import_module(f"stenograph.cli.commands.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(_unknown(args[0]))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, COMMANDS[name]) for name in names if name in COMMANDS])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def _unknown(name: str) -> str:
+    nearest = get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
+    hint = f"did you mean {' or '.join(nearest)}?" if nearest else "steno --help lists the commands"
+    return f"there is no command {name[:80]!r}; {hint}"
+
+
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="steno", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """One faithful transcript for every AI agent.
 
     RUN is a run id or the unique beginning of one, looked up in --root, else in $STENOGRAPH_STORAGE, else in ./storage
@@ -40,20 +57,47 @@ def cli() -> None:
 
     Exit codes: 0 ok, 1 problems found, 2 usage, 3 cannot read, 4 cannot write.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(_overview())
+
+
+def _overview() -> str:
+    """What `steno` alone says: the groups of commands, and one next step."""
+    width = max(map(len, GROUPS))
+    lines = ["steno: one faithful transcript for every AI agent.", ""]
+    for group, names in GROUPS.items():
+        lines.append(f"  {group:{width}}  {' '.join(name for name in names if name in COMMANDS)}")
+    return "\n".join(
+        [*lines, "", _next_step(), "steno --help says what each command does; so does steno COMMAND --help."]
+    )
+
+
+def _next_step() -> str:
+    from stenograph.archive.store.home import home_of
+
+    if home_of().index.is_file():
+        return "Next: steno ls lists your runs, and steno show @ prints the newest."
+    return "Next: steno sync keeps what the agents on this machine wrote; then steno ls lists the runs."
 
 
 def run() -> None:
-    """Run the command line; what we raise on purpose is one line on stderr and an exit code."""
+    """Run the command line; what we raise on purpose is one line on stderr and an exit code.
+
+    What was typed and what files are called reaches the terminal only as text that it does not obey.
+    """
     try:
         code = cli.main(standalone_mode=False)
     except click.UsageError as error:
-        error.show()
+        click.UsageError(visible(error.format_message()), error.ctx).show()
+        code = error.exit_code
+    except click.ClickException as error:
+        click.echo(f"steno: {on_one_line(error.format_message())}", err=True)
         code = error.exit_code
     except click.exceptions.Exit as error:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = 130
     except StenographError as error:
-        click.echo(f"steno: {error}", err=True)
+        click.echo(f"steno: {on_one_line(str(error))}", err=True)
         code = error.exit_code
     sys.exit(code)

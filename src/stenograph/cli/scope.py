@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from stenograph.cli.completion import AGENT
 from stenograph.query.scope import STATUSES
 from stenograph.runs.archive import Filters
 
 _OPTIONS = (
-    click.option("--agent", metavar="NAME", help="Only runs of this agent: claude, codex, gemini, …"),
+    click.option("--agent", type=AGENT, metavar="NAME", help="Only runs of this agent: claude, codex, gemini, …"),
     click.option("--project", metavar="NAME", help="Only this project: a part of its name, or a folder."),
     click.option("--since", metavar="TIME", help="Not before: 2026-11-01, 7d, 24h, yesterday …"),
     click.option("--until", metavar="TIME", help="Not after; a day counts whole."),

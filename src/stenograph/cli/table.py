@@ -9,19 +9,19 @@ import csv
 import io
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, Literal, TypeVar
-from unicodedata import combining, east_asian_width
 
 import click
 import msgspec
 
 from stenograph.cli.options import write_bytes, write_text
+from stenograph.cli.terminal import cut, width
 from stenograph.errors import StenographError
 from stenograph.model import mend
-from stenograph.render.visible import on_one_line
+from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.rows import distinct
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,14 +43,20 @@ def form_options(command: F) -> F:
     return command
 
 
-def print_rows(columns: Sequence[str], rows: Iterable[Row], form: str | None = None) -> int:
-    """Print rows in the form that was asked for and give their number; a table unless it says `json` or `csv`."""
+def print_rows(
+    columns: Sequence[str], rows: Iterable[Row], form: str | None = None, *, uncut: Container[str] = ()
+) -> int:
+    """Print rows in the form that was asked for and give their number; a table unless it says `json` or `csv`.
+
+    A table fits the terminal: texts are cut, numbers and the columns of `uncut` never; where even that does not fit,
+    each row is printed as one field per line.
+    """
     with _error_last(rows) as safe:
         if form == "json":
             return _print_json(columns, safe)
         if form == "csv":
             return _print_csv(columns, safe)
-        return _print_table(columns, safe)
+        return _print_table(columns, safe, uncut)
 
 
 @contextmanager
@@ -98,26 +104,45 @@ def _print_csv(columns: Sequence[str], rows: Iterator[Row]) -> int:
     count = -1
     for row in chain([columns], rows):
         writer.writerow([_plain(value) for value in row])
-        write_text(buffer.getvalue())
+        text = buffer.getvalue()
+        write_text(visible(text) if sys.stdout.isatty() else text)
         buffer.seek(0)
         buffer.truncate()
         count += 1
     return count
 
 
-def _print_table(columns: Sequence[str], rows: Iterator[Row]) -> int:
+def _print_table(columns: Sequence[str], rows: Iterator[Row], uncut: Container[str]) -> int:
     is_terminal = sys.stdout.isatty()
     head = [on_one_line(column) for column in columns]
     first = [_cells(row) for row in islice(rows, _MEASURED)]
     is_number = [all(_is_number(row[place]) for row, _ in first) and bool(first) for place in range(len(head))]
-    widths = [max(map(_width, column)) for column in zip(head, *(cells for _, cells in first), strict=True)]
-    widths = (
-        _fitted(widths, shutil.get_terminal_size().columns) if is_terminal else [min(each, _WIDEST) for each in widths]
-    )
-    write_text(_line(head, widths, is_number) + _line(["─" * width for width in widths], widths, is_number))
+    widths = [max(map(width, column)) for column in zip(head, *(cells for _, cells in first), strict=True)]
+    if is_terminal:
+        is_fixed = [number or name in uncut for number, name in zip(is_number, columns, strict=True)]
+        fitted = _fitted(widths, is_fixed, shutil.get_terminal_size().columns)
+        if fitted is None:
+            return _print_fields(head, chain(first, map(_cells, rows)))
+        widths = fitted
+    else:
+        widths = [min(each, _WIDEST) for each in widths]
+    write_text(_line(head, widths, is_number, is_cut=is_terminal) + _line(["─" * each for each in widths], widths, []))
     count = 0
     for _, cells in chain(first, map(_cells, rows)):
         write_text(_line(cells, widths, is_number, is_cut=is_terminal))
+        count += 1
+    return count
+
+
+def _print_fields(head: list[str], rows: Iterable[tuple[Row, list[str]]]) -> int:
+    """Each row as a block of its fields, for a terminal that is too narrow for a table."""
+    longest = max(map(width, head))
+    count = 0
+    for _, cells in rows:
+        lines = [
+            f"{name}{' ' * (longest - width(name))}  {cell}".rstrip() for name, cell in zip(head, cells, strict=True)
+        ]
+        write_text(("\n" if count else "") + "\n".join(lines) + "\n")
         count += 1
     return count
 
@@ -138,38 +163,22 @@ def _is_number(value: Any) -> bool:
     return value is None or isinstance(value, int | float)
 
 
-def _fitted(widths: list[int], room: int) -> list[int]:
-    """Widths that fit the room where that is possible: the widest columns give way first."""
-    room -= len(_GAP) * (len(widths) - 1)
-    cap = min(max(widths), room)
-    while cap > _NARROWEST and sum(min(width, cap) for width in widths) > room:
+def _fitted(widths: list[int], is_fixed: list[bool], room: int) -> list[int] | None:
+    """Widths that fit the room: the widest of the columns that may be cut give way first; None where none fit."""
+    room -= len(_GAP) * (len(widths) - 1) + sum(each for each, fixed in zip(widths, is_fixed, strict=True) if fixed)
+    texts = [each for each, fixed in zip(widths, is_fixed, strict=True) if not fixed]
+    if room < 0 or sum(min(each, _NARROWEST) for each in texts) > room:
+        return None
+    cap = max(texts, default=0)
+    while sum(min(each, cap) for each in texts) > room:
         cap -= 1
-    return [min(width, max(cap, _NARROWEST)) for width in widths]
+    return [each if fixed else min(each, cap) for each, fixed in zip(widths, is_fixed, strict=True)]
 
 
 def _line(cells: list[str], widths: list[int], is_number: list[bool], *, is_cut: bool = False) -> str:
     parts = []
-    for cell, width, is_right in zip(cells, widths, is_number, strict=True):
-        text = _cut(cell, width) if is_cut else cell
-        pad = " " * (width - _width(text))
-        parts.append(pad + text if is_right else text + pad)
+    for place, (cell, columns) in enumerate(zip(cells, widths, strict=True)):
+        text = cut(cell, columns) if is_cut and not (is_number and is_number[place]) else cell
+        pad = " " * (columns - width(text))
+        parts.append(pad + text if is_number and is_number[place] else text + pad)
     return _GAP.join(parts).rstrip() + "\n"
-
-
-def _cut(text: str, width: int) -> str:
-    """The text within a width, with `…` where something is missing."""
-    if _width(text) <= width:
-        return text
-    taken = 0
-    for place, letter in enumerate(text):
-        taken += _width(letter)
-        if taken > width - 1:
-            return text[:place] + "…"
-    return text
-
-
-def _width(text: str) -> int:
-    """The columns that a terminal needs for a text."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -18,8 +18,7 @@ from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
 from stenograph.query.scope import Scope
-from stenograph.query.spending import Spending, spent
-from stenograph.query.tool_share import tokens_of_tools
+from stenograph.query.spending import BY_CALL, BY_TOOL, Spending, spent
 
 KEYS = ("day", "week", "model", "agent", "project", "tool")
 """What can be added up by."""
@@ -29,6 +28,7 @@ _SPENT_BY = {
     "model": "counted.model",
     "agent": "runs.agent",
     "project": "runs.project",
+    "tool": "counted.tool",
 }
 _CALLED_BY = {
     "day": "steno_day(calls.quarter)",
@@ -129,9 +129,8 @@ def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "da
 def _spent(
     index: sqlite3.Connection, scope: Scope, prices: Prices, by: str
 ) -> Iterable[tuple[Any, str | None, Usage, Cost]]:
-    if by == "tool":
-        return tokens_of_tools(index, scope, prices)
-    return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period)
+    kept = BY_TOOL if by == "tool" else BY_CALL
+    return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period, kept)
 
 
 def _called(index: sqlite3.Connection, scope: Scope, by: str) -> Iterable[tuple[Any, ...]]:

@@ -177,10 +177,10 @@ class Archive:
     ) -> Summary:
         """Keep and index what agents left on this machine since the last time; what was done, in numbers.
 
-        `progress` hears how many sessions are done and of how many, `indexing` of bytes that are indexed again. `home`
-        is the home folder of the agents, `agents` their names, `paths` folders instead of theirs; `rebuild` makes the
-        index anew; without `retention` no run expires, whatever `[[keep]]` rules say. Raises `StoreError` when the
-        archive cannot be written.
+        `progress` hears how many sessions are done and of how many, `indexing` of bytes of the packs that are indexed
+        again. `home` is the home folder of the agents, `agents` their names, `paths` folders instead of theirs;
+        `rebuild` makes the index anew; without `retention` no run expires, whatever `[[keep]]` rules say. Raises
+        `StoreError` when the archive cannot be written.
         """
         from stenograph.archive.keep.sync import sync
         from stenograph.archive.writer import Store
@@ -197,6 +197,8 @@ class Archive:
             summary = sync(store, roots, progress)
         if retention:
             remove_expired(self._home, summary)
+        if not (home or agents or paths):
+            self._home.note_sync()
         checkpoint_after(self._home, summary)
         return summary
 
@@ -243,15 +245,19 @@ def listed(
     limit: int | None = None,
     after: str | None = None,
     prices: str | None = None,
+    sort: str | None = None,
     **filters: Unpack[Filters],
 ) -> tuple[list[RunLine], int]:
-    """The runs with everything that `steno ls` shows, and how many there are without the limit."""
+    """The runs with everything that `steno ls` shows, and how many there are without the limit.
+
+    `sort` is one of `query.runs.SORTS`.
+    """
     from stenograph.query.prices import load_prices
-    from stenograph.query.runs import list_runs
+    from stenograph.query.runs import NEWEST, list_runs
 
     scope = _scope(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
-        return list_runs(reader.index, scope, load_prices(prices), limit, after)
+        return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
 
 @contextmanager

@@ -24,6 +24,8 @@ def keep(folder: str, paths: Sequence[str]) -> int:
     threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
 
     def told(summary: Summary) -> None:
+        if not paths:
+            home.note_sync()
         checkpoint_after(home, summary)
         _say("yes")
 

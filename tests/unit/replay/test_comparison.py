@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stenograph.errors import InvalidOption
-from stenograph.formats import volatile
+from stenograph.fold.agent_tables import tables_of
 from stenograph.replay.comparison import Comparison
 
 
@@ -29,10 +29,13 @@ def test_what_an_agent_draws_anew_is_no_difference() -> None:
     """Its format says what that is."""
     recorded = "Chunk ID: 3ca091\nWall time: 0.0000 seconds\nOutput:\nx"
     assert Comparison().difference(recorded, "Chunk ID: 3ca092\nWall time: 0.1000 seconds\nOutput:\nx") is not None
-    assert Comparison(volatile.CODEX).difference(recorded, recorded.replace("3ca091", "aa11bb")) is None
+    assert (
+        Comparison(tables_of("codex_rollout").volatile).difference(recorded, recorded.replace("3ca091", "aa11bb"))
+        is None
+    )
     told = "agentId: a26540cde0619da00 (use it)\n<usage>duration_ms: 156</usage>"
     other = "agentId: b99 (use it)\n<usage>duration_ms: 9</usage>"
-    assert Comparison(volatile.CLAUDE).difference(told, other) is None
+    assert Comparison(tables_of("claude_code").volatile).difference(told, other) is None
 
 
 def test_a_difference_has_exactly_its_lines() -> None:

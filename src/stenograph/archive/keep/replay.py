@@ -19,7 +19,7 @@ class Replay:
     """One pass over the frames that are not indexed."""
 
     def __init__(self, batches: Batches, folder: Path, progress: Progress) -> None:
-        """`folder` holds the packs; `progress` is told of the bytes that were indexed again."""
+        """`folder` holds the packs; `progress` is told of the bytes of the packs that were indexed again."""
         self._batches = batches
         self._folder = folder
         self._progress = progress
@@ -90,9 +90,9 @@ class Replay:
                 self.damaged += header.length
                 opened.file.kept += header.length  # so the file does not look as kept, and a new version begins
                 continue
-            self._progress(len(data))
+            self._progress(place.size)
             yield from opened.feed(data)
-        yield from opened.reading.settle()
+        yield from opened.settle()
 
 
 def _forgotten_files(folder: Path, pack: int, end: int) -> frozenset[int]:

@@ -38,6 +38,11 @@ class Home(Struct, frozen=True):
         return self.path / "watch.lock"
 
     @property
+    def last_sync(self) -> Path:
+        """An empty file, whose time is that of the last sync of all agents."""
+        return self.path / "last_sync"
+
+    @property
     def evidence(self) -> Path:
         """What `steno evidence` keeps: its settings, the public key and the last checkpoint, never a private key."""
         return self.path / "evidence"
@@ -55,6 +60,22 @@ class Home(Struct, frozen=True):
     def identity(self) -> ArchiveIdentity | None:
         """Which archive it is; None before the first sync. Raises `SourceError` for a file that cannot be read."""
         return read_identity(self.kept)
+
+    def note_sync(self) -> None:
+        """Note that the archive has now all that the agents of this machine wrote. Raises `StoreError`."""
+        try:
+            os.close(os.open(self.last_sync, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.utime(self.last_sync)
+        except OSError as error:
+            message = f"cannot write {self.last_sync}: {error.strerror}; check its permissions"
+            raise StoreError(message, str(self.last_sync)) from error
+
+    def synced_at(self) -> float | None:
+        """When that was, in seconds since 1970; None before the first time."""
+        try:
+            return self.last_sync.stat().st_mtime
+        except OSError:
+            return None
 
     def make(self) -> None:
         """Make the folders, for nobody else to read. Raises `StoreError` where that is not possible."""

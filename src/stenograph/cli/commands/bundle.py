@@ -16,6 +16,7 @@ from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.verify import BundleFinding, BundleReport, verify_bundle
 from stenograph.bundle.writing import PROOF, BundleOptions, Extras
 from stenograph.cli.checking import check_all
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -26,6 +27,7 @@ from stenograph.cli.options import (
     tell_of_problems,
     write_text,
 )
+from stenograph.cli.progress import Progress
 from stenograph.cli.table import print_rows
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.opening import open_run
@@ -44,7 +46,7 @@ def command() -> None:
 
 
 @command.command("create", epilog="Example: steno bundle create 550e84 --redact -o bug.zip")
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
     "-o", "--output", metavar="FILE", default=".", help="The zip, or a folder to name it in.  [default: here]"
 )
@@ -83,7 +85,11 @@ def create(
         made_of = run.kind.for_bundle()
         proof = _proof(run.kind.run_id, archive_dir) if prove else {}
         extras = Extras(logs=None if logs is None else Path(logs), proof=proof)
-        path = write_bundle(Path(output), made_of, options, extras, source=run.kind.place, mask=mask)
+        size = Path(run.kind.place).stat().st_size if run.kind.name == "a journal" else 0
+        with Progress("packing", in_bytes=True, total=size) as packing:
+            path = write_bundle(
+                Path(output), made_of, options, extras, source=run.kind.place, mask=mask, progress=packing.add
+            )
         if as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
         else:

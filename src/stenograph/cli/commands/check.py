@@ -9,6 +9,7 @@ import click
 from stenograph.check.checking import Report, check
 from stenograph.check.report import FORMS, as_json, as_junit, as_sarif, as_text, summary
 from stenograph.check.rule import Rule, built_in, built_in_text, read_rules
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, run_mask, say, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.runs.archive import Filters, open_archive
@@ -23,7 +24,7 @@ from stenograph.whole_file import write_whole
 @click.argument("files", metavar="[RULES]...", nargs=-1)
 @click.option("--builtin", metavar="ID", multiple=True, help="A built-in rule; all is every one. May be repeated.")
 @click.option("--list", "list_rules", is_flag=True, help="Print the built-in rules as TOML, to copy from.")
-@click.option("--run", metavar="RUN", help="Only this run of the archive.")
+@click.option("--run", type=RUN, metavar="RUN", help="Only this run of the archive.")
 @scope_options
 @click.option(
     "--format", "form", type=click.Choice(FORMS), default="text", help="text (default), json, junit or sarif."

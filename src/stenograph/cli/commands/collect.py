@@ -12,13 +12,15 @@ from pathlib import Path
 import click
 
 from stenograph.adapters.following.collection import SessionCollection, await_session, follow
-from stenograph.cli.options import write_text
+from stenograph.cli.completion import FORMAT
+from stenograph.cli.options import say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
+from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
 from stenograph.threads import ThreadTranscripts
 
@@ -40,7 +42,9 @@ RETRY = 2.0
     metavar="DIR",
     help="Where the journal is kept.  [default: $STENOGRAPH_STORAGE or the archive]",
 )
-@click.option("--from", "format_name", metavar="FORMAT", help="Take this format as given; steno formats lists them.")
+@click.option(
+    "--from", "format_name", type=FORMAT, metavar="FORMAT", help="Take this format as given; steno formats lists them."
+)
 @click.option(
     "--idle",
     type=click.FloatRange(min=0),
@@ -180,14 +184,21 @@ class _Collecting:
         finally:
             collection.close()
             self._write_texts(collection.recorder.path)
+            self._index(collection.recorder.path)
 
     def _write_texts(self, journal: Path) -> None:
         if self._texts is not None:
             try:
                 if not self._texts.write(read_events(journal)) and self._calls is None:
-                    click.echo(f"steno: {NO_PROMPT}", err=True)
+                    say(NO_PROMPT)
             except StenographError as error:
                 self._tell(f"the text transcripts are not written: {error}")
+
+    def _index(self, journal: Path) -> None:
+        try:
+            index_later([journal])
+        except (OSError, StenographError) as error:
+            self._tell(f"what was recorded is not indexed yet: {error}; run: steno sync")
 
     def _goes_on(self) -> bool:
         """Whether something may still come."""
@@ -201,4 +212,4 @@ class _Collecting:
             self._told = problem
             note(self._root, problem)
             if self._calls is None:
-                click.echo(f"steno: {problem}", err=True)
+                say(problem)

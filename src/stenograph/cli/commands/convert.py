@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from stenograph.cli.completion import FORMAT, RUN
 from stenograph.cli.options import (
     archive_option,
     json_document,
@@ -35,8 +36,10 @@ BATCH = 1 << 16
     epilog="Example: steno convert ~/.claude/projects --no-raw > all.jsonl",
     short_help="Print agents' files as canonical events.",
 )
-@click.argument("targets", metavar="RUN|PATH...", nargs=-1, required=True)
-@click.option("--from", "format_name", metavar="FORMAT", help="Take this format as given; steno formats lists them.")
+@click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
+@click.option(
+    "--from", "format_name", type=FORMAT, metavar="FORMAT", help="Take this format as given; steno formats lists them."
+)
 @click.option("--entries", "as_entries", is_flag=True, help="Print transcript entries instead of events.")
 @click.option("--no-raw", "keep_raw", is_flag=True, flag_value=False, default=True, help="Leave the source lines out.")
 @click.option(

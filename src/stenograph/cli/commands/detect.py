@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.errors import SourceError
+from stenograph.render.visible import on_one_line
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.stored import runs_of
 
@@ -29,7 +30,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
         try:
             found = detect_file(Path(path))
         except SourceError as error:
-            click.echo(f"steno: {error}", err=True)
+            say(str(error))
             code = error.exit_code
             continue
         name = None if found.spec is None else found.spec.name
@@ -43,7 +44,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
             }
         )
         if not as_json:
-            write_text(f"{path}: {name or 'unknown'}\n")
+            write_text(f"{on_one_line(path)}: {name or 'unknown'}\n")
     if as_json:
         print_json(rows)
     ctx.exit(code)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, tell_of_problems, write_text
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import print_rows
@@ -19,8 +20,8 @@ from stenograph.runs.opening import open_run
 
 
 @click.command("diff", epilog="Example: steno diff @2 @", short_help="Compare two runs, or many with one.")
-@click.argument("targets", metavar="RUN|PATH...", nargs=-1, required=True)
-@click.option("--base", metavar="RUN|PATH", help="Compare each of the runs with this one, as a table.")
+@click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
+@click.option("--base", type=RUN, metavar="RUN|PATH", help="Compare each of the runs with this one, as a table.")
 @click.option("--redact", is_flag=True, help="Mask secrets.")
 @prices_option
 @root_option

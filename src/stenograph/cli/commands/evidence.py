@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from stenograph.archive.store.home import Home, home_of
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
 from stenograph.errors import InvalidEvidence, StenographError
 from stenograph.evidence.anchor import Anchor, load_anchor
@@ -205,7 +206,7 @@ def _anchor(verdict: AnchorVerdict) -> list[str]:
 
 
 @command.command("prove", epilog="Example: steno evidence prove 550e84 -o proof")
-@click.argument("target", metavar="RUN")
+@click.argument("target", type=RUN, metavar="RUN")
 @click.option("-o", "--output", metavar="DIR", required=True, help="A folder for the proof.")
 @archive_option
 @json_option

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -22,7 +23,7 @@ from stenograph.runs.opening import open_run
 
 
 @click.command("explain", epilog="Example: steno explain @", short_help="Say what happened in a run, in facts.")
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @prices_option
 @redact_option
 @root_option

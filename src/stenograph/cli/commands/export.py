@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from stenograph.cli.completion import EXPORTER, RUN
 from stenograph.cli.options import (
     archive_option,
     json_document,
@@ -21,6 +23,7 @@ from stenograph.cli.options import (
     write_bytes,
     write_text,
 )
+from stenograph.cli.progress import Progress
 
 if TYPE_CHECKING:
     from stenograph.export.exporting import Export
@@ -47,8 +50,8 @@ def _format_options(command: Any) -> Any:
     epilog="Example: steno export @ --to atif --redact -o run.trajectory.json",
     short_help="Write runs in the formats that others read.",
 )
-@click.argument("targets", metavar="RUN|PATH...", nargs=-1)
-@click.option("--to", "format_name", metavar="FORMAT", help="The format to write; --list names them.")
+@click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1)
+@click.option("--to", "format_name", type=EXPORTER, metavar="FORMAT", help="The format to write; --list names them.")
 @click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
 @click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
 @redact_option_of_convert
@@ -146,7 +149,9 @@ def _export(
         raise click.UsageError(f"several runs in {format_name} are several files: name a folder that exists with -o")
     exports: list[Export] = []
     masked: Counter[str] = Counter()
-    for target in targets:
+    progress = Progress("run", total=len(targets), is_shown=sys.stderr.isatty() and len(targets) > 1)
+    for number, target in enumerate(targets):
+        progress.reach(number)
         with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
             export = export_run(run, format_name, redact=None, **options)
             masked += run.masked
@@ -155,6 +160,7 @@ def _export(
             raise click.UsageError(
                 f"{target} has {len(export.side_files)} files beside the main one: name a file with -o"
             )
+        progress.close()
         say(f"{target}: {export.summary}")
         if is_folder:
             _make_folder(Path(str(output)))

@@ -10,6 +10,7 @@ import click
 
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.store.home import home_of
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
 from stenograph.clock import utc_now
 from stenograph.evidence.after_sync import checkpoint_after
@@ -27,7 +28,7 @@ _UNREACHED = (
     epilog="Example: steno forget 550e84 --why 'a customer asked for it'",
     short_help="Remove runs from the archive, on purpose and for good.",
 )
-@click.argument("runs", metavar="RUN...", nargs=-1)
+@click.argument("runs", type=RUN, metavar="RUN...", nargs=-1)
 @click.option("--containing", metavar="TEXT", help="Runs in whose kept files this text stands.")
 @click.option("--older-than", metavar="TIME", help="Runs whose last event is older: 90d, or a day.")
 @click.option("--why", default="", metavar="TEXT", help="The reason, which stays in the archive.")

@@ -8,8 +8,10 @@ import click
 import msgspec
 
 from stenograph.cli.fitting import print_fitting
-from stenograph.cli.options import archive_option, json_option, write_bytes
+from stenograph.cli.freshness import sync_option
+from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import amount, cost, duration, when
@@ -23,7 +25,7 @@ _PROMPT = 80
 _ROOM_FOR_PROMPT = 20
 _WIDEST_PROJECT = 24
 _HEAD = ("run", "agent", "project", "when", "took", "turns", "tools", "tokens", "cost", "status", "first prompt")
-_DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status", "cost")
+_DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status", "when")
 """What a narrow terminal does without, first things first."""
 
 
@@ -34,6 +36,7 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
 @prices_option
 @archive_option
+@sync_option
 @json_option
 def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """List the runs of the archive, those with the newest events first.
@@ -51,9 +54,9 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
             return
         with archive.reading() as reader:
             names = short_ids(reader.index)
-    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, _ROOM_FOR_PROMPT)
+    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
     if total > len(runs):
-        click.echo(f"steno: {total - len(runs)} more; --limit 0 lists all", err=True)
+        say(f"{total - len(runs)} more; --limit 0 lists all")
 
 
 def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
@@ -63,7 +66,7 @@ def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
     return (
         names[run.run_id],
         run.agent,
-        _cut(run.project or "", _WIDEST_PROJECT),
+        cut(run.project or "", _WIDEST_PROJECT),
         when(run.ended_at),
         "" if run.duration_s is None else duration(run.duration_s),
         run.turns,
@@ -71,9 +74,5 @@ def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:
         amount(run.input_tokens + run.output_tokens),
         cost(run.cost_usd, run.cost_is_partial),
         run.status,
-        _cut(prompt, _PROMPT),
+        cut(prompt, _PROMPT),
     )
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.journal.repair import repair_journal
+from stenograph.render.visible import on_one_line
 from stenograph.runs.opening import open_run
 
 
@@ -14,7 +16,7 @@ from stenograph.runs.opening import open_run
     epilog="Example: steno repair storage/transcripts/550e8400-e29b-41d4-a716-446655440000.jsonl",
     short_help="Set the torn tail of a journal aside.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @root_option
 @json_option
 def command(target: str, root: str | None, as_json: bool) -> None:
@@ -26,10 +28,12 @@ def command(target: str, root: str | None, as_json: bool) -> None:
         repair = repair_journal(run.kind.journal())
     if as_json:
         print_json(repair)
-    elif repair.aside is None:
-        write_text(f"{repair.path}: nothing to repair, the last event is seq {repair.last_seq}\n")
+        return
+    path, aside = on_one_line(str(repair.path)), on_one_line(str(repair.aside))
+    if repair.aside is None:
+        write_text(f"{path}: nothing to repair, the last event is seq {repair.last_seq}\n")
     else:
         write_text(
-            f"{repair.path}: {repair.torn_bytes} bytes of an unfinished line set aside in {repair.aside}; "
+            f"{path}: {repair.torn_bytes} bytes of an unfinished line set aside in {aside}; "
             f"the last event is seq {repair.last_seq}\n"
         )

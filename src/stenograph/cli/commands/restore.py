@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import open_archive
@@ -15,7 +16,7 @@ from stenograph.runs.target import find_run
     epilog="Example: steno restore 550e84 /tmp/session",
     short_help="Give back the agent's own files of a run.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.argument("folder", metavar="DIR")
 @click.option("--version", type=click.IntRange(min=1), metavar="N", help="An older version of files written anew.")
 @root_option

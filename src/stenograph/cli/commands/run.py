@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,15 @@ import click
 
 from stenograph.adapters.commands.output import Output
 from stenograph.adapters.commands.passage import Passage
+from stenograph.cli.terminal import say
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
+from stenograph.errors import StenographError
 
 if TYPE_CHECKING:
     from stenograph.adapters.commands.command_recording import CommandRecording
+
+_SHORT = 8
+"""Characters of a run id that are mostly enough to name it."""
 
 
 @click.command(
@@ -36,18 +42,20 @@ if TYPE_CHECKING:
     metavar="FD",
     help="Write the path of each journal to this open descriptor, a line each.",
 )
+@click.option("-q", "--quiet", is_flag=True, help="Do not say on a terminal as what the command was recorded.")
 @text_options
 @click.pass_context
 def command(
-    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, texts: TextOptions
+    ctx: click.Context, words: tuple[str, ...], root: str | None, path_fd: int | None, quiet: bool, texts: TextOptions
 ) -> None:
     """Run a command with its input, output, errors, signals and exit code untouched, and record it.
 
     An agent is recorded from its own session files, or from what it prints where it keeps none; any other command with
-    its output and exit code. Nothing is printed unless the recording failed, which the command does not notice.
+    its output and exit code. The command does not notice. Where standard error is a terminal, one line at the end
+    names the run; elsewhere nothing is printed unless the recording failed.
     """
     if not words[0]:  # which no file can be called, and nobody can be asked to start
-        click.echo("steno: the command is empty; name a program", err=True)
+        say("the command is empty; name a program")
         ctx.exit(127)
     if path_fd is not None:
         _own(path_fd)
@@ -58,7 +66,7 @@ def command(
         passage = Passage(words, output.add)
     except OSError as error:
         output.forget()
-        click.echo(f"steno: {words[0]}: {error.strerror}", err=True)
+        say(f"{words[0]}: {error.strerror}")
         ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
     problems: list[str] = []
     try:
@@ -70,10 +78,26 @@ def command(
             if recording.has_no_texts:
                 problems.append(NO_PROMPT)
         for problem in filter(None, [passage.problem, *problems]):
-            click.echo(f"steno: {problem}", err=True)
+            say(problem)
+        if recording is not None:
+            _tell_of_run(recording.journals, quiet)
     finally:
         passage.close()
     ctx.exit(code)
+
+
+def _tell_of_run(journals: list[Path], quiet: bool) -> None:
+    """Have what was recorded indexed, and name it to a person."""
+    from stenograph.runs.own_journals import index_later
+
+    try:
+        index_later(journals)
+    except (OSError, StenographError) as error:
+        say(f"what was recorded is not indexed yet: {error}; run: steno sync")
+    if journals and not quiet and sys.stderr.isatty():
+        names = [journal.stem[:_SHORT] for journal in journals]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        say(f"recorded as {names[0]}{more}; steno show {names[0]} prints it")
 
 
 def _own(fd: int) -> None:

@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from stenograph.archive.store.forgotten import read_forgotten
+from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -44,6 +45,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 )
 @redact_option
 @archive_option
+@sync_option
 @json_option
 def command(
     words: tuple[str, ...],

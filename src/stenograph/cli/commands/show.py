@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -41,7 +42,7 @@ BATCH = 1 << 16
     epilog="Example: steno show 550e84 --as html --redact -o review.html",
     short_help="Print the transcript of a run.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
     "--as",
     "form",

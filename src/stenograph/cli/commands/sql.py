@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, redact_option, run_mask, tell_of_masked
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
@@ -24,6 +25,7 @@ from stenograph.runs.archive import open_archive, views
 @prices_option
 @redact_option
 @archive_option
+@sync_option
 @form_options
 def command(
     query: str | None,

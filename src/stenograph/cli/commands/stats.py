@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.fitting import print_fitting
-from stenograph.cli.options import archive_option, json_option, print_json
+from stenograph.cli.freshness import sync_option
+from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
 from stenograph.query.stats import KEYS
 from stenograph.render.figures import amount, bar, cost, duration
@@ -16,6 +17,9 @@ from stenograph.runs.rows import Row
 _BAR = 16
 _TOKENS = ("input", "cached", "output", "reasoning", "calls", "cost")
 _TOOLS = ("tools", "failed", "mean")
+_DISPENSABLE = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "output", "input")
+"""What a narrow terminal does without, first things first: the cost is never among it."""
+_ROOM_FOR_KEY = 20
 
 
 @click.command(
@@ -27,6 +31,7 @@ _TOOLS = ("tools", "failed", "mean")
 @scope_options
 @prices_option
 @archive_option
+@sync_option
 @json_option
 def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """Add up tokens, cost and tool calls of the archive.
@@ -51,11 +56,12 @@ def _print(found: Stats) -> None:
         for row, weight in zip(found, weights, strict=True)
     ]
     rows.append((*_cells(totals, "total", has_tools), ""))
-    dispensable = ("reasoning", "mean", "calls", "failed") if has_tools else ("reasoning", "calls")
-    print_fitting((found.by, *_TOKENS, *(_TOOLS if has_tools else ()), ""), rows, dispensable, _BAR)
+    head = (found.by, *_TOKENS, *(_TOOLS if has_tools else ()), "")
+    dispensable = [name for name in _DISPENSABLE if name in head]
+    print_fitting(head, rows, dispensable, found.by, _ROOM_FOR_KEY)
     unpriced = ", ".join(on_one_line(model or "(no name)") for model in totals["unpriced_models"])
     missing = f"; no price for {unpriced}" if unpriced else ""
-    click.echo(f"steno: {totals['runs']} runs, list prices of {totals['prices_date']}{missing}", err=True)
+    say(f"{totals['runs']} runs, list prices of {totals['prices_date']}{missing}")
 
 
 def _weight(row: Row, totals: Row) -> float:

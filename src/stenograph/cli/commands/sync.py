@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from stenograph import config
 from stenograph.archive.keep.summary import Summary
+from stenograph.archive.store.home import home_of
+from stenograph.cli.completion import AGENT
 from stenograph.cli.options import archive_option, json_option, print_json, retention_option, say, write_text
-from stenograph.render.visible import on_one_line, visible
+from stenograph.cli.progress import Progress
+from stenograph.render.visible import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
 
-_LINE = 79
 _GARBAGE = 100_000
 
 
@@ -26,7 +28,7 @@ _GARBAGE = 100_000
     short_help="Keep and index what agents left on this machine.",
 )
 @click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
-@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
 @retention_option
@@ -51,15 +53,20 @@ def command(
     gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
     archive = open_archive(archive_dir)
     before = event_counts(archive) if config.value("redact.warn") else None
-    summary = archive.sync(
-        _progress if shows else None,
-        home=home,
-        agents=agents,
-        paths=paths,
-        rebuild=rebuild,
-        retention=retention,
-        indexing=_rebuilding() if shows else None,
-    )
+    packs = sum(pack.stat().st_size for pack in home_of(archive.path).kept.glob("*.pack")) if rebuild else 0
+    with (
+        Progress("session", is_shown=shows) as sessions,
+        Progress("indexing what is kept", in_bytes=True, total=packs, is_shown=shows) as indexing,
+    ):
+        summary = archive.sync(
+            sessions.reach,
+            home=home,
+            agents=agents,
+            paths=paths,
+            rebuild=rebuild,
+            retention=retention,
+            indexing=indexing.add,
+        )
     if as_json:
         print_json(
             {"archive": str(archive.path), **{name: getattr(summary, name) for name in summary.__struct_fields__}}
@@ -67,7 +74,7 @@ def command(
     else:
         write_text(summary_text(summary, archive.path))
     for problem in summary.problems:
-        click.echo(f"steno: {on_one_line(problem)}", err=True)
+        say(problem)
     if before is not None:
         _warn(archive, before)
     if summary.problems:
@@ -108,19 +115,3 @@ def summary_text(summary: Summary, archive: Path) -> str:
     if summary.damaged:
         lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
     return "\n".join(lines) + "\n"
-
-
-def _progress(done: int, of: int) -> None:
-    text = f"session {done} of {of}" if done < of else ""
-    click.echo(f"\r{text:<{_LINE}}\r" if not text else f"\r{text:<{_LINE}}", nl=False, err=True)
-
-
-def _rebuilding() -> Callable[[int], None]:
-    total = 0
-
-    def tell(more: int) -> None:
-        nonlocal total
-        total += more
-        click.echo(f"\r{f'indexing what is kept: {total >> 20} MB':<{_LINE}}", nl=False, err=True)
-
-    return tell

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -30,7 +31,7 @@ from stenograph.runs.target import find_growing, find_run
     epilog="Example: steno tail -f 550e84 --from 100 --json",
     short_help="Print the events of a run, and go on as they come.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
     "-f",
     "--follow",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
@@ -24,7 +25,7 @@ from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
     epilog="Example: steno text 550e84 --root .leslie --mode review",
     short_help="Write a run as plain-text files, one per unit.",
 )
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option("--root", default=DEFAULT_ROOT, show_default=True, metavar="DIR", help="Where the threads are kept.")
 @click.option("--thread", metavar="ID", help="The thread.  [default: the run id]")
 @click.option("--chat", metavar="ID", help="The chat.  [default: the agent's session id]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, say, write_text
 from stenograph.journal.tree import missing_runs
 from stenograph.render.tree import tree_lines
@@ -11,7 +12,7 @@ from stenograph.runs.opening import open_run
 
 
 @click.command("tree", epilog="Example: steno tree 550e84", short_help="Print the steps and sub-workflows of a run.")
-@click.argument("target", metavar="RUN|PATH")
+@click.argument("target", type=RUN, metavar="RUN|PATH")
 @root_option
 @archive_option
 @json_option

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.checking import check_all
+from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
 from stenograph.render.visible import visible
 from stenograph.runs.kind import Verified
@@ -16,7 +17,7 @@ from stenograph.runs.opening import open_run
     epilog="Example: steno verify storage/transcripts/*.jsonl",
     short_help="Check journals for gaps, torn tails, open ends and permissions.",
 )
-@click.argument("targets", metavar="RUN|PATH...", nargs=-1, required=True)
+@click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
 @root_option
 @archive_option
 @json_option

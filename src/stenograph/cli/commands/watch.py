@@ -12,9 +12,9 @@ from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
 from stenograph.archive.store.home import home_of
 from stenograph.cli.commands.sync import summary_text
+from stenograph.cli.completion import AGENT
 from stenograph.cli.options import archive_option, json_option, retention_option, say, write_bytes, write_text
 from stenograph.evidence.after_sync import checkpoint_after
-from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
@@ -27,7 +27,7 @@ from stenograph.runs.syncing import wanted_roots
     short_help="Keep the archive up to date until interrupted.",
 )
 @click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
-@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent; may be repeated.")
+@click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option(
     "--notify",
@@ -71,6 +71,8 @@ def command(
     def tell(summary: Summary) -> None:
         if expiry is not None:
             expiry.after(summary)
+        if not (home or agents or paths):
+            archive.note_sync()
         checkpoint_after(archive, summary)
         if as_json:
             import msgspec
@@ -79,10 +81,10 @@ def command(
         elif summary.events or summary.failed or summary.new or summary.rebuilt or summary.expired:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
-            click.echo(f"steno: {on_one_line(problem)}", err=True)
+            say(problem)
         if on_need is not None:
             tell_of_need(on_need)
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
-    click.echo(f"steno: watching for {visible(str(archive.path))}; Ctrl-C ends it", err=True)
+    say(f"watching for {archive.path}; Ctrl-C ends it")
     watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)

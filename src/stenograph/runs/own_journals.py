@@ -1,0 +1,72 @@
+"""Our own journals, indexed as soon as what they record has ended.
+
+Theory of operation. A recording must not wait for the archive, so it starts a process that outlives it: in a session of
+its own, with none of its pipes. That process takes the archive's lock like every other writer, looks only at the
+journals that it was given, and notes what goes wrong in the log of problems, because it has no terminal. An index of
+another version is left to the next `steno sync`, which makes it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from stenograph import config
+
+_PATIENCE = 120.0
+_STANDARD = (0, 1, 2)
+
+
+def index_later(journals: Sequence[Path]) -> None:
+    """Start a process that indexes these journals; those that no sync would find are left out."""
+    if config.value("archive.index") is False:
+        return
+    found = [str(journal.resolve()) for journal in journals if journal.is_file() and _is_synced(journal)]
+    if not found:
+        return
+    command = [sys.executable, "-P", "-m", "stenograph.runs.own_journals", *found]
+    nowhere = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in _STANDARD]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
+
+
+def _is_synced(journal: Path) -> bool:
+    """Whether a journal is in the archive or in the storage that is set: only there a sync looks for journals."""
+    from stenograph.journal.place import archive_home
+
+    storage = config.value("archive.storage")
+    places = [archive_home(), *([Path(storage)] if storage else [])]
+    return journal.parent.resolve() in [(place / "transcripts").resolve() for place in places]
+
+
+def index_journals(journals: Sequence[str]) -> None:
+    """Index these journals in the archive of this machine. Raises `StoreError`."""
+    from stenograph.archive.index.schema import schema_of
+    from stenograph.archive.index.tables import SCHEMA
+    from stenograph.archive.keep.sync import sync
+    from stenograph.archive.store.home import home_of
+    from stenograph.archive.writer import Store
+    from stenograph.runs.syncing import wanted_roots
+
+    home = home_of()
+    if home.index.exists() and schema_of(home.index) != SCHEMA:
+        return
+    roots = wanted_roots(home, None, ["stenograph"], ())
+    with Store(home, patience=_PATIENCE) as store:
+        sync(store, roots, only=journals)
+
+
+def main() -> None:
+    """Index the journals that the command line names."""
+    from stenograph.journal.problems import note
+
+    try:
+        os.chdir("/")
+        index_journals(sys.argv[1:])
+    except Exception as error:  # noqa: BLE001  # the log of problems is all that this process can tell it to
+        note(None, f"what was recorded is not indexed yet: {type(error).__name__}: {error}; run: steno sync")
+
+
+if __name__ == "__main__":
+    main()
