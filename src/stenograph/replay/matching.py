@@ -13,9 +13,11 @@ known by its words, and by standing where the recording has the summary.
 
 from __future__ import annotations
 
+import itertools
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -97,9 +99,10 @@ class _Walk:
 
     def follow(self, number: int) -> None:
         """Go behind an answer of the lane."""
-        place = next(n for n, step in enumerate(self.lane.steps) if isinstance(step, Answer) and step.number == number)
-        self.ids += 1
-        self._go_behind(place)
+        for place, step in enumerate(self.lane.steps):
+            if isinstance(step, Answer) and step.number == number:
+                self.ids += 1
+                self._go_behind(place)
 
     def _called(self, ids: tuple[str, ...]) -> bool:
         """Whether the lane has one of these calls; the place is then behind the answer that made it."""
@@ -122,29 +125,35 @@ class _Walk:
         self.is_asked = False
 
     def _asked(self, texts: list[str]) -> None:
-        self.is_last_known = True
-        found = [
-            place for text in texts if (place := _first_from(self.lane.prompts.get(text, []), self.place)) is not None
-        ]
-        if found:
-            self.equal += 1
-            self.place, self.is_asked = min(found) + 1, True
-            return
-        # An agent wraps the summary that it was given, and may keep older prompts before it.
-        places = [*self._prompts_before_answer(), *(each for each in self.lane.summaries if each >= self.place)]
-        for place in places:
-            wanted = folded(self._text(place))
-            if wanted and wanted in texts[-1]:
-                self.contained += 1
-                self.place, self.is_asked = place + 1, True
-                return
-        self.is_last_known = False
+        near, far = self._askable()
+        wanted = [(place, folded(self._text(place))) for place in (*near, *far)]
+        equal = next((place for place, text in wanted if text in texts), None)
+        found = _longest_within(wanted[: len(near)], texts[-1]) if equal is None else equal
+        self.is_last_known = found is not None
+        if found is not None:
+            self.equal += equal is not None
+            self.contained += equal is None
+            self.place, self.is_asked = found + 1, True
 
-    def _prompts_before_answer(self) -> Iterator[int]:
-        for place in range(self.place, len(self.lane.steps)):
-            if not isinstance(self.lane.steps[place], Prompt):
-                return
-            yield place
+    def _askable(self) -> tuple[list[int], list[int]]:
+        """The prompts that may come next: those that may be wrapped in other words, and those that must be equal.
+
+        The first stand before the next answer. A history that begins later than the recording may begin with any of
+        them, and after a summary the agent may keep older prompts before it. The others come next, behind answers that
+        the live agent did not get to.
+        """
+        if not self.is_anchored:
+            return sorted(place for places in self.lane.prompts.values() for place in places), []
+        start = self.place
+        near = self._prompts_from(start)
+        summaries = [place for place in self.lane.summaries if place >= start and place not in near]
+        while start < len(self.lane.steps) and not isinstance(self.lane.steps[start], Prompt):
+            start += 1
+        return near + summaries, self._prompts_from(start)
+
+    def _prompts_from(self, start: int) -> list[int]:
+        steps = self.lane.steps
+        return list(itertools.takewhile(lambda place: isinstance(steps[place], Prompt), range(start, len(steps))))
 
     def _text(self, place: int) -> str:
         step = self.lane.steps[place]
@@ -165,6 +174,18 @@ class _Walk:
                 return step if missing is None or self.is_asked else missing
             missing = missing or step
         return missing
+
+
+def _longest_within(prompts: list[tuple[int, str]], text: str) -> int | None:
+    """The place of the longest prompt that stands in a text, as whole words."""
+    within = [
+        (len(prompt), -place) for place, prompt in prompts if prompt and prompt in text and _is_words(prompt, text)
+    ]
+    return -max(within)[1] if within else None
+
+
+def _is_words(prompt: str, text: str) -> bool:
+    return bool(prompt) and re.search(rf"(?<!\w){re.escape(prompt)}(?!\w)", text) is not None
 
 
 def _first_from(places: list[int], start: int) -> int | None:

@@ -112,6 +112,18 @@ def test_another_second_prompt_is_a_miss() -> None:
     assert '"Keep them."' in miss.why
 
 
+def test_a_prompt_that_comes_too_early_is_a_miss() -> None:
+    """The recorded conversation had another one before it, which cannot be skipped."""
+    recording = _recorded("Count.", answer("42"), "Now delete them.", answer("Done."), "Stop.", answer("Bye."))
+    assert '"Now delete them."' in _missed(recording, _user("Count."), _said("42"), _user("Stop.")).why
+
+
+def test_a_history_that_begins_later_is_placed() -> None:
+    """An agent may send only the end of a long conversation."""
+    recording = _recorded("Count.", answer("42"), "Now delete them.", answer("Done."), "Stop.", answer("Bye."))
+    assert _found(recording, _user("Now delete them."), _said("Done."), _user("Stop.")) == ("main", 3)
+
+
 def test_the_end_of_the_recording_is_a_miss() -> None:
     """A live agent that goes on where the recorded one stopped is told so."""
     recording = _recorded("Count.", answer("42"))
@@ -190,6 +202,10 @@ def test_a_request_may_say_which_answer_it_follows() -> None:
     found = find_answer(recording, responses_api.read(body))
     assert isinstance(found, Match)
     assert found.answer.number == 2
+    body = {"previous_response_id": "resp_steno_7_9", "input": "other"}
+    assert isinstance(find_answer(recording, responses_api.read(body)), Miss)
+    body = {"previous_response_id": "resp_steno_0_9", "input": "other"}
+    assert isinstance(find_answer(recording, responses_api.read(body)), Miss)
 
 
 TEXTS = st.sampled_from(["go", "continue", "please continue", "stop"])
