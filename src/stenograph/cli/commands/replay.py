@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -19,6 +21,7 @@ from stenograph.replay.workspace import describe, paths_outside
 from stenograph.whole_file import write_whole
 
 _SHOWN = 200
+_PAUSE = 0.5
 _NO_SANDBOX = "this is not a sandbox: what a command does beyond its text is not seen; a container is safer"
 
 
@@ -127,12 +130,11 @@ def _run(url: str, words: tuple[str, ...]) -> int:
 
 def _wait(url: str) -> int:
     say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); interrupt to end")
-    ended = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, ended)
-    try:
-        signal.sigwait(ended)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ended)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:  # a signal that comes just before a wait without an end would be noticed only by the next one
+            time.sleep(_PAUSE)
+    signal.signal(signal.SIGTERM, before)
     return 0
 
 
