@@ -40,5 +40,4 @@ SPEC = FormatSpec(
     tokens=("call", "total"),
     sample=b'{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"t","cwd":"/"}}\n',
     volatile=VOLATILE,
-    tokens=("call",),
 )
