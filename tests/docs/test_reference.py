@@ -284,6 +284,7 @@ LIVE = {
     "stenograph.adapters.codex_app_server": None,
     "stenograph.adapters.openai": None,
     "stenograph.adapters.litellm": None,
+    "stenograph.adapters.opentelemetry": None,
     "stenograph.adapters.capture": ["Capture"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],

@@ -30,6 +30,7 @@ PROMISED = {
     "adapters/codex_app_server": "an SDK's own adapter",
     "adapters/litellm": "an SDK's own adapter",
     "adapters/openai": "an SDK's own adapter",
+    "cli/commands/replay.py": "the variables by which clients of two model APIs find another server",
     "transcript/project.py": "metadata.claude_session_id, detail.sdk_entry and detail.notification",
     "fold/prices.py": "names of models and of the vendors in them",
 }

@@ -155,6 +155,7 @@ class _Writer:
             usage=True,
             every_system_prompt=True,
             thinking=self._thinking,
+            joins_texts=True,
         )
         steps: list[dict[str, Any]] = []
         for item in conversation(thread.items, self._report, rules):
@@ -192,8 +193,7 @@ class _Writer:
         if turn.system_prompt is not None:
             yield {"source": "system", "message": turn.system_prompt, **at}
         if turn.role == "user":
-            if turn.blocks or turn.system_prompt is None:
-                yield {"source": "user", "message": self._content(turn.blocks), **at}
+            yield {"source": "user", "message": self._content(turn.blocks), **at}
             return
         step: dict[str, Any] = {"source": "agent", "message": self._content(turn.blocks), **at}
         step["llm_call_count"] = max(1, len(turn.usages)) if turn.records else 0

@@ -30,6 +30,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
         thinking=thinking,
         attachments=_no_media,
         error_flags=False,
+        joins_texts=True,
     )
     for thread in run.threads:
         if thread is not run.main:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -97,6 +97,27 @@ class Database(Struct, frozen=True, kw_only=True):
     """Whether it holds a session with this id."""
 
 
+class Contents(Protocol):
+    """A file that holds JSON values: one without a name, or the members of a ZIP."""
+
+    names: tuple[str, ...]
+
+    def read(self, name: str) -> Any:
+        """The value of that name. Raises `ValueError` for what is not JSON."""
+
+    def state(self, name: str) -> State | None:
+        """Another one as soon as the value changed; None where nothing says so without reading it."""
+
+
+class ManySessions(Struct, frozen=True, kw_only=True):
+    """How to read a file of many sessions that is not a database."""
+
+    is_one: Callable[[bytes], bool]
+    """Whether a file holds many sessions, by its first line; else it is one session, line by line."""
+    sessions: Callable[[bytes], list[StoredSession]]
+    """Every session in the bytes of such a file, those of one run together."""
+
+
 class Layout(Struct, frozen=True, kw_only=True):
     """How one agent lays out its files."""
 
@@ -122,6 +143,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     """The path of an output that the agent parked in a file of its own, by the path of the main file, the session's id
     and the name in the transcript; None for a name that is not one: a transcript may not make us read any file."""
     database: Database | None = None
+    runs: Callable[[Contents], list[StoredSession]] | None = None
+    """The runs in a file that holds many: a document with a list of them, or a ZIP."""
+    many: ManySessions | None = None
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
 

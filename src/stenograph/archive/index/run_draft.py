@@ -140,6 +140,7 @@ class RunDraft:
             self.agent_version = self.agent_version or about.agent_version
         self.branch = (about.branch or self.branch) if takes_over else (self.branch or about.branch)
         self.model = self.model or about.model
+        self.agent = about.agent or self.agent
         if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 

@@ -12,6 +12,7 @@ SPEC = FormatSpec(
     versions="anthropic 2.8",
     agent=ANTHROPIC,
     kind="stream",
+    documents=True,
     detect=detection_of("messages"),
     identify=identity_of,
     open=AnthropicMessagesFormat,

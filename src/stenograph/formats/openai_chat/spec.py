@@ -12,6 +12,7 @@ SPEC = FormatSpec(
     versions="openai 2.54 and 3.49, LiteLLM 1.106",
     agent=OPENAI,
     kind="stream",
+    documents=True,
     detect=detection_of("chat"),
     identify=identity_of,
     open=OpenAIChatFormat,

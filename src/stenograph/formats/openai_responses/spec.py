@@ -12,6 +12,7 @@ SPEC = FormatSpec(
     versions="openai 2.54 and 3.49",
     agent=OPENAI,
     kind="stream",
+    documents=True,
     detect=detection_of("responses"),
     identify=identity_of,
     open=OpenAIResponsesFormat,
