@@ -90,10 +90,8 @@ class OpenedFile:
         events = self.cursor.settle()
         if self.file.about.is_document:
             return [event for event in events if not self._given.take(digest_of(line_of(event)))]
-        is_stream = (
-            self.spec.kind == "stream"
-        )  # a stream is over when nothing comes any more; an agent's own file grows
-        if is_stream and not self.cursor.partial:
+        # A stream is over when nothing comes any more; an agent's own file may grow.
+        if self.spec.kind == "stream" and not self.cursor.partial:
             events += self.cursor.flush()
         return events
 
