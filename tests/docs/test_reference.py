@@ -273,6 +273,7 @@ LIVE = {
     "stenograph.adapters.openai": None,
     "stenograph.adapters.litellm": None,
     "stenograph.adapters.capture": ["Capture"],
+    "stenograph.adapters.outputs": ["Outputs"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],
     "stenograph.threads": ["ThreadTranscripts"],
