@@ -36,12 +36,15 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a file that names no run begins with: see `Detection.beginning`. Empty where it names its run."""
     branch: str | None = None
     model: str | None = None
+    agent: str | None = None
+    """Which agent wrote it, where the format alone does not say."""
 
     def context(
         self,
         *,
         keep_raw: bool = True,
         separate: Container[str] = frozenset(),
+        is_growing: bool = False,
         side_file: Callable[[str], str | None] | None = None,
     ) -> Context:
         """What its parser is told."""
@@ -56,5 +59,6 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
             at=self.at,
             keep_raw=keep_raw,
             separate=separate,
+            is_growing=is_growing,
             side_file=side_file,
         )

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
-from stenograph.formats.base import FormatSpec, Report
+from stenograph.fold.losses import LossReport
+from stenograph.formats.base import Format, FormatSpec, Report
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor
@@ -40,6 +41,8 @@ class FileReport(Struct, kw_only=True):
     run_id: str | None = None
     source: str | None = None
     report: Report
+    losses: dict[str, Any] | None = None
+    """What of an exchange file became events, and what did not, in the shape of an export's loss report."""
 
 
 class Conversion:
@@ -170,7 +173,7 @@ class _Reading:
             for _, group in groupby(chosen(sessions, self._wanted, found), key=lambda each: each.identity.native_id):
                 series = []
                 for each in group:
-                    inside = replace(found, identity=each.identity)
+                    inside = replace(found, identity=each.identity, is_document=False)
                     source, call_id = each.parent()
                     parent = Member(path=path, parent_source=source, parent_call_id=call_id)
                     series.append(self.opened(inside, _joined(each.lines()), member=parent))
@@ -183,16 +186,15 @@ class _Reading:
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
         cursor = FileCursor(lambda: parser, is_document=found.is_document)
-        self.files.append(
-            FileReport(
-                path=found.path,
-                format=found.spec.name,
-                run_id=found.run_id,
-                source=found.identity.source,
-                report=parser.report,
-            )
+        file = FileReport(
+            path=found.path,
+            format=found.spec.name,
+            run_id=found.run_id,
+            source=found.identity.source,
+            report=parser.report,
         )
-        return _events(cursor, chunks)
+        self.files.append(file)
+        return _with_losses(_events(cursor, chunks), parser, file)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
@@ -242,6 +244,13 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
     left = iter(lines)
     while some := b"".join(islice(left, _LINES_AT_ONCE)):
         yield some
+
+
+def _with_losses(events: Iterator[Event], parser: Format, file: FileReport) -> Iterator[Event]:
+    """The events; at their end the account of a format that keeps one goes into the report."""
+    yield from events
+    losses: LossReport | None = getattr(parser, "losses", None)
+    file.losses = None if losses is None else losses.to_dict()
 
 
 def _events(cursor: FileCursor, chunks: Iterable[bytes]) -> Iterator[Event]:

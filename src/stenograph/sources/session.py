@@ -40,6 +40,7 @@ def source_file(found: Detection, main: Path | None = None, member: Member | Non
         beginning=found.beginning if found.is_nameless else "",
         branch=identity.branch,
         model=identity.model,
+        agent=identity.agent,
     )
 
 

@@ -339,7 +339,7 @@ def about_of(file: SourceFile, root: Root, main: KeptFile | None) -> About:
     return About(**told, root=path_text(root.path), main=None if main is None else main.id)
 
 
-_FACTS = ("cwd", "agent_version", "branch", "model")
+_FACTS = ("cwd", "agent_version", "branch", "model", "agent")
 
 
 def writable(fact: str | None) -> str | None:
@@ -368,4 +368,5 @@ def grown_about(file: KeptFile, found: Detection) -> About:
         agent_version=about.agent_version or writable(identity.agent_version),
         branch=about.branch or writable(identity.branch),
         model=about.model or writable(identity.model),
+        agent=about.agent or writable(identity.agent),
     )
