@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stenograph.bundle.member import Member
+from stenograph.bundle.member import ZipMember
 from stenograph.bundle.spool import Spool
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
@@ -72,7 +72,7 @@ class Records:
         self._spool = spool
         self._mask = mask
         self._logs = spool.open(LOGS)
-        self._transcript: Member | None = None
+        self._transcript: ZipMember | None = None
         self._clock = EPOCH
         self._clock_text = _utc(EPOCH)
 

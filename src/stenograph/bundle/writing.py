@@ -20,7 +20,7 @@ from stenograph.bundle.account import Account
 from stenograph.bundle.environment import environment_files
 from stenograph.bundle.manifest import NAME, BundleFile, Counts, Manifest, write_manifest
 from stenograph.bundle.mask import BundleMask
-from stenograph.bundle.member import Member
+from stenograph.bundle.member import ZipMember
 from stenograph.bundle.page import PagePaper
 from stenograph.bundle.readme import readme
 from stenograph.bundle.records import Records
@@ -89,7 +89,7 @@ class Writing:
         self._account = Account()
         self._problems = list(extras.problems)
         self._missing: list[str] = []
-        self._children: dict[str, Member] = {}
+        self._children: dict[str, ZipMember] = {}
         """The runs beside the run, with their files."""
 
     def write(self) -> Manifest:
@@ -138,7 +138,7 @@ class Writing:
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
 
-    def _write_lines(self, main: Member, batch: list[tuple[Event, bytes]]) -> list[Event]:
+    def _write_lines(self, main: ZipMember, batch: list[tuple[Event, bytes]]) -> list[Event]:
         """The events as they are; gives those of the run itself."""
         is_journal = self._source.is_journal
         own: list[Event] = []

@@ -1,6 +1,6 @@
 """The command `steno`: parse, call, print. Each command is a module of its own, loaded when it is used.
 
-An agent waits for `steno hook claude` at every step, so that one call goes by a short way that loads next to nothing.
+An agent waits for `steno hook AGENT` at every step, so that one call goes by a short way that loads next to nothing.
 """
 
 from __future__ import annotations
@@ -74,12 +74,15 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
+_HOOK_CALL = 3  # words
+
+
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    if sys.argv[1:] == ["hook", "claude"]:
+    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer())
+        sys.exit(answer(sys.argv[2]))
     from stenograph.cli.program import run
 
     run()

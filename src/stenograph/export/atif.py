@@ -22,7 +22,14 @@ from stenograph.export.wording import (
     text_of,
     thinking_of,
 )
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
+from stenograph.fold.conversation import (
+    AttachmentPlace,
+    ChatRules,
+    account_for_run,
+    conversation,
+    drop_part,
+    is_compaction,
+)
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model import mend
@@ -237,7 +244,7 @@ class _Writer:
         return {"type": kind, "source": {"media_type": block.media_type, "path": name}}
 
 
-def _attachment_reason(block: AttachmentBlock, _place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     if block.media_type not in IMAGES and block.media_type not in AUDIO:
         return "type not allowed"
     return _data_reason(block)

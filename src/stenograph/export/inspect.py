@@ -17,7 +17,14 @@ from stenograph.export.wording import (
     result_text,
     text_of,
 )
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
+from stenograph.fold.conversation import (
+    AttachmentPlace,
+    ChatRules,
+    account_for_run,
+    conversation,
+    drop_part,
+    is_compaction,
+)
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model import mend
@@ -224,7 +231,7 @@ class _Log:
         return {"event": "info", "source": "stenograph", "data": data, **self._place(notice.at)}
 
 
-def _attachment_reason(block: AttachmentBlock, _place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     if block.media_type not in IMAGES and block.media_type != "application/pdf":
         return "type not allowed"
     return None if block.data else "without data"

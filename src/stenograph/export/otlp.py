@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from stenograph.export.exporter import Exporter
-from stenograph.export.otlp_message import Message, answer_of, finish_reason, flat, prompt_of, response_of
+from stenograph.export.otlp_message import OtlpMessage, answer_of, finish_reason, flat, prompt_of, response_of
 from stenograph.export.usage_names import GENAI, OPENINFERENCE, named
 from stenograph.export.wording import function_tools, json_line, json_text, notice_text, result_text, text_of
 from stenograph.fold.conversation import ChatRules, account_for_run, conversation
@@ -94,7 +94,7 @@ class _Trace:
         own = self._span_id("agent", thread.source)
         below: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
-        history: list[Message] = []
+        history: list[OtlpMessage] = []
         told = 0
         clock = self._start
         stamps: list[int] = []
@@ -161,7 +161,7 @@ class _Trace:
         name = "gen_ai.conversation.id" if self._is_genai else "session.id"
         return {name: self._run.session_id} if self._run.session_id else {}
 
-    def _agent_facts(self, thread: Thread, history: list[Message]) -> dict[str, Any]:
+    def _agent_facts(self, thread: Thread, history: list[OtlpMessage]) -> dict[str, Any]:
         facts: dict[str, Any] = self._session() | {"stenograph.run_id": self._run.run_id, "stenograph.time": "derived"}
         if self._run.parent_run_id:
             facts["stenograph.parent_run_id"] = self._run.parent_run_id
@@ -191,7 +191,7 @@ class _Trace:
         parent: str,
         start: int,
         end: int,
-        given: list[Message],
+        given: list[OtlpMessage],
         prompt: str | None,
     ) -> dict[str, Any]:
         model = turn.model or "unknown"

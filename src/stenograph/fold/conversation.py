@@ -30,14 +30,14 @@ from stenograph.model.payload import SystemPayload
 OpenCalls = Literal["keep", "answer", "cut", "drop"]
 NO_RESULT = "No result was recorded."
 """The answer of a call that was left open, where a format demands one."""
-Place = Literal["user", "assistant", "result"]
+AttachmentPlace = Literal["user", "assistant", "result"]
 
 
 def _holds(_block: Block) -> str | None:
     return None
 
 
-def _holds_anywhere(_block: AttachmentBlock, _place: Place) -> str | None:
+def _holds_anywhere(_block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     return None
 
 
@@ -49,7 +49,7 @@ class ChatRules(Struct, frozen=True, kw_only=True):
     ends with open calls ends before that message."""
     thinking: Callable[[ThinkingBlock], str | None] = _holds
     """Why a block of thinking cannot be held; None when it can."""
-    attachments: Callable[[AttachmentBlock, Place], str | None] = _holds_anywhere
+    attachments: Callable[[AttachmentBlock, AttachmentPlace], str | None] = _holds_anywhere
     """Why an attachment cannot be held in that place; None when it can."""
     notices: frozenset[str] = frozenset()
     """The kinds of notices that are held."""

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from stenograph.fold.agent_tables import Agent, Tool, Turns
 from stenograph.formats.layout import Layout
+from stenograph.formats.settings import Hooks, McpSettings
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -157,7 +158,7 @@ class Binary(Struct, frozen=True, kw_only=True):
 class FormatSpec(Struct, frozen=True, kw_only=True):
     """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
 
-    docs/design/007-format-spec.md says how one is written.
+    docs/design/007-format-spec.md and docs/how-to/add-a-format.md say how one is written.
     """
 
     name: str
@@ -191,8 +192,20 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Which of its records begin, end or interrupt a turn."""
     tools: Mapping[str, Tool] = {}
     """What its agent's tools do, by name."""
+    fork: tuple[str, str] | None = None
+    """The subtype of a system event, and the field of its data, that names the run whose history this one continues."""
+    labels: Mapping[str, str] = {}
+    """Words for people, by subtypes of system events whose own words would mislead."""
+    notices: frozenset[str] = frozenset()
+    """Subtypes of system events that a reader must not miss."""
+    hooks: Hooks | None = None
+    """How the agent can be made to call `steno hook`; None where it cannot."""
+    mcp: McpSettings | None = None
+    """Where `steno mcp` can be registered with the agent; None where it cannot."""
     tokens: tuple[Scope, ...] = ()
     """What its reports of tokens are about; none where it reports no tokens."""
+    sample: bytes = b""
+    """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

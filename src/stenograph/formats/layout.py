@@ -135,6 +135,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Patterns of the files of a session's subagents, below the folder of its main file."""
     nearby: tuple[str, ...] = ()
     """Patterns of subagents' files in the same folder whose session only their content names."""
+    always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None
+    """The tools that spawn a subagent, and the version from which on each such subagent has a file of its own."""
     sidecar: Sidecar | None = None
     links: Links | None = None
     side_file: Callable[[str, str, str], str | None] | None = None

@@ -28,7 +28,7 @@ def test_no_other_format_is_as_sure_of_a_golden_case(case: Path) -> None:
 
 @pytest.mark.parametrize("case", DOCUMENTS, ids=name_of)
 def test_a_document_is_known_however_it_is_broken_into_lines(case: Path, tmp_path: Path) -> None:
-    """On one line without its end, and over many; lines of records as the list that they are in their program's file."""
+    """On one line without its end, and over many; lines of records as the list that their program writes."""
     for path in files_of(case):
         values = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
         value = values[0] if len(values) == 1 else values

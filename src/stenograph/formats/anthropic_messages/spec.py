@@ -18,4 +18,5 @@ SPEC = FormatSpec(
     open=AnthropicMessagesFormat,
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"type":"message","id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}\n',
 )

@@ -19,4 +19,5 @@ SPEC = FormatSpec(
     adapters={"litellm": "LiteLLM", "openai": "OpenAI API"},
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"id":"chatcmpl-1","object":"chat.completion","model":"m","choices":[]}\n',
 )

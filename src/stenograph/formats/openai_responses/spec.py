@@ -18,4 +18,5 @@ SPEC = FormatSpec(
     open=OpenAIResponsesFormat,
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"id":"resp_1","object":"response","model":"m","output":[]}\n',
 )
