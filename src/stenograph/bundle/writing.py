@@ -35,6 +35,7 @@ from stenograph.liveness import Liveness
 from stenograph.logs.formatter import as_json
 from stenograph.model import Event
 from stenograph.model.ids import check_run_id
+from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
 EVENTS = "events.jsonl"
@@ -127,13 +128,12 @@ class Writing:
         main = self._spool.open(EVENTS)
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
-            told = []
+            told: list[TranscriptEntry] = []
             for event in self._write_lines(main, batch):
-                projector = projectors[event.run_id]
-                told += [(entry, projector.moment) for entry in projector.records(event)]
-            for entry, moment in told:
-                self._account.add_entry(entry, moment)
-                self._records.add(entry, moment)
+                told += projectors[event.run_id].feed(event)
+            for entry in told:
+                self._account.add_entry(entry)
+                self._records.add(entry)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))

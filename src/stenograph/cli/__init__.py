@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "Say what happened in a run, in facts.",
     "diff": "Compare two runs, or many with one.",
     "stats": "Add up tokens, cost and tools.",
+    "replay": "Run an agent again with the recorded answers of its model.",
     "restore": "Give back the agent's own files of a run.",
     "receive": "Record agents that send OpenTelemetry (OTLP).",
     "serve": "Show the runs in a browser, live.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -46,9 +48,35 @@ NO_TIME = "1970-01-01T00:00:00+00:00"
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
     """One log with one sample: the main agent's messages, and the events of all, subagents as spans."""
+    yield json_bytes(inspect_log(events, report, subagents)) + b"\n"
+
+
+def write_eval(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
+    """The same log as a zip file: the sample apart from the header, so that a viewer opens a list of logs quickly."""
+    log = inspect_log(events, report, subagents)
+    (sample,) = log.pop("samples")
+    name = f"{sample['id']}_epoch_{sample['epoch']}"
+    summary = {each: sample[each] for each in ("id", "epoch", "input", "target", "uuid")}
+    summary |= {each: sample[each] for each in ("started_at", "completed_at", "total_time") if each in sample}
+    summary |= {"completed": True, "message_count": len(sample["messages"])}
+    files = {
+        "_journal/start.json": {"version": log["version"], "eval": log["eval"], "plan": {}},
+        f"samples/{name}.json": sample,
+        "summaries.json": [summary],
+        "header.json": log | {"samples": None, "results": {"total_samples": 1, "completed_samples": 1}},
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path, value in files.items():
+            archive.writestr(zipfile.ZipInfo(path), json_bytes(value), zipfile.ZIP_DEFLATED)
+    yield buffer.getvalue()
+
+
+def inspect_log(events: Iterable[Event], report: LossReport, subagents: str) -> dict[str, Any]:
+    """The whole log as plain values."""
     run = exchange(events)
     account_for_run(run, report)
-    yield json_bytes(_Log(run, report, subagents).value()) + b"\n"
+    return _Log(run, report, subagents).value()
 
 
 class _Log:
@@ -328,5 +356,14 @@ EXPORTER = Exporter(
     version="2",
     suffix=".json",
     write=write,
+    options={"subagents": ("embed", "drop")},
+)
+
+EVAL_EXPORTER = Exporter(
+    name="inspect-eval",
+    what="the same log as Inspect writes it itself (.eval, a zip file)",
+    version="2",
+    suffix=".eval",
+    write=write_eval,
     options={"subagents": ("embed", "drop")},
 )

@@ -84,6 +84,8 @@ class AgentTables(Struct, frozen=True, kw_only=True):
     fork: tuple[str, str] | None = None
     labels: Mapping[str, str] = {}
     notices: frozenset[str] = frozenset()
+    volatile: tuple[str, ...] = ()
+    """What differs in results at each run: regular expressions."""
 
 
 @cache
@@ -92,7 +94,14 @@ def tables_of(adapter: str | None) -> AgentTables:
     spec = _spec_of(adapter or _OURS) or _spec_of(_OURS)
     if spec is None:
         return AgentTables()
-    return AgentTables(turns=spec.turns, tools=spec.tools, fork=spec.fork, labels=spec.labels, notices=spec.notices)
+    return AgentTables(
+        turns=spec.turns,
+        tools=spec.tools,
+        fork=spec.fork,
+        labels=spec.labels,
+        notices=spec.notices,
+        volatile=spec.volatile,
+    )
 
 
 @cache

@@ -206,6 +206,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """What its reports of tokens are about; none where it reports no tokens."""
     sample: bytes = b""
     """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
+    volatile: tuple[str, ...] = ()
+    """What differs in the results of its agent's tools at each run: regular expressions."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

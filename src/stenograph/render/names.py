@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from stenograph.fold.agent_tables import AgentTables, tables_of
 from stenograph.model.event import Event
-from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
+from stenograph.model.payload import MessagePayload, SystemPayload, UnknownPayload, UsagePayload
 
 _EVENTS = {
     "compaction": "Context compacted",
@@ -38,12 +39,21 @@ def event_label(event: Event) -> str:
         return f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out"
     if isinstance(payload, MessagePayload):
         return "Piece of a streamed message"
+    if isinstance(payload, UnknownPayload) and (name := _name_in(payload.value)):
+        return f"Unknown: {name[:LABEL_LENGTH]}"
     subtype = payload.subtype if isinstance(payload, SystemPayload) else event.type
     return _tables(event).labels.get(subtype) or _EVENTS.get(subtype) or words_of(subtype)
 
 
 def _tables(event: Event) -> AgentTables:
     return tables_of(None if event.origin is None else event.origin.adapter)
+
+
+def _name_in(value: Any) -> str:
+    """What a message that we do not know calls itself."""
+    inner = value.get("msg") if isinstance(value, dict) else None
+    named = [each.get(name) for each in (value, inner) if isinstance(each, dict) for name in ("method", "type")]
+    return next((name for name in named if isinstance(name, str)), "")
 
 
 def words_of(subtype: str) -> str:

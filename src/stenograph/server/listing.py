@@ -13,7 +13,7 @@ from starlette.responses import Response
 from stenograph.archive.marks import Mark, read_marks
 from stenograph.query.runs import NEWEST
 from stenograph.query.scope import STATUSES
-from stenograph.render.figures import amount, cost, counted, duration, when
+from stenograph.render.figures import amount, cost, cost_words, counted, duration, when
 from stenograph.render.html.escape import line
 from stenograph.runs.archive import Filters, listed
 from stenograph.runs.info import RunInfo, info_of_line
@@ -164,7 +164,7 @@ def live_page(site: Site, request: Request) -> Response:
 
 
 def _live_item(run: RunInfo) -> str:
-    told = [run.agent, run.project or "", counted(run.turns, "turn"), cost(run.cost_usd, run.cost_is_partial)]
+    told = [run.agent, run.project or "", counted(run.turns, "turn"), cost_words(run.cost_usd, run.cost_is_partial)]
     return (
         f'<li data-run="{run.run_id}"><a href="/runs/{run.run_id}" dir="auto">{line(title_of(run))}</a> '
         f"{status_mark(run.status, run.status_reason)}<small>{line(' · '.join(filter(None, told)))} · "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.source_line import SourceLine, source_line
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
@@ -63,13 +64,16 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
-        told = what_happened(site.explained(reader, run).explanation) if pages.last <= EXPLAINED else ""
+        told = copied_note(site.copied(reader, run))
+        if pages.last <= EXPLAINED:
+            told += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
         views = views_of(run_id, "")
         switches = _switches(run_id, dict(query), density, run_strip(reader, run, run_id, pages, page))
+        beside = "".join(f' data-{name}="{other}"' for name, other in _beside(reader, run) if other)
         attributes = (
-            f' data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
+            f'{beside} data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
     mark = read_marks(site.home.path).get(run_id, Mark())
@@ -78,6 +82,19 @@ def run_page(site: Site, request: Request) -> Response:
     head = head_of(info, None if site.bundle else mark, told + form)
     content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
+
+
+def _beside(reader: IndexReader, run: int) -> Iterator[tuple[str, str | None]]:
+    """The runs before and after a run in the list."""
+    place = "(coalesce(ended_ms, -1), id)"
+    of = f"(SELECT {place[1:-1]} FROM main.runs WHERE id = ?)"
+    for name, sign, order in (("newer", ">", "ASC"), ("older", "<", "DESC")):
+        query = f"""
+            SELECT run_id FROM main.runs WHERE {place} {sign} {of}
+            ORDER BY coalesce(ended_ms, -1) {order}, id {order} LIMIT 1
+        """
+        found = reader.index.execute(query, (run,)).fetchone()
+        yield name, None if found is None else found[0]
 
 
 def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
@@ -106,12 +123,24 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     if mark is not None:
         pressed = "true" if mark.star else "false"
         star = f' <button class="star" data-do="star" aria-label="Star" aria-pressed="{pressed}" hidden>☆</button>'
-    parent = f'<p><a href="/runs/{info.parent_run_id}">The run that started it</a></p>' if info.parent_run_id else ""
+    parent = (
+        f'<p><a rel="up" href="/runs/{info.parent_run_id}">The run that started it</a></p>'
+        if info.parent_run_id
+        else ""
+    )
     return (
         f'<header class="top run"><h1 dir="auto">{line(named)}{star}</h1>'
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
         f'<dl class="facts">{facts}</dl>{told}</header>\n'
     )
+
+
+def copied_note(calls: int) -> str:
+    """That the transcript holds calls which do not count in this run."""
+    if not calls:
+        return ""
+    told = counted(calls, "call")
+    return f'<p class="hint">The transcript also has {told} copied from an earlier run, which count there.</p>'
 
 
 def views_of(run_id: str, here: str) -> str:

@@ -319,7 +319,7 @@ def test_the_page_begins_with_what_happened() -> None:
     head = _page(*events).partition("<main>")[0]
     lines = "\n".join(explanation_lines(explain(events, None)))
     assert lines in Page(head.partition("</style>")[2].partition("<body>")[2] + "</div>").text
-    assert "<summary>What happened <small>1 file changed, 2 failures</small></summary>" in head
+    assert "<summary>What happened <small>1 file changed, 2 errors</small></summary>" in head
 
 
 def test_contents_say_errors_and_days() -> None:
@@ -331,7 +331,10 @@ def test_contents_say_errors_and_days() -> None:
     head = _page(*dated).partition("<main>")[0]
     assert re.findall(r'<li class="(\w+)">', head) == ["day", "bad", "day"]
     assert 'id="only-errors"' in head
-    assert re.findall(r'<rect class="(\w+)"', head) == ["bad", "ask"]
+    assert "<rect" not in head
+    more = [_said("user", _text("more"))] * 2
+    longer = [replace(event, seq=n) for n, event in enumerate([*dated, *more], 1)]
+    assert re.findall(r'<rect class="(\w+)"', _page(*longer)) == ["ask", "bad", "ask", "ask", "ask"]
 
 
 def test_a_strip_puts_cells_together() -> None:

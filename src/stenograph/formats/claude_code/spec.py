@@ -5,7 +5,7 @@ from stenograph.formats.base import FormatSpec
 from stenograph.formats.claude_code.agent import AGENT
 from stenograph.formats.claude_code.format import ClaudeCodeFormat, detect, identify
 from stenograph.formats.claude_code.layout import LAYOUT
-from stenograph.formats.claude_code.tools import TOOLS
+from stenograph.formats.claude_code.tools import TOOLS, VOLATILE
 from stenograph.formats.claude_code.wording import LABELS, NOTICES
 from stenograph.formats.layout import Home
 from stenograph.formats.settings import Hooks, McpSettings
@@ -39,6 +39,7 @@ SPEC = FormatSpec(
         turned_off_by="disableAllHooks",
     ),
     mcp=McpSettings(settings=Home(variable="CLAUDE_CONFIG_DIR", folder=".claude.json"), syntax="json"),
+    volatile=VOLATILE,
     tokens=("call",),
     sample=b'{"type":"user","sessionId":"s","uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user"}}\n',
 )

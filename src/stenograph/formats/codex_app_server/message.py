@@ -35,14 +35,19 @@ def message_of(record: Any) -> RpcMessage | None:
     direction, inner = record.get("dir"), record.get("msg")
     if inner is None or "method" in record or not isinstance(direction, str):
         return _bare(record)
-    if direction == "exit":
-        return RpcMessage(exit=inner, process=key_of(record.get("proc")), milliseconds=_milliseconds(record.get("t")))
-    message = _bare(inner) if isinstance(inner, dict) and direction in _DIRECTIONS else None
+    return seen_message(inner, direction, record.get("proc"), record.get("t"))
+
+
+def seen_message(value: Any, direction: str, process: Any, seconds: Any) -> RpcMessage | None:
+    """The message in a value that was seen going in a direction; None when it is none."""
+    if direction == "exit" and value is not None:
+        return RpcMessage(exit=value, process=key_of(process), milliseconds=_milliseconds(seconds))
+    message = _bare(value) if isinstance(value, dict) and direction in _DIRECTIONS else None
     if message is not None:
         message.from_client = _DIRECTIONS[direction]
-        message.process = key_of(record.get("proc"))
+        message.process = key_of(process)
         if message.time is None:
-            message.milliseconds = _milliseconds(record.get("t"))
+            message.milliseconds = _milliseconds(seconds)
     return message
 
 

@@ -21,7 +21,7 @@ from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.codex_app_server import item as items
 from stenograph.formats.codex_app_server.detection import thread_id_of, thread_object_of
 from stenograph.formats.codex_app_server.item import TOOLS, item_of
-from stenograph.formats.codex_app_server.message import message_of, sent_at
+from stenograph.formats.codex_app_server.message import message_of, seen_message, sent_at
 from stenograph.formats.codex_app_server.notice import answer, error_of, is_known, notice
 from stenograph.formats.codex_app_server.pending import Answer, LinePlace, Prompts, Requests, Stream
 from stenograph.formats.codex_app_server.threads import Thread, Threads
@@ -32,6 +32,7 @@ from stenograph.formats.shared.jsonrpc import RpcMessage
 from stenograph.formats.shared.loose import a_str, small, time_text
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
+from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
 _SPOKEN = {"agentMessage", "reasoning"}
@@ -93,11 +94,37 @@ class CodexAppServerFormat(LineFormat):
             self._delta(record)  # most lines are deltas, so they take the short way
             return
         message = message_of(record)
+        if message is not None and message.method in _DELTAS:
+            self._delta(record["msg"])
+        else:
+            self._act(record, message)
+
+    def feed_message(
+        self, value: Any, *, line: bytes, direction: str, seconds: float, process: int, replaced: int = 0
+    ) -> list[Event]:
+        """The events of a message that a client sent or got, as it would be wrapped in a recording: see `message`.
+
+        `value` is the line decoded; `replaced` says how many of its characters no UTF-8 can hold.
+        """
+        self.report.bytes += len(line)
+        self.report.lines += 1
+        self.report.replaced += replaced
+        self._raw = line if self.context.keep_raw else None
+
+        def act(value: Any) -> None:
+            message = seen_message(value, direction, process, seconds)
+            if message is not None and message.method in _DELTAS:
+                self._delta(value)
+            else:
+                self._act(value, message)
+
+        self._guarded(act, value)
+        return self._taken()
+
+    def _act(self, record: Any, message: RpcMessage | None) -> None:
+        """Emit the events of a message; `record` is what an unknown one is kept as."""
         if message is None:
             self._unknown(record)
-            return
-        if message.method in _DELTAS:
-            self._delta(record["msg"])
             return
         self._enter(message)
         if message.exit is not UNSET:

@@ -4,7 +4,7 @@ from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_exec.format import NAME, CodexExecFormat, detect, identify
 from stenograph.formats.codex_rollout.agent import AGENT
-from stenograph.formats.codex_rollout.tools import TOOLS
+from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 
 SPEC = FormatSpec(
@@ -29,6 +29,7 @@ SPEC = FormatSpec(
     tools=TOOLS,
     labels=LABELS,
     notices=NOTICES,
+    volatile=VOLATILE,
     tokens=("call", "turn", "total"),
     sample=b'{"type":"thread.started","thread_id":"t"}\n{"type":"turn.started"}\n',
 )

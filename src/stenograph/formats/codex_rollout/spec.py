@@ -6,7 +6,7 @@ from stenograph.formats.codex_rollout.agent import AGENT
 from stenograph.formats.codex_rollout.format import NAME, CodexRolloutFormat
 from stenograph.formats.codex_rollout.identity import detect, identify
 from stenograph.formats.codex_rollout.layout import LAYOUT
-from stenograph.formats.codex_rollout.tools import TOOLS
+from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 from stenograph.formats.layout import Home
 from stenograph.formats.settings import McpSettings
@@ -39,4 +39,5 @@ SPEC = FormatSpec(
     mcp=McpSettings(settings=Home(variable="CODEX_HOME", default=".codex", folder="config.toml"), syntax="toml"),
     tokens=("call", "total"),
     sample=b'{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"t","cwd":"/"}}\n',
+    volatile=VOLATILE,
 )

@@ -62,9 +62,12 @@ def instructions_of(value: Any) -> list[Message]:
 
 def _split(message: dict[str, Any]) -> list[Message]:
     """One message, after the results of tools that stand in it."""
-    if not isinstance(message.get("parts"), list):
+    told = message.get("parts")
+    if not isinstance(told, list):
         return [message] if "role" in message else []
-    parts = dicts(message["parts"])
+    if len(told) == 1 and isinstance(told[0], dict) and told[0].get("type") == "text":  # most messages
+        return [_joined(message, told)]
+    parts = dicts(told)
     results = [_result(part) for part in parts if part.get("type") == "tool_call_response"]
     rest = [part for part in parts if part.get("type") != "tool_call_response"]
     return [*results, *([_joined(message, rest)] if rest or not results else [])]

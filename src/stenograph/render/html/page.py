@@ -88,6 +88,8 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
+_WORTH_A_STRIP = 4
+"""Units from which a strip helps."""
 _KEYS = [
     ("j k", "next, previous event"),
     ("J K", "next, previous prompt"),
@@ -177,7 +179,7 @@ def what_happened(told: Explanation) -> str:
     """What `steno explain` says of a run, folded, with its end in sight."""
     if not told.run_id:
         return ""
-    failed = counted(len(told.failures) + len(told.errors), "failure")
+    failed = counted(told.totals.errors, "error")
     changed = counted(len(told.files), "file")
     end = "" if told.verdict is None else f"{told.verdict.status}, "
     small = f"<small>{line(f'{end}{changed} changed, {failed}')}</small>"
@@ -186,17 +188,18 @@ def what_happened(told: Explanation) -> str:
 
 
 def _strip(units: tuple[UnitFacts, ...]) -> str:
-    return strip(
-        [
-            Cell(
-                weight=1 + unit.calls,
-                place=f"#unit-{unit.number}",
-                kind="bad" if unit.errors else "ask",
-                title=unit_title(unit),
-            )
-            for unit in units
-        ]
-    )
+    """The units, as long as their calls are many, each with its failures at its end; nothing for a short run."""
+    if len(units) < _WORTH_A_STRIP:
+        return ""
+    cells: list[Cell] = []
+    for unit in units:
+        place, title = f"#unit-{unit.number}", unit_title(unit)
+        went_well = max(1, 1 + unit.calls - unit.errors)
+        cells.append(Cell(weight=went_well, place=place, kind="ask" if unit.number else "", title=title))
+        if unit.errors:
+            failed = f"{counted(unit.errors, 'error')} in {title}"
+            cells.append(Cell(weight=unit.errors, place=place, kind="bad", title=failed))
+    return strip(cells)
 
 
 def _foot(outline: Outline) -> str:

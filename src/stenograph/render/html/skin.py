@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from stenograph.fold.actions import EDIT, OTHER, READ, SUBAGENT, WRITE, Action, action, tool_of
+from stenograph.fold.actions import EDIT, OTHER, QUESTION, READ, SUBAGENT, WRITE, Action, action, tool_of
 from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -18,7 +18,7 @@ from stenograph.model.payload import (
     UsagePayload,
 )
 from stenograph.render.brief import figures_of, first_line
-from stenograph.render.figures import clock, cost, counted, duration, tokens
+from stenograph.render.figures import clock, cost_words, counted, duration, tokens
 from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
 from stenograph.render.html.cards import card
@@ -113,10 +113,13 @@ class HtmlSkin:
         path = (
             path_of(call.payload.input) if tool_of(call).kind == READ and isinstance(call.payload, ToolPayload) else ""
         )
-        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{self._result_body(payload, path, call)}</div>'
+        body = self._result_body(payload, path, call)
+        if tool_of(call).kind == QUESTION and payload.error is None:  # its card says it
+            body = f'<details class="raw"><summary>as it was answered</summary>{body}</details>'
+        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{body}</div>'
 
     def _result_body(self, payload: ToolPayload, path: str = "", call: Event | None = None) -> str:
-        shown = unwrapped(as_text(payload.output))
+        shown = unwrapped(payload.output)
         output = shown.text
         parts: list[str] = []
         error = unwrapped(payload.error or "").text
@@ -130,6 +133,10 @@ class HtmlSkin:
                 parts.append(attachment(block))
             elif (words := block_text(block)) and words not in output:
                 parts.append(folded(words, full=self._full))
+        parts += [
+            f'<details class="more"><summary>{line(name)}</summary>{folded(words, full=True)}</details>'
+            for name, words in shown.more
+        ]
         body = "".join(parts) or '<p class="empty">no output</p>'
         return body + (f'<p class="args">{line(" · ".join(shown.facts))}</p>' if shown.facts else "")
 
@@ -229,7 +236,7 @@ def unit_figures(facts: UnitFacts) -> str:
         told.append(f'<span class="no">{counted(facts.errors, "error")}</span>')
     if facts.usage.records:
         told.append(f"<span>{tokens(facts.usage)}</span>")
-    if paid := cost(facts.cost.dollars, facts.cost.is_partial):
+    if paid := cost_words(facts.cost.dollars, facts.cost.is_partial):
         told.append(f'<span class="cost">{line(paid)}</span>')
     return "".join(told)
 
