@@ -74,6 +74,8 @@ def runs_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[l
 def runs_page(site: Site, request: Request) -> Response:
     """`/`: the runs, those with the newest events first."""
     query = dict(request.query_params)
+    if not site.home.index.is_file():
+        return html(request, _beginning(site))
     runs, has_more = runs_of(site, query)
     rows = rows_of(site, runs)
     more = ""
@@ -87,6 +89,13 @@ def runs_page(site: Site, request: Request) -> Response:
     )
     is_first = not query.get("after") and query.get("sort") in (None, "", NEWEST)
     return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
+
+
+def _beginning(site: Site) -> str:
+    """What is shown before the first sync has made an archive; it looks again by itself."""
+    told = "steno sync makes it." if site.keeper is None else "What the agents on this machine wrote is being read."
+    body = f'<main class="wide"><h1>Runs</h1><p class="empty">There is no archive yet. {told}</p></main>'
+    return framed(site, "Runs", body, here="/", refresh=site.keeper is not None)
 
 
 def _heads(query: Mapping[str, str]) -> list[str]:
@@ -156,6 +165,8 @@ def title_of(run: RunInfo) -> str:
 
 def live_page(site: Site, request: Request) -> Response:
     """`/live`: runs that are running or wait for somebody."""
+    if not site.home.index.is_file():
+        return html(request, _beginning(site))
     runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
     items = "".join(_live_item(run) for run in runs)
     none = '<p class="empty">No run is open now.</p>'
