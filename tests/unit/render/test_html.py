@@ -274,6 +274,20 @@ def test_a_checklist_is_one() -> None:
     assert "high" in body
 
 
+def test_a_checklist_says_what_has_changed() -> None:
+    """Against the one before of the same agent: what is new, and what had another state."""
+    first = [{"content": "look", "status": "in_progress"}, {"content": "mend", "status": "pending"}]
+    later = [{"content": "look", "status": "completed"}, {"content": "mend", "status": "pending"}]
+    later.append({"content": "test", "status": "pending"})
+    calls = [_tool("tool.call", {"todos": todos}, name="TodoWrite") for todos in (first, later)]
+    lists = re.findall(r'<ul class="todo">.*?</ul>', _main(*calls))
+    assert "change" not in lists[0]
+    assert re.findall(r'(\w+) <small class="change">(.*?)</small>', lists[1]) == [
+        ("look", "was in progress"),
+        ("test", "new"),
+    ]
+
+
 def test_a_question_has_its_options_and_a_plan_is_markdown() -> None:
     """As the person saw them."""
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]

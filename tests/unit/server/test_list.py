@@ -186,12 +186,3 @@ def test_a_synthetic_model_is_not_shown(tmp_path: Path) -> None:
         assert (one.info.model, other.info.model) == ("claude-x", None)
     for place in ("/", "/stats?by=model", f"/runs/{OTHER}", f"/runs/{SESSION}"):
         assert "synthetic" not in client.get(place).text
-
-
-def test_before_the_first_sync_the_page_says_so(tmp_path: Path) -> None:
-    """And not that something is wrong."""
-    home_of(tmp_path).make()
-    for place in ("/", "/live"):
-        answer = Client(tmp_path).get(place)
-        assert answer.status == 200
-        assert "There is no archive yet" in answer.text
