@@ -163,6 +163,7 @@ class HtmlSkin:
         if facts is not None:
             told.append(counted(facts.calls, "tool call"))
             told += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
+            told += filter(None, (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial)))
         more = " goes on" if continued else ""
         name = line(event.source.removeprefix("subagent:"))
         task = "" if facts is None else facts.task
