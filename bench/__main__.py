@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import archive, bundle, collector, export, formats, hook, html, journal, openai, query, redact
+from bench import archive, bundle, collector, export, formats, hook, html, journal, openai, otlp, query, redact
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -20,6 +20,7 @@ ROOMS = {
     "hook": hook.rows,
     "html": html.rows,
     "export": export.rows,
+    "otlp": otlp.rows,
     "archive": archive.rows,
     "query": query.rows,
     "bundle": bundle.rows,

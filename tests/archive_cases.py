@@ -114,6 +114,12 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
             "usage",
             "usage_keys",
             "usage_shared",
+            "model_calls",
+            "model_call_messages",
+            "model_call_sources",
+            "calls_sums",
+            "usage_sums",
+            "shares_sums",
         ]:
             cursor = index.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
             names = [column[0] for column in cursor.description]

@@ -24,6 +24,7 @@ from archive_cases import (
 from stenograph.adapters.following.collection import session_in
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
+from stenograph.archive.keep.watching import Writer
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
 from strategies import examples
@@ -46,6 +47,9 @@ operations = st.one_of(
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync"), st.just(0), st.just(0)),
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
+    st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
+    st.tuples(st.just("kill_watcher"), st.just(0), st.just(0)),
+    st.tuples(st.just("put_away"), st.just(0), st.just(0)),
     st.tuples(st.just("crash"), st.just(0), st.integers(0, 3)),
     st.tuples(st.just("tear"), st.just(0), st.integers(1, 30)),
 )
@@ -61,6 +65,7 @@ class World:
         self.number = 0
         self.renamed = 0
         self.touched: set[str] = set()
+        self.writer = Writer(home_of(self.archive))
 
     def do(self, name: str, file: int, amount: int) -> None:
         path = FILES[file](self.home)
@@ -81,6 +86,10 @@ class World:
                 self.touched.clear()
             case "sync_touched":
                 self._sync_touched()
+            case "kill_watcher":  # what it had in memory is gone
+                self.writer.close()
+            case "put_away":
+                self.writer.put_away()
             case "crash":
                 self._crash(amount)
             case "tear":
@@ -88,8 +97,8 @@ class World:
                     self._write(pack, b"\x93SP1 torn"[:amount])
 
     def _sync_touched(self) -> None:
-        """A sync as `steno watch` does it: told which files changed since the last one."""
-        with Store(home_of(self.archive)) as store:
+        """A sync as `steno watch` does it: told which files changed since the last one, with parsers in memory."""
+        with self.writer.writing() as store:
             sync(store, roots_of({}, self.home, self.archive), only=self.touched)
         self.touched.clear()
 
@@ -156,6 +165,7 @@ def test_index_maintained_is_index_rebuilt(history: list[tuple[str, int, int]]) 
         world = World(Path(folder))
         for step in history:
             world.do(*step)
+        world.writer.close()
         synced(world.home, world.archive)
         again = synced(world.home, world.archive)
         assert (again.new, again.grown, again.rewritten, again.bytes_read, again.events) == (0, 0, 0, 0, 0)

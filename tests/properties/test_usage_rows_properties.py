@@ -75,6 +75,7 @@ def _index(batches: list[list[Event]]) -> IndexWriter:
             ms = milliseconds_of(event.timestamp)
             rows.add(runs[event.run_id], event, event.payload, next(ids), ms, ModelCall(1))
         rows.write()
+        index.drain()
         for run in runs.values():
             run.is_new = False
     for run in runs.values():

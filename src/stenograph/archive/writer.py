@@ -45,6 +45,8 @@ class Store:
         self.is_rebuilt = False
         """The index was made anew."""
         self._batches: Batches | None = None
+        self._left: tuple[object, ...] | None = None
+        """The state of the archive when we paused."""
         self._lock = Lock(home.write_lock, "steno sync or steno watch")
         self._lock.acquire(patience)
         try:
@@ -209,8 +211,51 @@ class Store:
 
     def commit(self) -> None:
         """Make everything so far visible to readers."""
-        self.batches.commit()
-        self.batches.index.settle()
+        if self.batches.index.has_changes:
+            self.batches.commit()
+            self.batches.index.settle()
+
+    def keep_at_hand(self, files: int) -> None:
+        """Keep the parsers of so many files in memory from sync to sync: for one that follows files as they grow."""
+        self.batches.keep_at_hand(files)
+
+    def put_away(self) -> None:
+        """Write the parsers that are at hand to the index: the next process need not read their files again."""
+        self.batches.put_away()
+
+    def pause(self) -> None:
+        """Commit, and let others write; see `resume`."""
+        self.commit()
+        self.packs.sync()
+        self.batches.index.pause()
+        self._left = self._state()
+        self._lock.release()
+
+    def resume(self, patience: float = 0.0) -> bool:
+        """Take the lock again, waiting for `patience` seconds at most, and go on.
+
+        False where another process wrote, or removed something, meanwhile: then the store is closed, and is to be
+        opened anew. Raises `ArchiveLocked`.
+        """
+        self._lock.acquire(patience)
+        if self._left is None or self._state() != self._left:
+            self.close()
+            return False
+        self.batches.index.resume()
+        self.is_rebuilt, self.damaged = False, 0
+        return True
+
+    def _state(self) -> tuple[object, ...] | None:
+        """What changes when anybody else writes; None where something is not in order."""
+        number, end = self.batches.pack, self.batches.pack_end
+        try:
+            size = pack_path(self.home.kept, number).stat().st_size if number else 0
+            inode = self.home.index.stat().st_ino
+        except OSError:
+            return None
+        if size != end or pack_path(self.home.kept, number + 1).exists() or self.home.unfinished.exists():
+            return None
+        return inode, size, self.batches.index.version()
 
     def close(self) -> None:
         """Give up what is not committed, and the lock."""

@@ -1,6 +1,6 @@
 """The command `steno`: parse, call, print. Each command is a module of its own, loaded when it is used.
 
-An agent waits for `steno hook claude` at every step, so that one call goes by a short way that loads next to nothing.
+An agent waits for `steno hook AGENT` at every step, so that one call goes by a short way that loads next to nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ COMMANDS = {
     "explain": "Say what happened in a run, in facts.",
     "diff": "Compare two runs, or many with one.",
     "stats": "Add up tokens, cost and tools.",
+    "replay": "Run an agent again with the recorded answers of its model.",
     "restore": "Give back the agent's own files of a run.",
+    "receive": "Record agents that send OpenTelemetry (OTLP).",
     "serve": "Show the runs in a browser, live.",
     "export": "Write runs in the formats that others read.",
     "forget": "Remove runs from the archive, on purpose and for good.",
@@ -73,12 +75,15 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
+_HOOK_CALL = 3  # words
+
+
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    if sys.argv[1:] == ["hook", "claude"]:
+    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer())
+        sys.exit(answer(sys.argv[2]))
     from stenograph.cli.program import run
 
     run()

@@ -26,7 +26,7 @@ from stenograph.model.payload import (
 from stenograph.render.brief import figures_of
 from stenograph.render.figures import clock, cost, cost_words, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
 from stenograph.render.names import event_label
 from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
@@ -54,7 +54,7 @@ def markdown_page(
     events = Rereading(read)
     outline = outline_of(events, prices, life)
     yield _head(outline)
-    yield from Layout(outline, MarkdownSkin(full=full)).text(events)
+    yield from PageLayout(outline, MarkdownSkin(full=full)).text(events)
 
 
 def _head(outline: Outline) -> str:

@@ -23,6 +23,7 @@ from stenograph.fold.units import BEGINS_UNIT, begins_unit
 from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
+from stenograph.runs.info import RunInfo
 from stenograph.server.feed import Feed
 from stenograph.server.fragment import frame_of, rendered
 from stenograph.server.listing import rows_of, runs_of, title_of
@@ -75,10 +76,15 @@ async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
             messages = await run_in_threadpool(following.look)
             for message in messages:
                 yield message
-            if messages:
-                beaten = time.monotonic()
             if following.is_behind:
                 continue
+            if following.is_time_for_figures:  # which take longer, so what was appended does not wait for them
+                figures = await run_in_threadpool(following.figures)
+                for message in figures:
+                    yield message
+                messages += figures
+            if messages:
+                beaten = time.monotonic()
             changed = await waiter.wait(min(following.patience, BEAT))
             if not changed and time.monotonic() - beaten >= BEAT:
                 beaten = time.monotonic()
@@ -122,11 +128,20 @@ class Following:
             return sent
         except SourceError:  # the index is being replaced; the next look finds it
             return sent
-        now = time.monotonic()
-        if not self.is_behind and now - self._looked >= (_BREATH if self._grown or self._has_list else _STATUS):
-            self._looked = now
-            sent += self._figures()
         return sent
+
+    @property
+    def is_time_for_figures(self) -> bool:
+        """Whether figures are to be looked at again."""
+        return time.monotonic() - self._looked >= (_BREATH if self._grown or self._has_list else _STATUS)
+
+    def figures(self) -> list[bytes]:
+        """Runs whose figures or status have changed: those on the list, and those that are followed."""
+        self._looked = time.monotonic()
+        try:
+            return list(self._figures())
+        except (RunNotFound, SourceError):  # as above
+            return []
 
     def _run(self, reader: IndexReader, run_id: str) -> Iterator[bytes]:
         found = reader.index.execute(
@@ -155,14 +170,20 @@ class Following:
         self._grown.add(run_id)
         self.is_behind |= reached < last
 
+    def _infos(self) -> Iterator[RunInfo]:
+        listed = runs_of(self._site, {}, _LISTED)[0] if self._has_list else []
+        yield from listed
+        others = set(self._runs) - {info.run_id for info in listed}
+        if others:
+            with self._site.archive() as archive, archive.reading() as reader:
+                query = "SELECT id FROM main.runs WHERE run_id IN (SELECT value FROM json_each(?))"
+                for (run,) in reader.index.execute(query, (msgspec.json.encode(sorted(others)).decode(),)).fetchall():
+                    yield self._site.info(reader, run)
+
     def _figures(self) -> Iterator[bytes]:
-        """Runs whose figures or status have changed: those on the list, and those that are followed."""
-        listed = runs_of(self._site, {}, _LISTED)[0] if self._has_list or self._runs else []
         wanted = set(self._runs)
-        for info in listed:
+        for info in self._infos():
             is_followed = info.run_id in wanted
-            if not self._has_list and not is_followed:
-                continue
             state = (info.messages + info.tool_calls, f"{info.status} {info.cost_usd} {info.output_tokens}")
             before = self._known.get(info.run_id)
             self._known[info.run_id] = state

@@ -23,8 +23,9 @@ from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
 from stenograph.model.block import CommandBlock
 from stenograph.model.payload import LifecyclePayload, ToolPayload
-from stenograph.sources.conversion import STREAM, convert, convert_stream
+from stenograph.sources.conversion import convert, convert_stream
 from stenograph.sources.detection import Detection, detect_head
+from stenograph.sources.session import STREAM
 from stenograph.threads import ThreadTranscripts
 
 P = ParamSpec("P")

@@ -52,6 +52,7 @@ class IndexWriter:
         self._waiting = 0
         self._texts: Texts = []
         self._text_size = 0
+        self._committed = connection.total_changes
         connection.execute("BEGIN IMMEDIATE")
 
     def add(self, statement: str, *rows: Row) -> None:
@@ -128,6 +129,26 @@ class IndexWriter:
         if self._error is not None:
             raise self._error
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether there is anything to commit."""
+        self.settle()
+        return any(self._rows.values()) or bool(self._texts) or self._connection.total_changes != self._committed
+
+    def pause(self) -> None:
+        """End the transaction, in which nothing may be left, so that others can write."""
+        self.settle()
+        self._connection.execute("COMMIT")
+
+    def version(self) -> int:
+        """A number that changes when another connection commits; for one that is paused."""
+        number: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        return number
+
+    def resume(self) -> None:
+        """Begin the next transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+
     def close(self) -> None:
         """Give up what is not committed, and let go of the database."""
         self._is_given_up = True
@@ -182,6 +203,7 @@ class IndexWriter:
         self._write_words(texts)
         if not self._is_given_up:
             self._connection.execute("COMMIT")
+            self._committed = self._connection.total_changes
             self._connection.execute("BEGIN IMMEDIATE")
 
 

@@ -57,7 +57,7 @@ class UsageRows:
         run.has_usage = True
         run.has_calls |= payload.scope == "call"
         run.has_turns |= payload.scope == "turn"
-        self._load_keys(run, payload)
+        self._load_key(run, payload)
         key = self._keys.key(event, payload, ms, event.seq)
         first = (key, run.id, id, event.source, payload.scope, id * MS_PER_ID if ms is None else ms)
         counts = (min(getattr(payload, name) or 0, _MOST) for name in TOKEN_COUNTS)
@@ -68,15 +68,17 @@ class UsageRows:
             call, first = known[0], known[1][: len(first)]
         self._rows[key, run.id] = call, (*first, *last)
 
-    def _load_keys(self, run: RunDraft, payload: UsagePayload) -> None:
-        """Have the keys at hand that the run's earlier batches gave to ids that are not unique by themselves."""
-        if run.run_id in self._runs or not payload.message_id or is_unique(payload.message_id):
+    def _load_key(self, run: RunDraft, payload: UsagePayload) -> None:
+        """Have the key at hand that an earlier batch of the run gave to an id that is not unique by itself."""
+        if not payload.message_id or is_unique(payload.message_id):
             return
         self._runs[run.run_id] = run.id
-        if not run.is_new:
-            for name, key in self._index.execute("SELECT name, key FROM usage_keys WHERE run = ?", (run.id,)):
-                self._known[run.run_id, name] = key
-                self._stored.add((run.run_id, name))
+        name = f"{payload.scope} {payload.message_id}"
+        if run.is_new or (run.run_id, name) in self._known:
+            return
+        for (key,) in self._index.written("SELECT key FROM usage_keys WHERE run = ? AND name = ?", (run.id, name)):
+            self._known[run.run_id, name] = key
+            self._stored.add((run.run_id, name))
 
     def write(self) -> None:
         """Write them."""

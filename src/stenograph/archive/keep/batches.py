@@ -53,6 +53,9 @@ class Batches:
         self._sides: dict[int, dict[str, tuple[Place, int]]] = {}
         self._uncommitted = 0
         self._committed_at = time.monotonic()
+        self._most_at_hand = 0
+        self._at_hand: dict[int, OpenedFile] = {}
+        """Files whose parsers are not in the index but here, because they are likely to be needed soon."""
 
     @property
     def events(self) -> int:
@@ -82,6 +85,11 @@ class Batches:
 
     def open(self, file: KeptFile, *, is_begun: bool, live: SideFile | None = None) -> OpenedFile:
         """A file with its parser where it stopped; with `is_begun`, at the beginning of a (new) version."""
+        at_hand = self._at_hand.get(file.id)
+        if at_hand is not None and not is_begun and not self.catalog.twins(file):
+            at_hand.side.renew(live)
+            return at_hand
+        self.put_away(file.id)
         opening = Opening(self.catalog, self.kept, self.number)
         side = Side(partial(self._side, file.id), live)
         if is_begun:
@@ -102,9 +110,17 @@ class Batches:
         events: Iterable[Event] = series[0] if len(series) == 1 else merged(series)
         self._indexer.index(events, [each.file for each in opened])
         for each in opened:
+            if each.is_superseded:
+                self._tell_again(each)
             self._settle(each)
         if self._is_time_to_commit():
             self.commit()
+
+    def _tell_again(self, opened: OpenedFile) -> None:
+        """Index the runs of a file anew, because later lines showed that earlier ones were told wrongly."""
+        files = [*self.catalog.twins(opened.file), opened.file]
+        chunks = (chunk for file in files for chunk in self.kept.sound_chunks(file.id, file.version))
+        self._indexer.index_again(opened.tell_again(chunks), opened.file)
 
     def _tell_apart(self, opened: list[OpenedFile]) -> None:
         """What several files of a run tell is left to one: a subagent's own, unless the main file told it before."""
@@ -128,10 +144,32 @@ class Batches:
         file = opened.file
         file.tail = opened.ranges.tail
         self.index.add(_RANGES, *((file.id, file.version, *each) for each in opened.digests))
+        opened.digests = []
         file.count(opened.cursor.parser.report)
         file.write(self.index)
-        if not file.about.is_document:
-            self.index.add(_PARSER, (file.id, program_of(opened.spec), opened.state()))
+        if file.about.is_document:
+            return
+        if not self._most_at_hand:
+            self._freeze(opened)
+            return
+        if self._at_hand.pop(file.id, None) is None:
+            self.index.add(_PARSER, (file.id, "", b""))  # whoever comes after a crash reads again what is kept
+        self._at_hand[file.id] = opened
+        while len(self._at_hand) > self._most_at_hand:
+            self.put_away(next(iter(self._at_hand)))
+
+    def _freeze(self, opened: OpenedFile) -> None:
+        self.index.add(_PARSER, (opened.file.id, program_of(opened.spec), opened.state()))
+
+    def keep_at_hand(self, most: int) -> None:
+        """From now on, parsers of so many files stay here instead of being written with every batch."""
+        self._most_at_hand = most
+
+    def put_away(self, file: int | None = None) -> None:
+        """Write the parser of a file that is at hand, or of all, to the index."""
+        for number in list(self._at_hand) if file is None else [file]:
+            if (opened := self._at_hand.pop(number, None)) is not None:
+                self._freeze(opened)
 
     def commit(self) -> None:
         """Make everything so far visible to readers, soon."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stenograph.formats.base import FormatSpec
+from stenograph.formats.registry import package_of
 from stenograph.version import __version__
 
 SideFile = Callable[[str], str | None]
@@ -44,8 +45,10 @@ class UnknownState(Exception):
 
 
 def program_of(spec: FormatSpec) -> str:
-    """What a state is bound to: the version of the program, and the format."""
-    return f"{__version__} {spec.name}"
+    """What a state is bound to: the version of the program, the format, and the package that it comes from."""
+    package = package_of(spec.name)
+    ours = f"{__version__} {spec.name}"
+    return ours if package in ("", f"stenograph {__version__}") else f"{ours} {package}"
 
 
 def freeze(state: Any, side_file: SideFile) -> bytes:

@@ -15,6 +15,8 @@ from stenograph.journal.place import ENVIRONMENT
 from stenograph.sources.layouts import layout_of, placed_formats, sidecar_suffixes, transcript_suffixes
 
 JOURNALS = "exchange"
+RECEIVED = "otlp"
+"""The format of what `steno receive` keeps."""
 _LOG = "-wal"
 _HALF = 1 << 63
 
@@ -79,10 +81,21 @@ def roots_of(
     for name, agent in names.items():
         if agents and agent not in agents and name not in agents:
             continue
-        folders = _journals(environment, archive) if name == JOURNALS else layout_of(name).roots(environment, home)
+        folders = _folders(name, environment, home, archive)
         wanted = (folder for folder in folders if folder.is_dir() or not are_there)
         found += [Root(folder.resolve(), name) for folder in wanted]
     return list(dict.fromkeys(found))
+
+
+def _folders(name: str, environment: Mapping[str, str], home: Path, archive: Path) -> list[Path]:
+    if name == JOURNALS:
+        return _journals(environment, archive)
+    return [received_in(archive)] if name == RECEIVED else layout_of(name).roots(environment, home)
+
+
+def received_in(archive: Path) -> Path:
+    """The folder of the conversations that an archive received."""
+    return archive / "received" / "runs"
 
 
 def _journals(environment: Mapping[str, str], archive: Path) -> list[Path]:

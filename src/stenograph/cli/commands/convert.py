@@ -22,6 +22,7 @@ from stenograph.cli.options import (
     write_bytes,
 )
 from stenograph.errors import SourceError, StoreError
+from stenograph.fold.losses import loss_line
 from stenograph.model import Event, encode
 from stenograph.runs.converting import converted
 from stenograph.sources.conversion import FileReport
@@ -47,7 +48,7 @@ BATCH = 1 << 16
     "report_path",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write what was read, skipped and malformed, file by file, as JSON.",
+    help="Write what was read, skipped, malformed and lost, file by file, as JSON.",
 )
 @redact_option_of_convert
 @root_option
@@ -86,6 +87,7 @@ def command(
         files += conversion.files
         problems = conversion.problems()
         tell_of_problems(problems)
+        _tell_of_losses(conversion.files)
         if not conversion.number and not problems:
             say(f"{target}: there are no events in it")
     if report_path is not None:
@@ -93,6 +95,13 @@ def command(
     if redact:
         tell_of_masked(masked)
     ctx.exit(code)
+
+
+def _tell_of_losses(files: Iterable[FileReport]) -> None:
+    """Say on standard error what of exchange files reads differently, or not at all."""
+    for file in files:
+        if file.losses is not None and (file.losses["changed"] or file.losses["dropped"]):
+            say(f"{file.path}: {loss_line(file.losses)}")
 
 
 def _write_report(path: Path, files: list[FileReport]) -> None:

@@ -22,7 +22,7 @@ from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.html.strip import Cell, strip
 from stenograph.render.html.style import STYLE
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.outline import Outline, UnitFacts
 from stenograph.render.rereading import Rereading
 from stenograph.render.survey import outline_of
@@ -61,7 +61,7 @@ class HtmlPage:
     def parts(self) -> Iterator[str]:
         """The page, piece by piece."""
         yield _head(self._outline, self.explanation)
-        yield from Layout(self._outline, HtmlSkin(full=self._full)).text(self._events)
+        yield from PageLayout(self._outline, HtmlSkin(full=self._full)).text(self._events)
         yield _foot(self._outline)
 
 
@@ -76,7 +76,7 @@ def html_fragment(events: Sequence[Event], *, skin: HtmlSkin | None = None, full
 
     The page that takes it has `STYLE`, and `switches`, without which machine events stay hidden.
     """
-    return "".join(Layout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
+    return "".join(PageLayout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
 
 
 def _digest(content: str) -> str:
