@@ -11,6 +11,7 @@ from starlette.responses import Response
 from stenograph.archive.marks import Mark, read_marks
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.source_line import SourceLine, source_line
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
@@ -103,7 +104,7 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     With a mark, a star to set; `told` is what can be unfolded below.
     """
     figures = (
-        ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
+        ("Agent", line(" ".join(filter(None, (name_of_agent(info.agent), info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),
         ("Started", moment(info.started_at, when(info.started_at))),
