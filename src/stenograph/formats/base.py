@@ -116,6 +116,15 @@ class Format(Protocol):
         """The events that an unfinished end still held."""
 
 
+class Program(Struct, frozen=True, kw_only=True):
+    """The program of an agent: the words of its commands, as a person would type them."""
+
+    resume: tuple[str, ...]
+    """Goes on with a session, whose id stands in place of `{session}`."""
+    begin: tuple[str, ...]
+    """Begins a session with a prompt, which stands in place of `{prompt}`."""
+
+
 class FormatSpec(Struct, frozen=True, kw_only=True):
     """One format in the registry."""
 
@@ -139,6 +148,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Which of its records begin, end or interrupt a turn."""
     tools: Mapping[str, Tool] = {}
     """What its agent's tools do, by name."""
+    program: Program | None = None
+    """How its agent is started; None where no command goes on with such a session."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

@@ -119,7 +119,7 @@ class Archive:
             return Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=rank, mask=mask))
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
-        """Tokens, cost and tool calls by `day`, `week`, `model`, `agent`, `project` or `tool`."""
+        """Tokens, cost and tool calls by one of `query.stats.KEYS`, such as `day`, `block`, `model` or `run`."""
         from stenograph.errors import InvalidQuery
         from stenograph.query.prices import load_prices
         from stenograph.query.stats import KEYS, stats

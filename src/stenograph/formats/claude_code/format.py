@@ -18,6 +18,7 @@ from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
 from stenograph.formats.claude_code.message import SYNTHETIC, ClaudeFormat, message_of, text_of
+from stenograph.formats.claude_code.program import PROGRAM
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
 from stenograph.formats.claude_code.record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_code.sidechain import Sidechains
@@ -302,4 +303,5 @@ SPEC = FormatSpec(
     open=ClaudeCodeFormat,
     turns=turns.CLAUDE_CODE,
     tools=tools.CLAUDE,
+    program=PROGRAM,
 )

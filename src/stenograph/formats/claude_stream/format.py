@@ -15,6 +15,7 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
+from stenograph.formats.claude_code.program import PROGRAM
 from stenograph.formats.claude_code.record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
 from stenograph.formats.claude_stream.partial import Partial
 from stenograph.formats.shared.loose import dollars, first_told
@@ -282,4 +283,5 @@ SPEC = FormatSpec(
     open=ClaudeStreamFormat,
     turns=turns.CLAUDE_STREAM,
     tools=tools.CLAUDE,
+    program=PROGRAM,
 )

@@ -4,6 +4,7 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_app_server.detection import detect, identify
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
+from stenograph.formats.codex_rollout.program import PROGRAM
 
 __all__ = ["SPEC", "CodexAppServerFormat"]
 
@@ -17,4 +18,5 @@ SPEC = FormatSpec(
     open=CodexAppServerFormat,
     turns=turns.CODEX_APP_SERVER,
     tools=tools.CODEX,
+    program=PROGRAM,
 )

@@ -15,6 +15,7 @@ from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
+from stenograph.formats.codex_rollout.program import PROGRAM
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.content import texts_of
@@ -380,4 +381,5 @@ SPEC = FormatSpec(
     open=CodexExecFormat,
     turns=turns.CODEX_EXEC,
     tools=tools.CODEX,
+    program=PROGRAM,
 )

@@ -13,6 +13,7 @@ from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
+from stenograph.formats.codex_rollout.program import PROGRAM
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
@@ -499,4 +500,5 @@ SPEC = FormatSpec(
     open=CodexRolloutFormat,
     turns=turns.CODEX_ROLLOUT,
     tools=tools.CODEX,
+    program=PROGRAM,
 )

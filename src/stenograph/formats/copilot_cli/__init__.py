@@ -6,6 +6,7 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.copilot_cli.detection import detect, identify
 from stenograph.formats.copilot_cli.format import CopilotFormat
+from stenograph.formats.copilot_cli.program import PROGRAM
 
 
 class CopilotCliFormat(CopilotFormat):
@@ -24,4 +25,5 @@ SPEC = FormatSpec(
     open=CopilotCliFormat,
     turns=turns.COPILOT_CLI,
     tools=tools.COPILOT,
+    program=PROGRAM,
 )

@@ -17,6 +17,7 @@ from stenograph.formats.base import Context, FormatSpec, Identity
 from stenograph.formats.copilot_cli.content import requests_of
 from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
 from stenograph.formats.copilot_cli.format import CopilotFormat
+from stenograph.formats.copilot_cli.program import PROGRAM
 from stenograph.formats.copilot_cli.record import Data, Record, Result
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.loose import small, string
@@ -240,4 +241,5 @@ SPEC = FormatSpec(
     open=CopilotStreamFormat,
     turns=turns.COPILOT_STREAM,
     tools=tools.COPILOT,
+    program=PROGRAM,
 )

@@ -21,6 +21,7 @@ from stenograph.formats.gemini_cli.content import (
 from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
+from stenograph.formats.gemini_cli.program import PROGRAM
 from stenograph.formats.gemini_cli.told import Told
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import a_dict, first_str
@@ -238,4 +239,5 @@ SPEC = FormatSpec(
     identify=identify,
     open=GeminiCliFormat,
     tools=tools.GEMINI,
+    program=PROGRAM,
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.gemini_cli.program import PROGRAM
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str, first_told
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
@@ -218,4 +219,5 @@ SPEC = FormatSpec(
     open=GeminiStreamFormat,
     turns=turns.GEMINI_STREAM,
     tools=tools.GEMINI,
+    program=PROGRAM,
 )

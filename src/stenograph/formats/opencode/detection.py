@@ -9,6 +9,7 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.opencode.export import is_export, session_id_of
 from stenograph.formats.opencode.format import OpenCodeFormat, model_name
+from stenograph.formats.opencode.program import PROGRAM
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.opencode.sessions import NAME
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, first_str
@@ -68,4 +69,5 @@ SPEC = FormatSpec(
     open=OpenCodeFormat,
     turns=turns.OPENCODE,
     tools=tools.OPENCODE,
+    program=PROGRAM,
 )

@@ -14,6 +14,7 @@ from stenograph.formats import tools, turns
 from stenograph.formats.base import Context, FormatSpec, Identity, run_id_of
 from stenograph.formats.opencode.content import error_of
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
+from stenograph.formats.opencode.program import PROGRAM
 from stenograph.formats.opencode.sessions import NAME as SESSIONS
 from stenograph.formats.shared.loose import a_dict, a_str
 
@@ -87,4 +88,5 @@ SPEC = FormatSpec(
     open=OpenCodeStreamFormat,
     turns=turns.OPENCODE_STREAM,
     tools=tools.OPENCODE,
+    program=PROGRAM,
 )
