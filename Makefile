@@ -16,7 +16,7 @@ help:
 	@echo "make scale   the long tests: many kills, large inputs, real engines and stores"
 	@echo "make more-agents  further agent programs and frameworks"
 	@echo "make corpus  the checks over $(SHARED), when it is there"
-	@echo "make interop the exports, read by programs that are not ours"
+	@echo "make interop exports and evidence, read and checked by programs that are not ours"
 	@echo "make bench   measure, and write the table of docs/benchmarks.md"
 
 demo: $(VENV)/.installed
@@ -60,6 +60,7 @@ corpus: $(VENV)/.developing
 
 interop: $(VENV)/.developing $(INTEROP)/.installed
 	$(BIN)/python tools/interop $(BIN)/python $(INTEROP)/bin/python
+	$(BIN)/python tools/interop-evidence $(BIN)/python $(INTEROP)/evidence
 
 bench: $(VENV)/.developing
 	$(BIN)/python -m bench

@@ -9,6 +9,7 @@ checked as a whole: a key that nobody knows or a value of another kind is an err
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from stenograph.errors import InvalidConfig
 FILE = "config.toml"
 VARIABLE = "STENOGRAPH_CONFIG"
 SECTIONS = ("archive", "keep", "redact", "serve", "push", "evidence", "prices")
-"""The tables that a file may have; some have no key yet."""
+"""The tables that a file may have; some have no key yet. `[[keep]]` is a list of rules."""
 
 Kind = Literal["path", "texts", "flag"]
 
@@ -75,7 +76,41 @@ _BY_NAME = {key.name: key for key in KEYS}
 _WORDS = {"path": "a text", "texts": "a list of texts", "flag": "true or false"}
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
-Value = str | tuple[str, ...] | bool
+
+class KeepRule(NamedTuple):
+    """One `[[keep]]` table: of which runs it speaks, and how long they are kept. The first that fits a run decides."""
+
+    agent: str | None = None
+    """The name of an agent or format, or its beginning."""
+    project: str | None = None
+    """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
+    starred: bool | None = None
+    """Without it the rule speaks of runs that have no star."""
+    age: str | None = None
+    """Runs whose last event is older are removed: `90d`, `26w`."""
+    size: str | None = None
+    """Beyond this, the oldest of these runs are removed: `500MB`, `20GB`, of kept bytes before compression."""
+    apply: bool = False
+    """Whether `steno sync` and `steno watch` really remove; otherwise they only say what they would."""
+
+    @property
+    def days(self) -> float | None:
+        """The age in days."""
+        if self.age is None:
+            return None
+        return int(self.age[:-1]) * {"h": 1 / 24, "d": 1, "w": 7}[self.age[-1]]
+
+    @property
+    def bytes(self) -> int | None:
+        """The size in bytes."""
+        if self.size is None:
+            return None
+        number = self.size.rstrip("KMGTBi ")
+        return int(float(number) * _SIZES[self.size[len(number) :].strip()])
+
+
+Value = str | tuple[str, ...] | bool | tuple[KeepRule, ...]
+_SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 class Setting(NamedTuple):
@@ -115,6 +150,12 @@ def setting(key: Key) -> Setting:
     return Setting(key, values[key.name], "file") if key.name in values else Setting(key, None, "default")
 
 
+def keep_rules() -> tuple[KeepRule, ...]:
+    """The `[[keep]]` tables of the file, in their order. Raises `InvalidConfig`."""
+    rules: Any = read().get("keep", ())
+    return tuple(rules)
+
+
 def settings() -> list[Setting]:
     """Every key, in the order of `KEYS`."""
     return [setting(key) for key in KEYS]
@@ -146,6 +187,9 @@ def _read(path: Path, mtime_ns: int, size: int) -> dict[str, Value]:
         raise InvalidConfig(f"{path} is not TOML: {error}; correct it") from error
     found: dict[str, Value] = {}
     for section, table in tables.items():
+        if section == "keep":
+            found[section] = _keep_rules(path, table)
+            continue
         if section not in SECTIONS:
             raise InvalidConfig(f"{path}: [{section}] is not a section; known are {', '.join(SECTIONS)}")
         if not isinstance(table, dict):
@@ -153,6 +197,30 @@ def _read(path: Path, mtime_ns: int, size: int) -> dict[str, Value]:
         for key, given in table.items():
             found[f"{section}.{key}"] = _checked(path, f"{section}.{key}", given)
     return found
+
+
+def _keep_rules(path: Path, tables: Any) -> tuple[KeepRule, ...]:
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+        raise InvalidConfig(f"{path}: keep is not a list of tables; write [[keep]] above the keys of each rule")
+    return tuple(_keep_rule(path, number, table) for number, table in enumerate(tables, 1))
+
+
+def _keep_rule(path: Path, number: int, table: dict[str, Any]) -> KeepRule:
+    where = f"{path}: rule {number} of [[keep]]"
+    for key, given in table.items():
+        if key not in KeepRule._fields:
+            raise InvalidConfig(f"{where}: {key} is not a key; known are {', '.join(KeepRule._fields)}")
+        kind = bool if key in ("starred", "apply") else str
+        if not isinstance(given, kind) or given == "":
+            raise InvalidConfig(
+                f"{where}: {key} is {given!r:.60}; it must be {_WORDS['flag' if kind is bool else 'path']}"
+            )
+    rule = KeepRule(**table)
+    if rule.age is not None and not re.fullmatch(r"[0-9]{1,5}[hdw]", rule.age):
+        raise InvalidConfig(f"{where}: age is {rule.age!r:.60}; write hours, days or weeks: 12h, 90d, 26w")
+    if rule.size is not None and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)? ?(B|KB|MB|GB|TB)", rule.size):
+        raise InvalidConfig(f"{where}: size is {rule.size!r:.60}; write it as 500MB or 20GB")
+    return rule
 
 
 def _checked(path: Path, name: str, given: Any) -> Value:

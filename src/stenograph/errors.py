@@ -19,7 +19,7 @@
     │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
     │       ├── BadSignature               a signature that does not fit what it signs
     │       └── HistoryChanged             an archive is not what a checkpoint says that it was
-    ├── WitnessRefused (OSError)           a witness did not sign a checkpoint, or could not be asked
+    ├── WitnessRefused (OSError)           a witness or time stamping authority did not sign, or could not be asked
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
         │   └── ArchiveLocked              another process writes or watches the archive
@@ -208,7 +208,7 @@ class HistoryChanged(InvalidEvidence):
 
 
 class WitnessRefused(StenographError, OSError):
-    """A witness did not sign a checkpoint, or could not be asked."""
+    """A witness or time stamping authority did not sign a checkpoint, or could not be asked."""
 
     exit_code = 1
 

@@ -26,3 +26,14 @@ def test_exports_are_read_by_others_before_anything_lands() -> None:
     tool = (REPO / "tools" / "interop").read_text()
     for name in ("atif", "inspect", "anthropic", "messages", "otlp", "pi"):
         assert f'"{name}": read_{name},' in tool
+
+
+def test_evidence_is_checked_by_others_before_anything_lands() -> None:
+    """`make interop` has `aics-tlog` and Go's packages check our evidence, and refuse it with a bit flipped."""
+    command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "interop"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "tools/interop-evidence .venv/bin/python .venv-interop/evidence" in told
+    assert "make interop" in (REPO / ".ci" / "run").read_text().splitlines()
+    tool = (REPO / "tools" / "interop-evidence").read_text()
+    for what in ("aics-tlog", "go-verifier", "checkpoint", "inclusion", "consistency", "tile"):
+        assert what in tool

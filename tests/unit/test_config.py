@@ -164,4 +164,6 @@ def test_every_key_is_documented() -> None:
         (key.name, kinds[key.kind], key.variable, f"`{key.option}`" if key.option else "-") for key in config.KEYS
     ]
     assert rows == expected
-    assert all(f"`[{section}]`" in page for section in config.SECTIONS)
+    assert all(f"`[{section}]`" in page or f"[[{section}]]" in page for section in config.SECTIONS)
+    kept = page.partition("## How long runs are kept")[2]
+    assert re.findall(r"^\| `(\w+)` \|", kept, re.MULTILINE) == list(config.KeepRule._fields)

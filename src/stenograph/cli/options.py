@@ -38,6 +38,13 @@ def archive_option(command: F) -> F:
     )(command)
 
 
+def retention_option(command: F) -> F:
+    """`--no-retention`: no run expires this time."""
+    return click.option(
+        "--retention/--no-retention", default=True, help="Remove runs that [[keep]] rules let expire.  [default: do]"
+    )(command)
+
+
 REPORT = "stenograph.redaction_report"
 
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from stenograph.errors import InvalidEvidence, unreadable
 from stenograph.evidence.checkpoint import Checkpoint, checkpoint_of
-from stenograph.evidence.merkle import HASH_SIZE
 from stenograph.evidence.note import Note, parse_note
 from stenograph.evidence.tiles import WIDTH, place_of
+from stenograph.merkle import HASH_SIZE
 
 CHECKPOINT = "checkpoint"
 

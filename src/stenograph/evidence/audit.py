@@ -18,8 +18,8 @@ from stenograph.archive.store.pack import About, Frame, Header, content_of, is_e
 from stenograph.errors import BadSignature, SourceError
 from stenograph.evidence.anchor import Anchor
 from stenograph.evidence.log import Log
-from stenograph.evidence.merkle import leaf_hash
 from stenograph.evidence.note import VerifierKey
+from stenograph.merkle import leaf_hash
 
 Progress = Callable[[int], None]
 """Gets the number of bytes that were checked."""

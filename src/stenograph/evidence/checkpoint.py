@@ -8,8 +8,8 @@ from base64 import b64decode, b64encode
 from msgspec import Struct
 
 from stenograph.errors import InvalidEvidence
-from stenograph.evidence.merkle import HASH_SIZE
 from stenograph.evidence.note import Note, parse_note
+from stenograph.merkle import HASH_SIZE
 
 
 class Checkpoint(Struct, frozen=True):

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from stenograph.errors import InvalidEvidence
 from stenograph.evidence.checkpoint import Checkpoint, checkpoint_of
-from stenograph.evidence.merkle import HASH_SIZE, is_included, leaf_hash
 from stenograph.evidence.note import Note, parse_note
+from stenograph.merkle import HASH_SIZE, is_included, leaf_hash
 
 _HEAD = "c2sp.org/tlog-proof@v1"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stenograph.archive.store.pack import Damage, Frame, packs_in, scan_frames
 from stenograph.evidence.checkpoint import Checkpoint
-from stenograph.evidence.merkle import MerkleTree, leaf_hash
+from stenograph.merkle import MerkleTree, leaf_hash
 
 ORIGIN = "stenograph.local/"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stenograph.errors import StoreError
-from stenograph.evidence.merkle import MerkleTree
+from stenograph.merkle import MerkleTree
 
 WIDTH = 256
 _LEVELS_A_TILE = 8

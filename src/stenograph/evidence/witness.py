@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 
 from stenograph.errors import InvalidEvidence, WitnessRefused
-from stenograph.evidence.merkle import MerkleTree
 from stenograph.evidence.note import Note, Signature, parse_note
+from stenograph.merkle import MerkleTree
 
 _SECONDS = 20.0
 _CONFLICT = 409

@@ -13,7 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,6 +28,7 @@ from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
 from stenograph.journal.fanout import FanOut, SubscriberStats
 from stenograph.journal.file import JournalFile
 from stenograph.journal.group_commit import GroupCommit
+from stenograph.journal.line_tree import LineTree
 from stenograph.journal.lines import LineReader
 from stenograph.journal.place import DEFAULT_ROOT, Root, journal_path, storage_root
 from stenograph.journal.reader import open_source
@@ -36,6 +37,7 @@ from stenograph.model import mend
 from stenograph.model.codec import decode, encode_into, fit_payload
 from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
 from stenograph.model.ids import check_run_id
+from stenograph.model.payload import LifecyclePayload
 from stenograph.model.value import Value
 
 log = logging.getLogger("stenograph.journal")
@@ -267,6 +269,10 @@ class Recorder:
         if self._mask is not None:
             self._store_held(event)
             event = self._masked(event)
+        if event.type == "run.completed" and isinstance(event.payload, LifecyclePayload):
+            with closing(LineTree(self._reader())) as tree:
+                tree.read()  # nearly all of it, while others may still record
+                return self._write(event, tree)
         return self._write(event)
 
     def _store_held(self, event: Event | None) -> None:
@@ -275,7 +281,14 @@ class Recorder:
         for each in held(event, self.run_id) if held is not None else ():
             self._write(each)
 
-    def _write(self, event: Event) -> Event:
+    def _reader(self) -> int:
+        with self._lock:
+            if self._closed:
+                self._make_ready()
+            return self._open_to_read()
+
+    def _write(self, event: Event, tree: LineTree | None = None) -> Event:
+        """Write an event; with `tree`, one that says of which lines the journal consists so far."""
         commits = self._commits
         with self._lock:
             if self._closed or self._state != _READY:
@@ -284,6 +297,8 @@ class Recorder:
                 commits.check()
             self._state = _BUSY
             try:
+                if tree is not None:
+                    event = replace(event, payload=replace(event.payload, evidence=tree.evidence(self._file.size)))
                 seq = self._seq + 1
                 # The event is ours alone until it is published, so its number may be filled in.
                 force_setattr(event, "seq", seq)

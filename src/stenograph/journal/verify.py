@@ -15,14 +15,17 @@ from msgspec.structs import fields
 
 from stenograph.errors import InvalidRunId
 from stenograph.fold.open_ends import OpenEnds
+from stenograph.journal.line_tree import evidence_of
 from stenograph.journal.lines import LineReader
 from stenograph.journal.reader import open_source
 from stenograph.liveness import is_being_written
+from stenograph.merkle import RootTree
 from stenograph.model import mend
 from stenograph.model.codec import Decoder
 from stenograph.model.event import EVENT_TYPES, Event
 from stenograph.model.ids import check_run_id
 from stenograph.model.moment import moment_of
+from stenograph.model.payload import LifecyclePayload
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,6 +72,7 @@ class _Check:
         self.run_id: str | None = None
         self.findings: list[Finding] = []
         self.without: Counter[str] = Counter()
+        self.tree = RootTree()
 
     def report(self) -> JournalReport:
         try:
@@ -128,6 +132,10 @@ class _Check:
 
     def _check_line(self, line: bytes) -> None:
         self.lines += 1
+        self._check_event(line)
+        self.tree.append(line)
+
+    def _check_event(self, line: bytes) -> None:
         malformed, replaced, mended = self.decoder.malformed, self.decoder.replaced, self.decoder.mended
         event = self.decoder.decode(line)
         if self.decoder.malformed > malformed or not line.strip():
@@ -139,6 +147,7 @@ class _Check:
             self._check_fields(line, event)
         for kind, message in self._flaws(event):
             self._note(kind, message, line=self.lines, seq=event.seq)
+        self._check_evidence(event)
         if event.seq > 0:
             self.events += 1
             self._check_seq(event.seq)
@@ -151,6 +160,18 @@ class _Check:
                 seq=event.seq,
                 problem=False,
             )
+
+    def _check_evidence(self, event: Event) -> None:
+        """Compare what the end of a run says of the lines before it with the lines that are there."""
+        said = event.payload.evidence if isinstance(event.payload, LifecyclePayload) else None
+        if said is None or said == evidence_of(self.tree):
+            return
+        what = (
+            f"{said.leaves} lines before it, but there are {self.tree.size}"
+            if said.leaves != self.tree.size
+            else f"other lines before it: one of these {said.leaves} was changed after the run had ended"
+        )
+        self._note("evidence", f"the end of the run names {what}", line=self.lines, seq=event.seq)
 
     def _check_fields(self, line: bytes, event: Event) -> None:
         """Note what does not fit the wire format; other writers may leave out the place of an event."""

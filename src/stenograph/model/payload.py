@@ -19,6 +19,15 @@ TOOL_DEFINITIONS = "tool_definitions"
 """The subtype of a `system.event` that has the definitions of tools."""
 
 
+class JournalEvidence(Value, frozen=True, kw_only=True):
+    """The Merkle tree (RFC 6962) over the lines of a journal before this one, each without its newline."""
+
+    leaves: Annotated[int, Meta(ge=0)]
+    """How many lines there are before this one."""
+    root: str
+    """The root of the tree, in base64 as in a checkpoint."""
+
+
 class LifecyclePayload(Value, frozen=True, kw_only=True):
     """A run or a step began or ended (`run.*`, `step.*`)."""
 
@@ -29,6 +38,8 @@ class LifecyclePayload(Value, frozen=True, kw_only=True):
     result: Any = None
     cwd: str | None = None
     """The folder in which a run began (`run.started`)."""
+    evidence: JournalEvidence | None = None
+    """What was recorded before the end of the run (`run.completed`); the recorder fills it in."""
 
 
 class MessagePayload(Value, frozen=True, kw_only=True):

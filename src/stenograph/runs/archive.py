@@ -172,17 +172,20 @@ class Archive:
         agents: Sequence[str] = (),
         paths: Sequence[str] = (),
         rebuild: bool = False,
+        retention: bool = True,
         indexing: Callable[[int], None] | None = None,
     ) -> Summary:
         """Keep and index what agents left on this machine since the last time; what was done, in numbers.
 
         `progress` hears how many sessions are done and of how many, `indexing` of bytes of the packs that are indexed
         again. `home` is the home folder of the agents, `agents` their names, `paths` folders instead of theirs;
-        `rebuild` makes the index anew. Raises `StoreError` when the archive cannot be written.
+        `rebuild` makes the index anew; without `retention` no run expires, whatever `[[keep]]` rules say. Raises
+        `StoreError` when the archive cannot be written.
         """
         from stenograph.archive.keep.sync import sync
         from stenograph.archive.writer import Store
         from stenograph.evidence.after_sync import checkpoint_after
+        from stenograph.runs.retention import remove_expired
         from stenograph.runs.syncing import wanted_roots
 
         roots = wanted_roots(self._home, home, agents, paths)
@@ -194,6 +197,8 @@ class Archive:
             summary = sync(store, roots, progress)
         if not (home or agents or paths):
             self._home.note_sync()
+        if retention:
+            remove_expired(self._home, summary)
         checkpoint_after(self._home, summary)
         return summary
 

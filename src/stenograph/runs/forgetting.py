@@ -67,6 +67,13 @@ def plan_of(home: Home, wanted: Wanted) -> Plan:
     return Plan(run_ids=tuple(run_ids), copies=copies, sources=sources, bytes=kept)
 
 
+def plan_of_runs(home: Home, run_ids: Sequence[str]) -> Plan:
+    """The removal of these runs and of nothing else, by their whole ids."""
+    with readable_index(), IndexReader(home.path) as reader:
+        files = _files(reader.index, run_ids)
+    return Plan(run_ids=tuple(run_ids), copies={}, sources=(), bytes=sum(length for _, _, length in files))
+
+
 def _meant(reader: IndexReader, wanted: Wanted) -> list[str]:
     found: list[str] | None = None
     if wanted.run_ids:
@@ -90,8 +97,13 @@ def _run_id(reader: IndexReader, text: str) -> str:
     return kind.run_id
 
 
-def forget_runs(home: Home, plan: Plan, *, why: str, by: str, at: str, also_source: bool) -> None:
-    """Remove the runs of a plan for good. Raises `StoreError` when the archive cannot be written."""
+def forget_runs(
+    home: Home, plan: Plan, *, why: str, by: str, at: str, also_source: bool = False, expired: bool = False
+) -> None:
+    """Remove the runs of a plan for good; with `expired`, a file of theirs that changes later is kept again.
+
+    Raises `StoreError` when the archive cannot be written.
+    """
     with readable_index(), Store(home, patience=_PATIENCE) as store:
         files = _files(store.connection, plan.run_ids)
         delete = list(plan.sources) if also_source else []
@@ -99,7 +111,10 @@ def forget_runs(home: Home, plan: Plan, *, why: str, by: str, at: str, also_sour
         for run_id in plan.run_ids:
             paths = tuple(about.path for _, about, _ in files if about.run_id == run_id)
             delete += paths_to_delete(run_id, paths, (home.path, storage_root()))
-            runs.append(ForgottenRun(run_id=run_id, at=at, by=by, why=why[:_LONGEST_REASON], paths=paths))
+            states = _states(store.connection, run_id) if expired else {}
+            runs.append(
+                ForgottenRun(run_id=run_id, at=at, by=by, why=why[:_LONGEST_REASON], paths=paths, states=states)
+            )
         forget(store, Removal(runs=tuple(runs), files=tuple(file for file, _, _ in files), delete=tuple(delete)))
         store.forgotten = read_forgotten(home.forgotten)
 
@@ -110,6 +125,11 @@ def _files(index: Connection, run_ids: Sequence[str]) -> list[tuple[int, About, 
         for number, about, kept in index.execute("SELECT id, about, kept FROM files WHERE run_id = ?", (run_id,)):
             found.append((number, msgspec.json.decode(about, type=About), kept))
     return found
+
+
+def _states(index: Connection, run_id: str) -> dict[str, tuple[int | None, int | None]]:
+    query = "SELECT path, size, mtime_ns FROM files WHERE run_id = ?"
+    return {path: (size, mtime_ns) for path, size, mtime_ns in index.execute(query, (run_id,))}
 
 
 def _is_source(about: About) -> bool:

@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from archive_cases import claude_line, session_path, written
 from stenograph.evidence.checkpoint import parse_checkpoint
-from stenograph.evidence.merkle import is_consistent
 from stenograph.evidence.note import COSIGNATURE, Signature, VerifierKey, cosigned, parse_note, parse_verifier_key
 from stenograph.evidence.run_proof import check_run_proof
+from stenograph.merkle import is_consistent
 
 Steno = Callable[..., Any]
 
@@ -202,6 +202,78 @@ def test_an_openssh_key_signs_and_so_does_ssh_keygen(archived: Archived, tmp_pat
     assert archived.evidence("checkpoint", "--ssh-sign", key).code == 2
 
 
+_TSA = """
+[ tsa ]
+default_tsa = tsa1
+[ tsa1 ]
+serial = {0}/serial
+signer_cert = {0}/tsa.pem
+signer_key = {0}/tsa.key
+default_policy = 1.2.3.4.1
+digests = sha256
+signer_digest = sha256
+ess_cert_id_alg = sha256
+"""
+
+
+class Authority(BaseHTTPRequestHandler):
+    """A time stamping authority: OpenSSL, behind HTTP."""
+
+    folder: Path
+
+    def do_POST(self) -> None:
+        query = self.folder / "query.tsq"
+        query.write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
+        command = ["openssl", "ts", "-reply", "-queryfile", query, "-config", self.folder / "tsa.cnf"]
+        answer = subprocess.run(command, capture_output=True, check=True).stdout
+        self.send_response(200)
+        self.send_header("Content-Type", "application/timestamp-reply")
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Iterator[str]:
+    """The address of an authority whose certificate is `tsa.pem`."""
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", str(tmp_path / "tsa.key"), "-out", str(tmp_path / "tsa.pem"), "-subj", "/CN=authority"]
+    command += ["-addext", "extendedKeyUsage=critical,timeStamping", "-addext", "keyUsage=digitalSignature"]
+    subprocess.run(command, capture_output=True, check=True)
+    (tmp_path / "serial").write_text("01\n")
+    (tmp_path / "tsa.cnf").write_text(_TSA.format(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Here", (Authority,), {"folder": tmp_path}))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_an_authority_stamps_a_checkpoint(archived: Archived, tmp_path: Path, authority: str) -> None:
+    """The stamp is of this checkpoint and of no other; without an authority or a file one line says what is wrong."""
+    archived.evidence("init")
+    out, certificates = tmp_path / "now.checkpoint", tmp_path / "tsa.pem"
+    assert archived.evidence("checkpoint", "-o", out, "--tsa", authority).code == 0
+    told = archived.evidence("verify", "--against", out, "--tsa-ca", certificates)
+    assert told.code == 0
+    assert f"time stamp    ok: {out} existed at" in told.out
+    assert list(archived.evidence("verify", "--against", out, "--tsa-ca", certificates, "--json").json["stamped_at"])
+    command = ["openssl", "ts", "-verify", "-data", out, "-in", f"{out}.tsr", "-CAfile", certificates]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    archived.add(3)
+    archived.evidence("checkpoint", "-o", out)
+    refused = archived.evidence("verify", "--against", out, "--tsa-ca", certificates)
+    assert refused.code == 1
+    assert "is not a time stamp of" in refused.err
+    assert archived.evidence("checkpoint", "--tsa", authority).code == 2
+    assert archived.evidence("checkpoint", "-o", out, "--tsa", "http://127.0.0.1:1/").code == 1
+    assert archived.evidence("verify", "--tsa-ca", certificates).code == 3
+
+
 def test_prove_writes_what_anybody_can_check(archived: Archived, tmp_path: Path) -> None:
     """Leaf, proof and original bytes fit the signed checkpoint; each with one bit flipped is refused."""
     vkey = parse_verifier_key(archived.evidence("init", "--json").json["vkey"])
@@ -295,7 +367,7 @@ class Witness(BaseHTTPRequestHandler):
 @pytest.fixture
 def witness() -> Iterator[Any]:
     """A witness on a port of this machine."""
-    from stenograph.evidence.merkle import EMPTY_ROOT
+    from stenograph.merkle import EMPTY_ROOT
 
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Witness)
     server.seen, server.key = (0, EMPTY_ROOT), Ed25519PrivateKey.generate()

@@ -12,9 +12,9 @@ from stenograph.errors import BadSignature, InvalidEvidence, StoreError
 from stenograph.evidence.checkpoint import Checkpoint, checkpoint_of, parse_checkpoint
 from stenograph.evidence.inclusion import InclusionProof, parse_inclusion_proof
 from stenograph.evidence.keys import load_signer, make_key
-from stenograph.evidence.merkle import MerkleTree, leaf_hash
 from stenograph.evidence.note import Note, Signer, parse_note, parse_verifier_key
 from stenograph.evidence.tiles import tiles_of
+from stenograph.merkle import MerkleTree, leaf_hash
 
 ORIGIN = "stenograph.local/0f1e2d3c"
 ENTRIES = [b'{"frame":%d}' % number for number in range(300)]

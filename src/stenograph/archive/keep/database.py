@@ -32,7 +32,8 @@ def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
 
 def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
     assert newcomer.found.spec is not None
-    if run_id_of(newcomer.found.spec.name, sessions[0].identity.native_id) in store.forgotten.runs:
+    run_id = run_id_of(newcomer.found.spec.name, sessions[0].identity.native_id)
+    if all(store.forgotten.holds_back(run_id, _path_of(newcomer, each), each.state) for each in sessions):
         return
     store.begin_batch()
     plans: list[tuple[OpenedFile, list[bytes]]] = []

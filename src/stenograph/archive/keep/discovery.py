@@ -201,9 +201,10 @@ class Discovery:
 
     def _is_forgotten(self, newcomer: Newcomer) -> bool:
         """Whether a file was removed on purpose: by its run, or by its place where it does not name its run."""
+        path, state = path_text(newcomer.seen.path), (newcomer.seen.size, newcomer.seen.mtime_ns)
         if newcomer.found.is_nameless:
-            return path_text(newcomer.seen.path) in self._store.forgotten.paths
-        return newcomer.found.run_id in self._store.forgotten.runs
+            return self._store.forgotten.holds_back_place(path, state)
+        return self._store.forgotten.holds_back(newcomer.found.run_id, path, state)
 
     # Files that name no run.
 

@@ -33,5 +33,9 @@ class Summary(Struct, kw_only=True):
     """The index was made anew from the packs."""
     checkpoint: int | None = None
     """The leaves of the checkpoint that was signed after the sync; None where no key signs the archive."""
+    expired: int = 0
+    """Runs that a `[[keep]]` rule of the configuration no longer keeps, and that were removed."""
+    expiring: int = 0
+    """Runs that such a rule would remove, if it said `apply = true`."""
     problems: list[str] = field(default_factory=list)
     """What could not be read, and why."""

@@ -27,6 +27,8 @@ class ForgottenRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str = ""
     paths: tuple[str, ...] = ()
     """Where its files were."""
+    states: dict[str, tuple[int | None, int | None]] = {}
+    """Of a run that expired: the size and time of its files by path. One that changed since is kept again."""
 
 
 class ForgottenRuns:
@@ -35,6 +37,15 @@ class ForgottenRuns:
     def __init__(self, runs: Iterable[ForgottenRun] = ()) -> None:
         self.runs = {run.run_id: run for run in runs}
         self.paths = {path for run in self.runs.values() for path in run.paths}
+
+    def holds_back(self, run_id: str, path: str, state: tuple[int | None, int | None] | None) -> bool:
+        """Whether a file of a run, as it is now, must not be kept."""
+        run = self.runs.get(run_id)
+        return run is not None and (not run.states or run.states.get(path) == state)
+
+    def holds_back_place(self, path: str, state: tuple[int | None, int | None]) -> bool:
+        """The same for a file that does not name its run, by its place alone."""
+        return any(path in run.paths and self.holds_back(run.run_id, path, state) for run in self.runs.values())
 
     def find(self, prefix: str) -> ForgottenRun | None:
         """The run of that id, or the only one whose id begins so."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import click
 
-from stenograph.archive.store.home import home_of
+from stenograph.archive.store.home import Home, home_of
 from stenograph.cli.commands.install import hook_state
 from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.errors import SourceError
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import noted_problems
 from stenograph.query.doctor.examination import examine
 from stenograph.query.doctor.report import AgentState, ArchiveState, HookState, JournalState, Report
+from stenograph.query.retention import Expiry
 from stenograph.render.figures import amount, duration
 from stenograph.render.visible import on_one_line
+from stenograph.runs.retention import expired_runs
 from stenograph.runs.syncing import wanted_roots
 
 
@@ -32,12 +37,20 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """
     home = home_of()
     roots = wanted_roots(home, None, (), ())
-    report = examine(home, roots, [hook_state()], noted_problems(recording_root()))
+    report = examine(home, roots, [hook_state()], noted_problems(recording_root()), _expiries(home))
     if as_json:
         print_json(report)
     else:
         write_text(_text(report))
     ctx.exit(0 if report.ok else 1)
+
+
+def _expiries(home: Home) -> list[Expiry]:
+    """What `[[keep]]` rules no longer keep; an index that cannot be read is told of elsewhere."""
+    try:
+        return expired_runs(home)
+    except (SourceError, sqlite3.DatabaseError):
+        return []
 
 
 def _text(report: Report) -> str:

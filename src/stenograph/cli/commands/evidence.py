@@ -10,7 +10,7 @@ import msgspec
 from stenograph.archive.store.home import Home, home_of
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
-from stenograph.errors import StenographError
+from stenograph.errors import InvalidEvidence, StenographError
 from stenograph.evidence.anchor import Anchor, load_anchor
 from stenograph.evidence.audit import AnchorVerdict, Verdict, audit
 from stenograph.evidence.keys import load_signer, load_verifier_key
@@ -21,6 +21,7 @@ from stenograph.evidence.settings import EvidenceSettings, default_key, is_initi
 from stenograph.evidence.signing import SignedLog, initialise, origin_of_archive, sign
 from stenograph.evidence.ssh import ssh_sign
 from stenograph.evidence.tiles import write_file
+from stenograph.evidence.timestamp import check_stamp, stamp
 from stenograph.render.visible import on_one_line
 from stenograph.runs.target import find_archived
 
@@ -80,6 +81,7 @@ def init(key: str | None, to: tuple[str, ...], archive_dir: str | None, as_json:
 @to_option
 @click.option("--witness", "witnesses", multiple=True, metavar="URL", help="A witness to cosign it; may be repeated.")
 @click.option("--ssh-sign", "ssh_key", metavar="KEY", help="Sign FILE of -o with ssh-keygen -Y, too, in FILE.sig.")
+@click.option("--tsa", metavar="URL", help="Have this authority time-stamp FILE of -o (RFC 3161), in FILE.tsr.")
 @archive_option
 @json_option
 def checkpoint(
@@ -87,12 +89,15 @@ def checkpoint(
     to: tuple[str, ...],
     witnesses: tuple[str, ...],
     ssh_key: str | None,
+    tsa: str | None,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
     """Sign the archive as it is now, and bring the checkpoint to every place."""
     if ssh_key is not None and output in (None, "-"):
         raise click.UsageError("--ssh-sign signs a file; give -o FILE")
+    if tsa is not None and output in (None, "-"):
+        raise click.UsageError("--tsa stamps a file; give -o FILE")
     signed, problems = sign_and_deliver(home_of(archive_dir), _folders(to), (*witnesses, *_witnesses(to)))
     if output == "-":
         write_text(signed.note.encode().decode())
@@ -100,6 +105,8 @@ def checkpoint(
         write_file(Path(output), signed.note.encode())
     if ssh_key is not None and output is not None:
         ssh_sign(Path(ssh_key), Path(output))
+    if tsa is not None and output is not None:
+        stamp(tsa, Path(output))
     if as_json:
         print_json({**_told(signed), "problems": [str(each) for each in problems]})
     elif output != "-":
@@ -115,6 +122,11 @@ def checkpoint(
     help="A checkpoint from elsewhere, or a folder with one; may be repeated.  [default: the places of init]",
 )
 @click.option("--vkey", "vkeys", multiple=True, metavar="FILE", help="A verifier key.  [default: that of our own key]")
+@click.option(
+    "--tsa-ca",
+    metavar="FILE",
+    help="Certificates (PEM) of the authority: check the time stamps (CHECKPOINT.tsr), too.",
+)
 @click.option("--quick", is_flag=True, help="Look at headers only, not at the content of frames.")
 @archive_option
 @json_option
@@ -123,6 +135,7 @@ def verify(
     ctx: click.Context,
     against: tuple[str, ...],
     vkeys: tuple[str, ...],
+    tsa_ca: str | None,
     quick: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -138,12 +151,26 @@ def verify(
     anchors = [load_anchor(Path(each)) for each in against] or _known_anchors(home)
     keys = [load_verifier_key(Path(each)) for each in vkeys] or _own_keys(home, origin, anchors)
     verdict = audit(home.kept, anchors, keys, origin=origin, quick=quick)
+    stamps = {} if tsa_ca is None else _stamps(anchors, Path(tsa_ca))
     if as_json:
         parts = {"integrity_ok": verdict.is_whole, "is_anchored": verdict.is_anchored, "completeness": _UNKNOWABLE}
-        print_json({**parts, **msgspec.to_builtins(verdict)})
+        print_json({**parts, **msgspec.to_builtins(verdict), "stamped_at": stamps})
     else:
         write_text(_text(verdict, quick=quick))
+        write_text(
+            "".join(on_one_line(f"time stamp    ok: {path} existed at {at}") + "\n" for path, at in stamps.items())
+        )
     ctx.exit(0 if verdict.is_good else 1)
+
+
+def _stamps(anchors: list[Anchor], authority: Path) -> dict[str, str]:
+    """When the authority saw each checkpoint. Raises `InvalidEvidence` where none has a stamp, or one is of another."""
+    files = [Path(each.path) / "checkpoint" if Path(each.path).is_dir() else Path(each.path) for each in anchors]
+    replies = {file: file.with_name(f"{file.name}.tsr") for file in files}
+    found = {file: reply for file, reply in replies.items() if reply.exists()}
+    if not found:
+        raise InvalidEvidence("no checkpoint has a time stamp beside it (CHECKPOINT.tsr); see --tsa", "")
+    return {str(file): check_stamp(file, reply, authority) for file, reply in found.items()}
 
 
 def _known_anchors(home: Home) -> list[Anchor]:

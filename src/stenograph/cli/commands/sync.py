@@ -13,7 +13,7 @@ from stenograph import config
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.store.home import home_of
 from stenograph.cli.completion import AGENT
-from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, retention_option, say, write_text
 from stenograph.cli.progress import Progress
 from stenograph.render.visible import visible
 from stenograph.runs.archive import Archive, open_archive
@@ -31,6 +31,7 @@ _GARBAGE = 100_000
 @click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@retention_option
 @archive_option
 @json_option
 def command(
@@ -38,6 +39,7 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     rebuild: bool,
+    retention: bool,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -57,7 +59,13 @@ def command(
         Progress("indexing what is kept", in_bytes=True, total=packs, is_shown=shows) as indexing,
     ):
         summary = archive.sync(
-            sessions.reach, home=home, agents=agents, paths=paths, rebuild=rebuild, indexing=indexing.add
+            sessions.reach,
+            home=home,
+            agents=agents,
+            paths=paths,
+            rebuild=rebuild,
+            retention=retention,
+            indexing=indexing.add,
         )
     if as_json:
         print_json(
@@ -98,6 +106,10 @@ def summary_text(summary: Summary, archive: Path) -> str:
     if summary.left_out:
         reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
         lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
+    if summary.expired:
+        lines.append(f"{summary.expired} runs expired by a [[keep]] rule and were removed")
+    if summary.expiring:
+        lines.append(f"{summary.expiring} runs would be removed by a [[keep]] rule without apply = true: steno doctor")
     if summary.checkpoint is not None:
         lines.append(f"signed a checkpoint of {summary.checkpoint} leaves")
     if summary.damaged:

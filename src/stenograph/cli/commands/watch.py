@@ -13,10 +13,11 @@ from stenograph.archive.keep.watching import watch
 from stenograph.archive.store.home import home_of
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.completion import AGENT
-from stenograph.cli.options import archive_option, json_option, say, write_bytes, write_text
+from stenograph.cli.options import archive_option, json_option, retention_option, say, write_bytes, write_text
 from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
+from stenograph.runs.retention import Retention
 from stenograph.runs.syncing import wanted_roots
 
 
@@ -34,6 +35,7 @@ from stenograph.runs.syncing import wanted_roots
     metavar="COMMAND",
     help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
 )
+@retention_option
 @archive_option
 @json_option
 def command(
@@ -41,6 +43,7 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     on_need: str | None,
+    retention: bool,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -63,15 +66,19 @@ def command(
             if (problem := notify(command, run)) is not None:
                 say(problem)
 
+    expiry = Retention(archive) if retention else None
+
     def tell(summary: Summary) -> None:
         if not (home or agents or paths):
             archive.note_sync()
+        if expiry is not None:
+            expiry.after(summary)
         checkpoint_after(archive, summary)
         if as_json:
             import msgspec
 
             write_bytes(msgspec.json.encode(summary) + b"\n")
-        elif summary.events or summary.failed or summary.new or summary.rebuilt:
+        elif summary.events or summary.failed or summary.new or summary.rebuilt or summary.expired:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
             say(problem)

@@ -17,6 +17,7 @@ from stenograph.model.moment import moment_of
 from stenograph.query.doctor.agents import agents_of, folders_of
 from stenograph.query.doctor.places import archive_state, journals_in, open_to_others
 from stenograph.query.doctor.report import AgentState, ArchiveState, Finding, HookState, JournalState, Report
+from stenograph.query.retention import Expiry
 
 LITTLE_SPACE = 1 << 30
 """Bytes. With less on its disk an archive may soon not take what agents write."""
@@ -26,7 +27,11 @@ _SHOWN = 3
 
 
 def examine(
-    home: Home, roots: Sequence[Root], hooks: Iterable[HookState] = (), problems: Sequence[tuple[Path, str]] = ()
+    home: Home,
+    roots: Sequence[Root],
+    hooks: Iterable[HookState] = (),
+    problems: Sequence[tuple[Path, str]] = (),
+    expiries: Iterable[Expiry] = (),
 ) -> Report:
     """Look at an archive, at the folders of agents and journals, and at what hooks noted. Nothing is changed.
 
@@ -52,6 +57,7 @@ def examine(
         *(found for each in agents for found in _of_agent(each, archive)),
         *(found for each in journals for found in _of_journals(each)),
         *(found for each in hooks for found in _of_hooks(each)),
+        *map(_of_retention, expiries),
         *_of_problems(problems, now),
     ]
     return Report(
@@ -63,6 +69,17 @@ def examine(
         hooks=tuple(hooks),
         problems=tuple(line for _, line in problems[-20:]),
     )
+
+
+def _of_retention(expiry: Expiry) -> Finding:
+    what = f"{len(expiry.run_ids)} runs ({expiry.bytes:,} bytes)"
+    if not expiry.run_ids:
+        message = f"{expiry} keeps all of its runs"
+    elif expiry.rule.apply:
+        message = f"{expiry} will remove {what} at the next sync"
+    else:
+        message = f"{expiry} would remove {what}; it does so once it says apply = true"
+    return Finding(kind="retention", message=message, needs_person=False)
 
 
 _COUNTED = ("runs", "events")

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import given, strategies
 
-from stenograph.evidence.merkle import EMPTY_ROOT, MerkleTree, is_consistent, is_included, leaf_hash
+from stenograph.merkle import EMPTY_ROOT, MerkleTree, is_consistent, is_included, leaf_hash
 
 LEAVES = [leaf_hash(b"leaf %d" % number) for number in range(301)]
 TREE = MerkleTree(LEAVES)

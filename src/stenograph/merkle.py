@@ -109,6 +109,33 @@ class MerkleTree:
         return found
 
 
+class RootTree:
+    """A tree that grows at its right end and gives its root only: keeps one hash for each bit of its size."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._edge: list[bytes] = []
+        """The complete subtrees of which the tree is made, from the largest to the smallest."""
+
+    def append(self, entry: bytes) -> None:
+        """Add a leaf, by what it says."""
+        added, size = leaf_hash(entry), self.size
+        while size & 1:
+            added = node_hash(self._edge.pop(), added)
+            size >>= 1
+        self._edge.append(added)
+        self.size += 1
+
+    def root(self) -> bytes:
+        """The root of all leaves so far."""
+        if not self._edge:
+            return EMPTY_ROOT
+        *larger, found = self._edge
+        for each in reversed(larger):
+            found = node_hash(each, found)
+        return found
+
+
 def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
     """Whether a proof shows that the tree of that size and root has this leaf hash at that index."""
     if not 0 <= index < size:
