@@ -88,6 +88,19 @@ def search(
         )
 
 
+def count_hits(archive: IndexReader, query: Query, scope: Scope, wanted: Wanted) -> int:
+    """How many events `search` finds without a limit."""
+    condition, parameters = _condition(scope, wanted)
+    tables = "words"
+    if condition != "1":
+        tables += " CROSS JOIN main.events AS events ON events.id = words.rowid"
+        tables += " CROSS JOIN main.runs AS runs ON runs.id = events.run"
+    found = archive.index.execute(
+        f"SELECT count(*) FROM {tables} WHERE words MATCH ? AND {condition}", [query.match, *parameters]
+    )
+    return int(found.fetchone()[0])
+
+
 def _condition(scope: Scope, wanted: Wanted) -> tuple[str, Parameters]:
     condition, parameters = scope.of_moments("words.rowid", MS_PER_ID)
     if wanted.role is not None:

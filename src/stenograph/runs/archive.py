@@ -109,14 +109,8 @@ class Archive:
         tools; `mask`, such as `default_masker()`, masks what is shown of them.
         Raises `InvalidQuery` for a mistake in the query.
         """
-        from stenograph.query.language import parse_query
-        from stenograph.query.search import Wanted, search
-
-        parsed, scope = parse_query(query), _scope(filters, self.path)
-        wanted = Wanted(role=role, tool=tool, is_error=errors)
-        with self._asked(scope) as reader:
-            most = -1 if limit is None else limit
-            return Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=rank, mask=mask))
+        options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit, mask=mask)
+        return searched(self, query, options, **filters)[0]
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
         """Tokens, cost and tool calls by one of `query.stats.KEYS`, such as `day`, `block`, `model` or `run`."""
@@ -214,6 +208,10 @@ class Archive:
     def _asked(self, scope: Scope) -> Iterator[IndexReader]:
         """The index, where the scope can be asked for."""
         with self.reading() as reader:
+            if scope.agent is not None:
+                from stenograph.query.agents import check_agent
+
+                check_agent(reader.index, scope.agent)
             if scope.status is not None:
                 from stenograph.query.run_status import RunStatuses, add_status_functions
 
@@ -254,6 +252,34 @@ def listed(
     scope = _scope(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
         return list_runs(reader.index, scope, load_prices(prices), limit, after)
+
+
+class SearchOptions(TypedDict):
+    """What `Archive.search` takes beside the query and the filters."""
+
+    role: str | None
+    tool: str | None
+    errors: bool
+    rank: bool
+    limit: int | None
+    mask: Masker | None
+
+
+def searched(
+    archive: Archive, query: str, options: SearchOptions, *, count: bool = False, **filters: Unpack[Filters]
+) -> tuple[Rows[Hit], int]:
+    """What `Archive.search` gives; with `count`, also how many there are without the limit."""
+    from stenograph.query.language import parse_query
+    from stenograph.query.search import Wanted, count_hits, search
+
+    parsed, scope = parse_query(query), _scope(filters, archive.path)
+    wanted = Wanted(role=options["role"], tool=options["tool"], is_error=options["errors"])
+    limit = options["limit"]
+    with archive._asked(scope) as reader:  # of the same module
+        most = -1 if limit is None else limit
+        found = Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=options["rank"], mask=options["mask"]))
+        is_cut = count and limit is not None and len(found) == limit
+        return found, count_hits(reader, parsed, scope, wanted) if is_cut else len(found)
 
 
 @contextmanager

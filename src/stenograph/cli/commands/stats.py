@@ -49,6 +49,8 @@ def command(by: str, filters: Filters, prices: str | None, archive_dir: str | No
         print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
     else:
         _print(found, names)
+    if not found.totals["runs"]:
+        say(f"no run of {archive.path} fits")
 
 
 def _print(found: Stats, names: Mapping[str, str]) -> None:
