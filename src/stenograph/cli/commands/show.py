@@ -50,7 +50,7 @@ BATCH = 1 << 16
     default="terminal",
     help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file; - is standard output, as without it.")
 @redact_option
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @click.option("--all", "everything", is_flag=True, help="On a terminal: also what machines write for each other.")
@@ -84,6 +84,7 @@ def command(
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
+    output = None if output == "-" else output
     wanted = Wanted(errors=errors, tools=tools, last=last)
     if form != "terminal" and (any(wanted.values()) or everything):
         raise click.UsageError(
