@@ -134,7 +134,7 @@ class Archive:
         from stenograph.query.sql import Limits, run_sql
 
         with views(self, prices) as connection:
-            result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds))
+            result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds), only_views=True)
             columns = distinct(result.columns)
             return Rows(Row(dict(zip(columns, row, strict=True))) for row in result)
 
