@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all."""
+"""A file that is there whole or not at all, and a folder for its owner alone."""
 
 from __future__ import annotations
 
@@ -37,3 +37,16 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
         raise
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check the folder", str(path)) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, for its owner alone; one that is there stays as it is.
+
+    Raises `OSError`.
+    """
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)

@@ -11,6 +11,7 @@ from stenograph.bundle.container import Container, ZipLimits
 from stenograph.bundle.manifest import NAME, read_manifest
 from stenograph.bundle.seal import is_sealed
 from stenograph.errors import SourceError, StoreError
+from stenograph.whole_file import make_folder
 
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -37,7 +38,7 @@ def extract_bundle(
         try:
             if os.path.lexists(target):
                 raise StoreError(f"{target} is there already; remove it or choose another folder", str(target))
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(place)
             fresh = Path(tempfile.mkdtemp(prefix=".stenograph-extract-", dir=place))
             try:
                 for name in container.names:
@@ -74,7 +75,7 @@ def _refusal(path: str | os.PathLike[str], why: str) -> SourceError:
 
 
 def _unfold(container: Container, name: str, target: Path) -> None:
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(target.parent)
     with os.fdopen(os.open(target, _FILE, 0o600), "wb") as out:
         for chunk in container.chunks(name):
             out.write(chunk)

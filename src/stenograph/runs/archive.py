@@ -301,13 +301,16 @@ def _scope(filters: Filters, folder: Path) -> Scope:
     grep, status = filters.get("grep"), filters.get("status")
     if status is not None and status not in STATUSES:
         raise InvalidQuery(f"{status!r} is not a status; use one of {', '.join(STATUSES)}")
+    found = None if grep is None else parse_query(grep)
+    if found is not None and found.long:
+        raise InvalidQuery("a phrase to find runs by is too long; give fewer words, or search for it")
     return Scope(
         agent=filters.get("agent"),
         project=filters.get("project"),
         status=status,
         model=filters.get("model"),
         period=period_of(filters.get("since"), filters.get("until")),
-        grep=None if grep is None else parse_query(grep),
+        grep=found,
         with_errors=filters.get("with_errors", False),
         without_children=filters.get("without_children", False),
         among=_marked(folder, filters.get("starred", False), filters.get("tag")),

@@ -183,8 +183,9 @@ def _export(
 
 def _make_folder(path: Path) -> None:
     from stenograph.errors import StoreError
+    from stenograph.whole_file import make_folder
 
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
     except OSError as error:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}; check the path", str(path)) from error
