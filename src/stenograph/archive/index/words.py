@@ -9,7 +9,7 @@ their width (it does so for Latin letters only), and the parts of CamelCase name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 from unicodedata import normalize
@@ -53,6 +53,8 @@ _HUMP = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z])[
 _PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[@-~]")
 """What terminals take for a colour or a move, and nobody searches for: letters at its end would join the next word."""
+_SPACE = re.compile(rb"\s")
+_SLICE = 1 << 20
 _LONGEST_NAME = 80
 _MOST_PIECES = 1 << 15
 
@@ -100,9 +102,23 @@ def _lone() -> re.Pattern[str]:
 
 def camel_parts(text: bytes) -> list[bytes]:
     """The CamelCase names in a text, taken apart, each once."""
-    found = set(map(_humped.__getitem__, text.split()))
+    found: set[bytes] = set()
+    for piece in _slices(text):
+        found.update(map(_humped.__getitem__, piece.split()))
     found.discard(b"")
     return sorted(found)
+
+
+def _slices(text: bytes) -> Iterator[bytes]:
+    """The text in pieces that end between words: the words of a long one, each a value, take many times its memory."""
+    start = 0
+    while len(text) - start > _SLICE:
+        space = _SPACE.search(text, start + _SLICE)
+        if space is None:
+            break
+        yield text[start : space.start()]
+        start = space.start()
+    yield text[start:] if start else text
 
 
 def parts_of_name(text: str) -> list[str]:

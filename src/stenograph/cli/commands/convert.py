@@ -133,11 +133,13 @@ class _Output:
             self._flush(waiting)
 
     def _flush(self, lines: list[bytes]) -> None:
+        end = b",\n" if self._is_array else b"\n"
+        if self._is_array:
+            write_bytes(end if self._is_begun else b"[\n")
+            self._is_begun = True
+        write_bytes(lines[0] if len(lines) == 1 else end.join(lines))  # a long one is not copied
         if not self._is_array:
-            write_bytes(b"\n".join(lines) + b"\n")
-            return
-        write_bytes((b",\n" if self._is_begun else b"[\n") + b",\n".join(lines))
-        self._is_begun = True
+            write_bytes(end)
 
     def close(self) -> None:
         """End the array."""

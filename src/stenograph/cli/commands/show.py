@@ -163,7 +163,7 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             texts = html_page(read, full=full, life=shown.life, prices=load_prices())
         case _:
             renderer = TerminalRenderer(color=color, full=full)
-            texts = (renderer.render(event) for event in read())
+            texts = (piece for event in read() for piece in renderer.pieces(event))
     return (text.encode("utf-8", "replace") for text in texts)
 
 
@@ -174,7 +174,7 @@ def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:
         waiting.append(piece)
         size += len(piece)
         if size > BATCH:
-            yield b"".join(waiting)
+            yield waiting[0] if len(waiting) == 1 else b"".join(waiting)
             waiting, size = [], 0
     yield b"".join(waiting)
 
