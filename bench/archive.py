@@ -15,7 +15,7 @@ from bench.tree import SESSIONS, make_tree
 
 PEER = Path(__file__).parent.parent / ".cache" / "archive-peer"
 PAIRS = 5
-PHRASE = "parse server"
+PHRASE = "backwards compatibility"
 _IDLE = """
 import json, sys, time
 from pathlib import Path

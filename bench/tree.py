@@ -4,64 +4,56 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import sysconfig
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 SIZE = 300_000_000
 SESSIONS = 400
+_IS_ODD = re.compile(r"(^|/)(site-packages|test|tests|idlelib|lib2to3|encodings|pydoc_data|turtledemo)/")
+"""What is there on some machines only, or is no text: tables of characters, tests."""
 _START = datetime(2026, 1, 1, tzinfo=UTC)
-_WORDS = [
-    "the", "of", "to", "and", "a", "in", "is", "it", "for", "that", "on", "with", "as", "this", "be", "by", "are",
-    "at", "from", "or", "an", "not", "we", "can", "has", "file", "test", "code", "value", "function", "return",
-    "error", "import", "class", "data", "list", "string", "number", "config", "path", "line", "build", "run", "check",
-    "change", "update", "add", "remove", "user", "server", "client", "request", "response", "table", "index", "query",
-    "parse", "write", "read", "open", "close", "state", "event", "message",
-]  # fmt: skip
 
 
 def make_tree(home: Path, size: int = SIZE, sessions: int = SESSIONS, seed: int = 7) -> int:
     """Fill a home folder; how many bytes it came to."""
     chance = random.Random(seed)
-    vocabulary = _WORDS * 6 + [_name(chance) for _ in range(6000)]
+    lines = real_lines()
     total = 0
     for number in range(sessions):
         wanted = int(size / sessions * chance.choice((0.1, 0.3, 0.5, 1.0, 1.5, 2.6)))
         at = _START + timedelta(minutes=97 * number)
         make = _claude if number % 5 < 3 else _codex
-        total += make(home, _Text(chance, vocabulary), at, wanted, chance)
+        total += make(home, Text(chance, lines), at, wanted, chance)
     return total
 
 
-def _name(chance: random.Random) -> str:
-    """A word as code and people have them: plain, snake_case, CamelCase, a path."""
-    parts = ["".join(chance.choices("abcdefghijklmnoprstuvwy", k=chance.randint(2, 9))) for _ in range(3)]
-    match chance.randrange(6):
-        case 0:
-            return "_".join(parts[:2])
-        case 1:
-            return "".join(part.capitalize() for part in parts)
-        case 2:
-            return "/".join(parts) + ".py"
-        case _:
-            return parts[0]
+@cache
+def real_lines() -> list[str]:
+    """Lines of text that people wrote: the modules of Python's own library, whose words and names are real ones."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    modules = sorted(each for each in folder.rglob("*.py") if not _IS_ODD.search(each.relative_to(folder).as_posix()))
+    return [line for each in modules for line in each.read_text("utf-8", "replace").splitlines() if line.strip()]
 
 
-class _Text:
+class Text:
     """Texts of a session, in which much is said again: files are read twice, outputs look alike."""
 
-    def __init__(self, chance: random.Random, vocabulary: list[str]) -> None:
+    def __init__(self, chance: random.Random, lines: list[str]) -> None:
         self._chance = chance
-        self._vocabulary = chance.choices(vocabulary, k=1500)
+        self._lines = lines
         self._said: list[str] = []
 
     def __call__(self, length: int) -> str:
         if self._said and self._chance.random() < 0.35:
             return self._chance.choice(self._said)[:length]
-        words = self._chance.choices(self._vocabulary, k=max(1, length // 7))
-        text = " ".join(word + ("\n    " if number % 11 == 10 else "") for number, word in enumerate(words))
+        at = self._chance.randrange(len(self._lines))
+        text = "\n".join(self._lines[at : at + length // 8 + 1])[:length]
         self._said.append(text)
         return text
 
@@ -70,7 +62,7 @@ def _uuid(chance: random.Random) -> str:
     return str(UUID(int=chance.getrandbits(128), version=4))
 
 
-def _claude(home: Path, text: _Text, at: datetime, wanted: int, chance: random.Random) -> int:
+def _claude(home: Path, text: Text, at: datetime, wanted: int, chance: random.Random) -> int:
     session = _uuid(chance)
     folder = home / ".claude" / "projects" / f"-home-user-project{chance.randrange(12)}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +79,7 @@ def _claude(home: Path, text: _Text, at: datetime, wanted: int, chance: random.R
 
 
 def _claude_lines(
-    session: str, text: _Text, at: datetime, chance: random.Random, agent: str | None = None
+    session: str, text: Text, at: datetime, chance: random.Random, agent: str | None = None
 ) -> Iterator[dict[str, Any]]:
     parent = None
     turn = 0
@@ -140,7 +132,7 @@ def _claude_lines(
             yield record | ({} if agent is None else {"agentId": agent})
 
 
-def _codex(home: Path, text: _Text, at: datetime, wanted: int, chance: random.Random) -> int:
+def _codex(home: Path, text: Text, at: datetime, wanted: int, chance: random.Random) -> int:
     thread = _uuid(chance)
     folder = home / ".codex" / "sessions" / at.strftime("%Y/%m/%d")
     folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +140,7 @@ def _codex(home: Path, text: _Text, at: datetime, wanted: int, chance: random.Ra
     return _write(folder / name, _codex_lines(thread, text, at, chance), wanted)
 
 
-def _codex_lines(thread: str, text: _Text, at: datetime, chance: random.Random) -> Iterator[dict[str, Any]]:
+def _codex_lines(thread: str, text: Text, at: datetime, chance: random.Random) -> Iterator[dict[str, Any]]:
     meta = {"id": thread, "cwd": "/home/user/other", "originator": "codex_cli_rs", "cli_version": "0.166.0"}
     yield {"timestamp": _iso(at), "type": "session_meta", "payload": meta}
     total = {"input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, "total_tokens": 0}

@@ -11,11 +11,12 @@ from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.store.home import home_of
+from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.archive.writer import Store
 
 SESSION = "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0"
 THREAD = "01998a7b-1c2d-7e3f-8a4b-5c6d7e8f9a0b"
-_VOLATILE = {"files": {"size", "mtime_ns", "inode", "is_present"}}
+_VOLATILE = {"files": {"size", "mtime_ns", "inode", "is_present", "unchecked", "next_range"}}
 
 
 def claude_line(number: int, kind: str = "user", text: str = "", session: str = SESSION, **more: Any) -> bytes:
@@ -103,6 +104,7 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
             "facts",
             "files",
             "frames",
+            "ranges",
             "runs",
             "witnesses",
             "sources",
@@ -124,3 +126,13 @@ def whole_index(archive: Path) -> dict[str, list[dict[str, Any]]]:
         return found
     finally:
         index.close()
+
+
+def check_kept(archive: Path) -> None:
+    """Every file that was taken for a transcript is kept as it is now."""
+    index = open_index(archive, readonly=True)
+    kept = KeptBytes(index, archive / "kept")
+    for number, path, version in index.execute("SELECT id, path, version FROM files").fetchall():
+        if Path(path).exists():
+            assert b"".join(kept.chunks(number, version)) == Path(path).read_bytes()
+    index.close()

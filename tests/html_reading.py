@@ -12,11 +12,13 @@ VOID = {"meta", "input", "img", "hr"}
 PLAIN = {"html", "head", "body", "title", "style", "script", "header", "h1", "nav", "ol", "ul", "li", "main", "section"}
 PLAIN |= {"h2", "h3", "h4", "h5", "h6", "article", "details", "summary", "div", "span", "small", "b", "bdi", "code"}
 PLAIN |= {"pre", "p", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "s", "a", "dl", "dt"}
-PLAIN |= {"dd", "footer", "output", "button", "time", "label"}
+PLAIN |= {"dd", "footer", "output", "button", "time", "label", "svg", "rect"}
 ATTRIBUTES = {"class": r"[a-z0-9 -]+", "id": r"[a-z0-9-]+", "dir": "auto", "lang": "en", "open": "", "hidden": ""}
 ATTRIBUTES |= {"href": r"#[a-z0-9-]+|https?://[A-Za-z0-9][\x21-\x7e]*", "rel": "noopener noreferrer nofollow"}
 ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+", "value": r"\d+"}
 ATTRIBUTES |= {"datetime": r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)"}
+ATTRIBUTES |= dict.fromkeys(("x", "y", "width", "height"), r"\d+(\.\d+)?") | {"tabindex": "-1"}
+ATTRIBUTES |= {"viewbox": "0 0 1000 16", "preserveaspectratio": "none", "aria-hidden": "true"}
 FREE = {"title", "alt", "aria-label", "content", "placeholder"}
 FIXED = {"meta": {"charset", "http-equiv", "name", "content"}, "input": {"id", "type", "placeholder", "aria-label"}}
 FIXED["input"] |= {"autocomplete", "spellcheck"}

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from opencode_database import create_tables, insert
 from stenograph import Recorder, read_events
 from stenograph.bundle import BundleOptions, create_bundle
-from stenograph.model import Event
+from stenograph.model import Event, LifecyclePayload
 from stenograph.sources import convert
 
 PATIENCE = 60
@@ -97,7 +99,10 @@ def told(events: Iterable[Event]) -> dict[str, list[Any]]:
     """What each source said and did, in order, without what depends on where it was read."""
     by_source: dict[str, list[Any]] = defaultdict(list)
     for event in events:
-        by_source[event.source].append((event.run_id, event.type, event.timestamp, event.payload))
+        payload = event.payload
+        if isinstance(payload, LifecyclePayload):  # which lines stand before the end depends on the journal
+            payload = replace(payload, evidence=None)
+        by_source[event.source].append((event.run_id, event.type, event.timestamp, payload))
     return dict(by_source)
 
 

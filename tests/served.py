@@ -47,9 +47,11 @@ class Answer:
 class Client:
     """Asks an application without a net in between; with the cookie of a browser, unless told otherwise."""
 
-    def __init__(self, home: Path, *, redact: bool = False, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self, home: Path, *, redact: bool = False, hosts: Iterable[str] = (), bundle: Path | None = None
+    ) -> None:
         self.access = Access(KEY)
-        self.site = Site(home_of(home), RunMask() if redact else None)
+        self.site = Site(home_of(home), RunMask() if redact else None, bundle=bundle)
         self.feed = Feed(self.site.home)
         self.app = application(self.site, self.access, PORT, hosts, self.feed)
 

@@ -27,7 +27,7 @@ class Server:
     @property
     def origin(self) -> str:
         """Without it."""
-        return self.address.partition("/?")[0]
+        return self.address.partition("?")[0].rpartition("/")[0]
 
     @property
     def port(self) -> int:
@@ -51,7 +51,7 @@ def serving(folder: Path, *options: str, port: int = 0) -> Iterator[Server]:
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
-        assert re.fullmatch(r"http://localhost:\d+/\?token=\w+\n", line), line
+        assert re.fullmatch(r"http://localhost:\d+/(bundle)?\?token=\w+\n", line), line
         yield Server(process, line.strip())
     finally:
         if process.poll() is None:

@@ -3,6 +3,7 @@
     StenographError
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
+    ├── InvalidAgent (ValueError)          no format of an agent of that name has a place for its files
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidOption (ValueError)         an option, or a value of one, that a format does not have
@@ -16,6 +17,7 @@
     ├── SourceError (OSError)              something that was to be read cannot be
     │   ├── RunNotFound (LookupError)      no journal by that run id or path
     │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
+    │   ├── AmbiguousFormat                a file that two formats claim alike
     │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
     │       ├── BadSignature               a signature that does not fit what it signs
     │       └── HistoryChanged             an archive is not what a checkpoint says that it was
@@ -34,10 +36,12 @@ from __future__ import annotations
 __all__ = [
     "AgentError",
     "AgentTimeout",
+    "AmbiguousFormat",
     "AmbiguousRun",
     "ArchiveLocked",
     "BadSignature",
     "HistoryChanged",
+    "InvalidAgent",
     "InvalidConfig",
     "InvalidEvent",
     "InvalidEvidence",
@@ -106,7 +110,18 @@ class InvalidFormat(StenographError, ValueError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         self.name = name
         self.known = known
-        super().__init__(f"{name!r} is no format; use one of {', '.join(known)}")
+        super().__init__(f"unknown format {name!r}; known formats: {', '.join(known)}")
+
+
+class InvalidAgent(StenographError, ValueError):
+    """No agent of that name is known by the place of its files."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        self.name = name
+        self.known = known
+        super().__init__(f"unknown agent {name!r}; known agents: {', '.join(known)}")
 
 
 class InvalidOption(StenographError, ValueError):
@@ -181,6 +196,14 @@ def unreadable(path: object, error: OSError) -> SourceError:
     if isinstance(error, FileNotFoundError):
         return RunNotFound(f"{path} does not exist; check the path", str(path))
     return SourceError(f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path))
+
+
+class AmbiguousFormat(SourceError):
+    """Two formats claim a file, both equally sure."""
+
+    def __init__(self, path: str, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(f"{path or 'it'} may be in {' or '.join(names)}; say which with --from {names[0]}", path)
 
 
 class AmbiguousRun(SourceError, LookupError):

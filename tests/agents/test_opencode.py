@@ -15,10 +15,11 @@ from agents.servers.chat_api import CACHED, INPUT, THOUGHTS
 from agents.session import PATIENCE, Session
 from comparison import count, different, oracle
 from stenograph.fold import usage_totals
-from stenograph.formats.base import Context, Report
+from stenograph.formats.base import Context, Format, Report
+from stenograph.formats.opencode.event_log import EventLog
 from stenograph.formats.registry import formats
 from stenograph.model import Event
-from stenograph.sources.opencode_rows import EventLog
+from stenograph.sources.database import reading as reading_database
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program
 
@@ -126,7 +127,7 @@ def test_what_is_followed_is_what_is_read_later(tmp_path: Path) -> None:
     """Read beside the running program, the log gives each event once, and in the end those of the finished database."""
     with opencode(tmp_path / "session") as followed:
         path = database(followed)
-        log = EventLog(path)
+        log = EventLog()
         parser = formats()["opencode"].open(Context(run_id="550e8400-e29b-41d4-a716-446655440000"))
         live: list[Event] = []
         seen_running = []
@@ -134,22 +135,23 @@ def test_what_is_followed_is_what_is_read_later(tmp_path: Path) -> None:
         def look() -> bool:
             if not (followed.folder / "started").exists():
                 if path.exists() and path.with_name("opencode.db-wal").exists() and followed.stdout.stat().st_size:
-                    live.extend(_fed(log, parser))
+                    live.extend(_fed(log, path, parser))
                 return False
-            live.extend(_fed(log, parser))
+            live.extend(_fed(log, path, parser))
             seen_running.extend(pair for pair in read(path).calls() if pair.result is None)
             return bool(seen_running)
 
         watch(followed, look, then_go_on=True)
-        live += _fed(log, parser)
+        live += _fed(log, path, parser)
     assert [pair.name for pair in seen_running] == ["bash"]
     finished = read(path)
     assert _told(live) == _told(finished.events)
     assert finished.texts(_run_id(finished)) == [scenario.SLOW_TEXT, scenario.NEXT_TEXT]
 
 
-def _fed(log: EventLog, parser: object) -> list[Event]:
-    return [event for line in log.read() for event in parser.feed(line)]  # type: ignore[attr-defined]
+def _fed(log: EventLog, path: Path, parser: Format) -> list[Event]:
+    with reading_database(path) as connection:
+        return [event for line in log.read(connection) for event in parser.feed(line)]
 
 
 def test_a_killed_session_is_read_and_a_continued_one_goes_on(tmp_path: Path) -> None:

@@ -205,6 +205,7 @@ def test_search_finds_what_is_folded(open_page: Open) -> None:
     expect(page.locator("#count")).to_have_text("")
 
 
+@pytest.mark.browser
 def test_search_lands_on_the_hit(open_page: Open) -> None:
     """Every one of fifty hits is in sight, in long outputs, in folds and in units that were never drawn before."""
     outputs = ["\n".join(f"line {n} of {turn}" + " needle" * (n % 97 == 0) for n in range(500)) for turn in range(9)]

@@ -67,8 +67,16 @@ def wait_for_runs(visitor: Visitor, number: int = 2) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("width", [1440, 390, 320])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+QUICK = ("dark", 320)
+"""What `make test` looks at; `make browser` looks at the others, too."""
+LOOKS = [
+    pytest.param(scheme, width, marks=[] if (scheme, width) == QUICK else pytest.mark.browser)
+    for scheme in ("light", "dark")
+    for width in (1440, 390, 320)
+]
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_every_page_fits_and_is_quiet(browser: Browser, server: Server, scheme: str, width: int) -> None:
     """No page scrolls sideways, complains, or asks another host, on a screen and on a phone, light and dark."""
     with visiting(browser, server, viewport={"width": width, "height": 844}, color_scheme=scheme) as visitor:
@@ -222,6 +230,7 @@ def test_a_subagent_appears(live: tuple[Path, Visitor]) -> None:
     expect(page.locator("details.agent", has_text="found it")).to_have_count(1)
 
 
+@pytest.mark.browser
 def test_the_list_is_live(live: tuple[Path, Visitor]) -> None:
     """A run that grows is marked, with its new figures."""
     folder, visitor = live
@@ -231,6 +240,7 @@ def test_the_list_is_live(live: tuple[Path, Visitor]) -> None:
     expect(page.locator(f"#run-{SESSION}.unread")).to_have_count(1)
 
 
+@pytest.mark.browser
 def test_a_page_resumes_after_the_server_was_killed(browser: Browser, tmp_path: Path) -> None:
     """Each event once, none missing: what came before, while nobody served, and after."""
     file = session_path(tmp_path / "home")
@@ -250,6 +260,7 @@ def test_a_page_resumes_after_the_server_was_killed(browser: Browser, tmp_path: 
             assert len(numbers) == len(set(numbers))
 
 
+@pytest.mark.browser
 def test_twelve_tabs_share_one_stream(live: tuple[Path, Visitor]) -> None:
     """All load, all get the event once; when the one that has the stream closes, the next takes over."""
     folder, visitor = live
@@ -287,6 +298,7 @@ EVIL = (
 )
 
 
+@pytest.mark.browser
 def test_a_hostile_transcript_runs_nothing(browser: Browser, tmp_path: Path) -> None:
     """Not on any page, and not when it comes while somebody looks: tags, links, controls are text."""
     file = session_path(tmp_path / "home")
@@ -329,6 +341,7 @@ NOTIFICATION = """window.Notification = class {
 };"""
 
 
+@pytest.mark.browser
 def test_a_run_that_waits_is_notified(live: tuple[Path, Visitor]) -> None:
     """Once, where the reader allowed it, also from the list."""
     folder, visitor = live

@@ -11,11 +11,11 @@ import pytest
 from comparison import count, different, lines_without_event, oracle, parsed
 from shared_folder import SHARED
 from stenograph.formats.base import Report
+from stenograph.formats.opencode.changes import changed_rows, last_changes, lines_of_rows
+from stenograph.formats.opencode.rows import session_lines
 from stenograph.formats.registry import HEAD_BYTES, detect
 from stenograph.model import MessagePayload, TextBlock, ThinkingBlock
 from stenograph.sources import convert
-from stenograph.sources.opencode_changes import changed_rows, last_changes, lines_of_rows
-from stenograph.sources.opencode_rows import session_lines
 
 CAPTURES = SHARED / "captures" / "opencode"
 pytestmark = pytest.mark.corpus

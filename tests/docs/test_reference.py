@@ -27,6 +27,7 @@ import stenograph.session
 import stenograph.transcript
 from stenograph.cli import COMMANDS, cli
 from stenograph.fold import RunNode, StepNode
+from stenograph.formats.registry import formats
 from stenograph.journal import fanout, follow, reader, recorder, repair, tool_call, verify
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.model import EVENT_TYPES, Block, Event, Origin, Payload, UnknownBlock, decode, encode
@@ -505,8 +506,8 @@ def test_every_environment_variable_is_documented() -> None:
 
 def test_every_variable_of_an_agent_is_documented() -> None:
     """Where an agent keeps its files is told by its own variables, and the page names each that we look at."""
-    sources = [path.read_text() for path in (SOURCE / "sources").rglob("*.py")]
-    read = {name for text in sources for name in re.findall(r'environment\.get\("(\w+)"\)', text)}
+    homes = [home for spec in formats().values() if spec.layout is not None for home in spec.layout.homes]
+    read = {name for home in homes for name in (home.variable, home.file_variable) if name}
     listed = _first_cells(_section(_page("environment.md"), "Variables of agents"))
     assert len(read) > 5
     assert listed == read

@@ -11,10 +11,17 @@ import time
 import urllib.request
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from archive_cases import claude_line, session_path, written
 from serving import Server, serving
+from stenograph import start_run
 from stenograph.archive.store.home import home_of
 from stenograph.archive.store.lock import Lock
+from stenograph.bundle import BundleOptions, create_bundle
+from stenograph.cli.program import cli
+from stenograph.errors import SourceError
+from stenograph.journal.reader import read_events
 
 
 def asked(server: Server, place: str) -> object:
@@ -86,3 +93,19 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert done.stderr.count("\n") == 1
     assert "--port" in done.stderr
+
+
+def test_a_bundle_is_served(tmp_path: Path) -> None:
+    """By its path, at an address of its own; what is left in the way is one line with the right code."""
+    with start_run("review", root=tmp_path) as run:
+        run.user("Any bugs?")
+    bundle = create_bundle(tmp_path / "a.zip", read_events(run.path), options=BundleOptions(environment=False))
+    with serving(tmp_path, str(bundle)) as server:
+        assert "/bundle?token=" in server.address
+        assert [each["run_id"] for each in asked(server, "/api/v1/runs")["runs"]] == [run.run_id]
+    assert server.process.returncode == 0
+    (tmp_path / "b.zip").write_bytes(b"no zip")
+    for name in ("b.zip", "none.zip"):
+        found = CliRunner().invoke(cli, ["serve", str(tmp_path / name)])
+        assert isinstance(found.exception, SourceError), found.output
+    assert CliRunner().invoke(cli, ["serve", str(bundle), "--no-sync"]).exit_code == 2

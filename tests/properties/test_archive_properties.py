@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_cases import (
+    check_kept,
     claude_line,
     codex_line,
     session_path,
@@ -21,11 +22,9 @@ from archive_cases import (
     whole_index,
 )
 from stenograph.adapters.following.collection import session_in
-from stenograph.archive.index.schema import open_index
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.store.home import home_of
-from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.archive.writer import Store
 from strategies import examples
 from witness_cases import collected
@@ -166,14 +165,4 @@ def test_index_maintained_is_index_rebuilt(history: list[tuple[str, int, int]]) 
         rebuilt = whole_index(world.archive)
         for table, content in maintained.items():
             assert rebuilt[table] == content, table
-        check_kept(world)
-
-
-def check_kept(world: World) -> None:
-    """Every file that was taken for a transcript is kept as it is now."""
-    index = open_index(world.archive, readonly=True)
-    kept = KeptBytes(index, world.archive / "kept")
-    for number, path, version in index.execute("SELECT id, path, version FROM files").fetchall():
-        if Path(path).exists():
-            assert b"".join(kept.chunks(number, version)) == Path(path).read_bytes()
-    index.close()
+        check_kept(world.archive)

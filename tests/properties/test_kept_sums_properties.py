@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from typing import Any
@@ -18,7 +19,7 @@ from stenograph.fold.prices import LongRate, Price, Prices, Terms, TierRate
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
 from stenograph.query.period import Period
-from stenograph.query.spending import spent
+from stenograph.query.spending import BY_CALL, BY_TOOL, Summed, spent
 
 RUNS = ((1, 0, 0), (2, 1, 0), (3, 0, 1))
 """Number, and whether it has reports of calls and of turns."""
@@ -27,9 +28,11 @@ moments = st.one_of(
     st.integers(-QUARTER_HOUR, 5 * QUARTER_HOUR),
 )
 reports = st.builds(
-    lambda key, run, scope, ms, model, into, out, terms, cost: {
+    lambda key, run, tools, scope, ms, model, into, out, terms, cost: {
         "key": key,
         "run": run,
+        "model_call": 1,
+        "tools": json.dumps(tools),
         "event": 1,
         "source": "main",
         "scope": scope,
@@ -50,6 +53,7 @@ reports = st.builds(
     },
     st.sampled_from("abcdefgh"),
     st.sampled_from([run for run, _, _ in RUNS]),
+    st.sampled_from([["Bash"], ["Read", "Bash", "Read"], ["(no tool)"], ["a", "b", "c", "d", "e", "f", "g"]]),
     st.sampled_from(["call", "turn", "total"]),
     moments,
     st.sampled_from([None, "", "short", "long", "longer"]),
@@ -116,7 +120,7 @@ def _is_within(ms: int | None, period: Period) -> bool:
 def test_sums_are_those_of_the_rows(told: list[dict[str, Any]], called: list[CallRow]) -> None:
     """However rows came and changed; nothing is left of what is gone."""
     index = _index(told, called)
-    for table, keys in (("usage", 7), ("calls", 3)):
+    for table, keys in (("usage", 7), ("calls", 3), ("shares", 8)):
         cursor = index.execute(f"SELECT * FROM {table}_sums")
         names = [name for name, *_ in cursor.description]
         sums = ", ".join(f"sum({name})" for name in names[keys:])
@@ -129,17 +133,22 @@ def test_sums_are_those_of_the_rows(told: list[dict[str, Any]], called: list[Cal
 def test_any_span_of_time_can_be_asked_for(told: list[dict[str, Any]], called: list[CallRow], period: Period) -> None:
     """Also one that begins or ends within a quarter of an hour, or within the same one."""
     index = _index([row for row in told if row["at_ms"] >= 0], [row for row in called if (row.started_ms or 0) >= 0])
-    for table in ("usage", "calls"):
-        rows = index.execute(f"SELECT run, calls, at_ms FROM {table}_told")
-        expected = Counter(run for run, _, ms in rows if _is_within(ms, period))
-        found = index.execute(f"SELECT run, sum(calls) FROM ({summed(table, 'run, calls', period)}) GROUP BY run")
+    for table, count in (("usage", "calls"), ("calls", "calls"), ("shares", "shares")):
+        rows = index.execute(f"SELECT run, at_ms FROM {table}_told")
+        expected = Counter(run for run, ms in rows if _is_within(ms, period))
+        found = index.execute(f"SELECT run, sum({count}) FROM ({summed(table, f'run, {count}', period)}) GROUP BY run")
         assert dict(found) == expected
     index.close()
 
 
-@given(st.lists(reports), periods, price_lists)
-def test_every_call_costs_what_its_length_says(told: list[dict[str, Any]], period: Period, prices: Prices) -> None:
-    """The kept sums have no lengths in them; tokens and dollars are those of the single calls all the same."""
+@given(st.lists(reports), periods, price_lists, st.sampled_from([BY_CALL, BY_TOOL]))
+def test_every_call_costs_what_its_length_says(
+    told: list[dict[str, Any]], period: Period, prices: Prices, kept: Summed
+) -> None:
+    """The kept sums have no lengths in them; tokens and dollars are those of the single calls all the same.
+
+    Also when they are shared by tools.
+    """
     index = _index([row for row in told if row["at_ms"] >= 0], [])
     tokens: Counter[str] = Counter()
     dollars: Counter[str] = Counter()
@@ -166,7 +175,7 @@ def test_every_call_costs_what_its_length_says(told: list[dict[str, Any]], perio
     found: Counter[str] = Counter()
     cost: Counter[str] = Counter()
     found_partial: set[str] = set()
-    for key, model, usage, summed_up in spent(index, "counted.model", "1", [], prices, period):
+    for key, model, usage, summed_up in spent(index, "counted.model", "1", [], prices, period, kept):
         assert key == model
         found[key] += usage.input_tokens
         cost[key] += summed_up.dollars or 0

@@ -14,6 +14,7 @@ from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.index.run_draft import RunDraft
 from stenograph.archive.index.tables import TABLES
 from stenograph.archive.index.usage_rows import UsageRows
+from stenograph.fold.model_calls import ModelCall
 from stenograph.fold.usage import UsageCounter
 from stenograph.model.event import Event, Origin
 from stenograph.model.moment import milliseconds_of
@@ -71,7 +72,8 @@ def _index(batches: list[list[Event]]) -> IndexWriter:
         rows = UsageRows(index)
         for event in batch:
             assert isinstance(event.payload, UsagePayload)
-            rows.add(runs[event.run_id], event, event.payload, next(ids), milliseconds_of(event.timestamp))
+            ms = milliseconds_of(event.timestamp)
+            rows.add(runs[event.run_id], event, event.payload, next(ids), ms, ModelCall(1))
         rows.write()
         for run in runs.values():
             run.is_new = False

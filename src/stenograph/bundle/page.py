@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from stenograph.bundle.spool import Spool
+from stenograph.fold.status import Life
 from stenograph.journal.reader import read_events
-from stenograph.render.html import html_page
+from stenograph.render.explanation import explanation_lines
+from stenograph.render.html.page import HtmlPage
 
 PAGE = "transcript.html"
 LONGEST = 32 << 20
@@ -40,15 +42,18 @@ class PagePaper:
             return
         self._file.write(line)
 
-    def write(self, spool: Spool, problems: list[str]) -> None:
-        """Make the page, when there is to be one."""
+    def write(self, spool: Spool, problems: list[str], life: Life) -> list[str]:
+        """Make the page, when there is to be one, and give the lines that say what happened in the run."""
         if self._file is None:
-            return
+            return []
         self._file.close()
         try:
+            page = HtmlPage(lambda: read_events(self._path), life=life)
             with spool.writing(PAGE) as member:
-                for part in html_page(lambda: read_events(self._path)):
+                for part in page.parts():
                     member.write(part.encode("utf-8", "replace"))
+            return list(explanation_lines(page.explanation))
         except Exception as error:  # noqa: BLE001  # a page that cannot be drawn is no reason to have no bundle
             self.left_out = "it could not be made"
             problems.append(f"{PAGE} is missing: {error}")
+            return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.page import PAGE
 
@@ -13,7 +15,7 @@ status    {status}
 agent     {agent}
 made      {created_at} by {program}
 
-manifest.json       what is here, with a SHA-256 of every file
+{explained}manifest.json       what is here, with a SHA-256 of every file
 transcript.html     the run as a page for a browser{page}
 transcript.jsonl    the run for people: one entry per line (the transcript.entry log records)
 logs/app.jsonl      every log record, {logs}
@@ -45,8 +47,9 @@ _LOGS = {
 }
 
 
-def readme(manifest: Manifest) -> bytes:
-    """The text for one bundle."""
+def readme(manifest: Manifest, explained: Sequence[str]) -> bytes:
+    """The text for one bundle; `explained` are the lines that say what happened in the run."""
+    told = "".join(f"  {line}\n" if line else "\n" for line in explained[1:])  # the first names the run again
     return _TEXT.format(
         what=manifest.name or "a run",
         run_id=manifest.run_id or "unknown",
@@ -56,4 +59,5 @@ def readme(manifest: Manifest) -> bytes:
         program=manifest.program,
         page=f" (left out: {manifest.left_out[PAGE]})" if PAGE in manifest.left_out else "",
         logs=_LOGS[manifest.logs],
+        explained=f"What happened:\n\n{told}\nThe files:\n\n" if told else "",
     ).encode("utf-8", "replace")

@@ -28,7 +28,7 @@ from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.clock import utc_text
 from stenograph.errors import InvalidRunId, SourceError
-from stenograph.fold.status import FAILED, Verdict
+from stenograph.fold.status import FAILED, Life, Verdict
 from stenograph.journal.place import SUFFIX
 from stenograph.journal.reader import open_source, read_events
 from stenograph.liveness import Liveness
@@ -99,10 +99,10 @@ class Writing:
         self._write_events()
         self._records.finish()
         self._write_called()
-        self._page.write(self._spool, self._problems)
+        explained = self._page.write(self._spool, self._problems, self._life())
         self._write_facts()
         manifest = self._manifest()
-        self._add("README.txt", readme(manifest))
+        self._add("README.txt", readme(manifest, explained))
         files = tuple(BundleFile(name=each.name, size=each.size, sha256=each.sha256) for each in self._spool.files)
         manifest = msgspec.structs.replace(manifest, files=files)
         self._spool.add(NAME, write_manifest(manifest))
@@ -220,11 +220,12 @@ class Writing:
         }
 
     def _verdict(self) -> Verdict:
+        return self._account.verdict(self._life())
+
+    def _life(self) -> Life:
         source = self._source
         is_journal = source.is_journal
-        return self._account.verdict(
-            Liveness(self.at.timestamp()).of([source.path] if is_journal else [], is_journal=is_journal)
-        )
+        return Liveness(self.at.timestamp()).of([source.path] if is_journal else [], is_journal=is_journal)
 
     def _manifest(self) -> Manifest:
         account, records, source = self._account, self._records, self._source

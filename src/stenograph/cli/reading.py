@@ -10,9 +10,9 @@ from typing import TypedDict
 import click
 
 from stenograph.cli.terminal import shown, wants_color
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model import Event
 from stenograph.render.figures import amount, cost, counted, duration, when
-from stenograph.render.names import agent_name
 from stenograph.render.selection import Readable, errors_only, last_unit, tools_only
 from stenograph.render.terminal import TerminalRenderer
 from stenograph.render.visible import on_one_line
@@ -63,7 +63,7 @@ def is_read_by_a_person() -> bool:
 def _header(info: RunInfo, *, color: bool) -> str:
     title = on_one_line(info.title or info.run_id)
     facts = [
-        agent_name(info.agent),
+        name_of_agent(info.agent),
         info.model or "",
         info.project or "",
         when(info.started_at),

@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
 GROUP = "stenograph.formats"
 _OURS = "exchange"
-_FORMATS = {"claude_agent_sdk": "claude_code", "litellm": "openai_chat", "openai": "openai_chat"}
-"""Our own adapters, by the format whose tools they record."""
 
 Mark = str
 """What a system event says about a turn: one of the constants below."""
 BEGINS, ENDS, INTERRUPTS, ASKS, ANSWERS = "begins", "ends", "interrupts", "asks", "answers"
+
+
+class Agent(Struct, frozen=True):
+    """Who writes in a format."""
+
+    id: str
+    """As commands and rows name it: `claude`."""
+    name: str
+    """As people call it: `Claude Code`."""
+    resume: tuple[str, ...] = ()
+    """The words of the command that goes on with a session, whose id stands in place of `{session}`."""
+    begin: tuple[str, ...] = ()
+    """The words of the command that begins a session with a prompt, which stands in place of `{prompt}`."""
 
 
 class Turns(Struct, frozen=True, kw_only=True):
@@ -78,9 +90,31 @@ class AgentTables(Struct, frozen=True, kw_only=True):
 @cache
 def tables_of(adapter: str | None) -> AgentTables:
     """The tables of the format or adapter of that name; those of our own journals for a name that nothing has."""
+    spec = _spec_of(adapter or _OURS) or _spec_of(_OURS)
+    return AgentTables() if spec is None else AgentTables(turns=spec.turns, tools=spec.tools)
+
+
+@cache
+def name_of_agent(name: str) -> str:
+    """An agent as people call it, by its id, its format, or the adapter that recorded it; else the name as given."""
+    spec = _spec_of(name)
+    if spec is None:
+        agents = (each.agent for each in _specs())
+        return next((agent.name for agent in agents if agent.id == name), name)
+    return str(spec.adapters.get(name, spec.agent.name))
+
+
+def _spec_of(name: str) -> Any:
+    """The format of that name, else the one that an adapter of that name records."""
     from importlib.metadata import entry_points  # slow to import
 
-    name = _FORMATS.get(adapter or "", adapter or _OURS)
-    points = tuple(entry_points(group=GROUP, name=name)) or tuple(entry_points(group=GROUP, name=_OURS))
-    spec = points[0].load() if points else None
-    return AgentTables(turns=spec.turns, tools=spec.tools) if spec is not None else AgentTables()
+    named = tuple(entry_points(group=GROUP, name=name))
+    return named[0].load() if named else next((spec for spec in _specs() if name in spec.adapters), None)
+
+
+@cache
+def _specs() -> tuple[Any, ...]:
+    """Every format: only a name that is not a format's needs them all."""
+    from importlib.metadata import entry_points
+
+    return tuple(point.load() for point in entry_points(group=GROUP))

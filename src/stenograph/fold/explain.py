@@ -188,20 +188,23 @@ class _Turn(Struct):
     whole_answer: bytes = b""
 
 
-def explain(events: Iterable[Event], prices: Prices, life: Life | None = None) -> Explanation:
-    """The facts of the events of one run; `life` is what is known of its process, None for a part of a run."""
+def explain(events: Iterable[Event], prices: Prices | None, life: Life | None = None) -> Explanation:
+    """The facts of the events of one run; `life` is what is known of its process, None for a part of a run.
+
+    Without prices, nothing is said of costs.
+    """
     return explained(events, prices, life).explanation
 
 
-def explained(events: Iterable[Event], prices: Prices, life: Life | None = None) -> Explained:
+def explained(events: Iterable[Event], prices: Prices | None, life: Life | None = None) -> Explained:
     """The facts of the events of one run, and its calls one by one."""
-    explaining = _Explaining()
+    explaining = Explaining()
     for event in events:
         explaining.add(event)
     return explaining.explained(prices, life)
 
 
-class _Explaining:
+class Explaining:
     """Takes the events of one run, one by one."""
 
     def __init__(self) -> None:
@@ -219,6 +222,7 @@ class _Explaining:
         self._largest_input = 0
 
     def add(self, event: Event) -> None:
+        """Take the next event."""
         self._run_id = self._run_id or event.run_id
         if not self._turns or begins_unit(event):
             number = self._turns[-1].number + 1 if self._turns else int(begins_unit(event))
@@ -279,7 +283,8 @@ class _Explaining:
         if joined.counts and filled[0]:
             self._filling[filled[0]] += filled[1]
 
-    def explained(self, prices: Prices, life: Life | None) -> Explained:
+    def explained(self, prices: Prices | None, life: Life | None) -> Explained:
+        """The facts so far, and the calls one by one."""
         return Explained(
             explanation=self.explanation(prices, life),
             calls=tuple(self.calls()),
@@ -292,6 +297,7 @@ class _Explaining:
         )
 
     def calls(self) -> Iterator[CallFacts]:
+        """The calls so far."""
         for pair in self._pairs:
             if pair.has_call:
                 yield CallFacts(
@@ -304,7 +310,8 @@ class _Explaining:
                     result=None if pair.result is None else pair.result.content,
                 )
 
-    def explanation(self, prices: Prices, life: Life | None) -> Explanation:
+    def explanation(self, prices: Prices | None, life: Life | None) -> Explanation:
+        """The facts so far."""
         usage = self._totals.usage
         reports: list[list[UsagePayload]] = [[] for _ in self._turns]
         for report in usage.counting():
@@ -316,7 +323,7 @@ class _Explaining:
             run_id=self._run_id,
             totals=self._totals.totals(),
             span=self._span.span,
-            **_cost(prices.total(usage.counting())),
+            **_cost(usage.counting(), prices),
             verdict=None if life is None else self._status.verdict(life),
             turns=tuple(_turn(turn, found, prices) for turn, found in zip(self._turns, reports, strict=True)),
             tools=tuple(tools),
@@ -333,7 +340,7 @@ class _Explaining:
         )
 
 
-def _turn(turn: _Turn, reports: list[UsagePayload], prices: Prices) -> TurnFacts:
+def _turn(turn: _Turn, reports: list[UsagePayload], prices: Prices | None) -> TurnFacts:
     usage = Usage()
     for report in reports:
         usage += usage_of(report)
@@ -345,12 +352,13 @@ def _turn(turn: _Turn, reports: list[UsagePayload], prices: Prices) -> TurnFacts
         calls=turn.calls,
         errors=turn.errors,
         usage=usage,
-        **_cost(prices.total(reports)),
+        **_cost(reports, prices),
         answer=turn.answer,
     )
 
 
-def _cost(cost: Cost) -> dict[str, Any]:
+def _cost(reports: Iterable[UsagePayload], prices: Prices | None) -> dict[str, Any]:
+    cost = Cost(None) if prices is None else prices.total(reports)
     dollars = None if cost.dollars is None else round(cost.dollars, 6)
     return {"cost_usd": dollars, "cost_is_partial": cost.is_partial}
 

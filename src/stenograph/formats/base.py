@@ -16,7 +16,8 @@ from uuid import UUID, uuid5
 import msgspec
 from msgspec import Struct, field
 
-from stenograph.fold.agent_tables import Tool, Turns
+from stenograph.fold.agent_tables import Agent, Tool, Turns
+from stenograph.formats.layout import Layout
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -116,40 +117,54 @@ class Format(Protocol):
         """The events that an unfinished end still held."""
 
 
-class Program(Struct, frozen=True, kw_only=True):
-    """The program of an agent: the words of its commands, as a person would type them."""
-
-    resume: tuple[str, ...]
-    """Goes on with a session, whose id stands in place of `{session}`."""
-    begin: tuple[str, ...]
-    """Begins a session with a prompt, which stands in place of `{prompt}`."""
+Kind = Literal["file", "stream", "database", "document"]
+"""How a format reaches us: lines that an agent appends to a file of its own; lines that a program prints or a protocol
+exchanges, wherever somebody put them; a database with many sessions; one JSON document."""
+Scope = Literal["call", "turn", "total"]
+"""What a report of tokens is about: a model call, a turn, or the run so far."""
+Detect = Callable[[Sequence[Any], str], int]
+"""How surely the first records of a file (decoded JSON, at least one) with this path are in a format: 0 to 100."""
+SURE, LIKELY, POSSIBLE = 90, 60, 20
+"""Scores of a detection: what only this program writes; what it writes and others might; what many programs write."""
 
 
 class FormatSpec(Struct, frozen=True, kw_only=True):
-    """One format in the registry."""
+    """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
+
+    docs/design/007-format-spec.md says how one is written.
+    """
 
     name: str
+    """The name of its entry point, too."""
     what: str
     """One line for people."""
     versions: str
     """The versions it was verified with."""
-    home: str = ""
-    """Where the agent keeps such files; empty for streams."""
-    on_disk: bool = True
-    """JSON Lines on disk: the file can be rebuilt from its events."""
-    documents: bool = False
-    """Whether the agent also writes a session as one JSON object over many lines."""
-    detect: Callable[[Sequence[Any], str], bool]
-    """Whether the first records (decoded JSON values) of a file with this path are written in this format."""
+    agent: Agent
+    """Whose format it is; an agent may have several: its files and what it prints."""
+    kind: Kind
+    detect: Detect
+    """How sure it is that a file is in this format; the highest score wins, then `priority`."""
     identify: Callable[[Sequence[Any], str], Identity]
     """What the first records and the path tell about the run."""
     open: Callable[[Context], Format]
+    """A new parser."""
+    priority: int = 0
+    """Who wins between two formats that are equally sure: the higher."""
+    layout: Layout | None = None
+    """Where the agent keeps such files, and which belong together; None for what has no place of its own."""
+    documents: bool = False
+    """Whether a session is also written as one JSON object over many lines."""
+    programs: tuple[str, ...] = ()
+    """Names of programs whose sessions are kept in this format: `steno run` knows them by these."""
+    adapters: Mapping[str, str] = {}
+    """Adapters that record what this agent does, each with its name for people: `turns` and `tools` hold for them."""
     turns: Turns = Turns()
     """Which of its records begin, end or interrupt a turn."""
     tools: Mapping[str, Tool] = {}
     """What its agent's tools do, by name."""
-    program: Program | None = None
-    """How its agent is started; None where no command goes on with such a session."""
+    tokens: tuple[Scope, ...] = ()
+    """What its reports of tokens are about; none where it reports no tokens."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

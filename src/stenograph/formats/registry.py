@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.errors import AmbiguousFormat
 from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
@@ -59,8 +60,15 @@ def detect(head: bytes, path: str = "") -> FormatSpec | None:
 
 
 def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
-    """The format of these first records."""
-    for spec in formats().values():
-        if records and spec.detect(records, path):
-            return spec
-    return None
+    """The format of these first records: the one that is surest, then the one with the higher priority.
+
+    Raises `AmbiguousFormat` where that leaves two.
+    """
+    scores = {spec.name: (spec.detect(records, path), spec.priority) for spec in formats().values()} if records else {}
+    best = max(scores.values(), default=(0, 0))
+    if best[0] <= 0:
+        return None
+    names = tuple(name for name, score in scores.items() if score == best)
+    if len(names) > 1:
+        raise AmbiguousFormat(path, names)
+    return formats()[names[0]]

@@ -42,6 +42,10 @@ class LifecyclePayload(Value, frozen=True, kw_only=True):
     """What was recorded before the end of the run (`run.completed`); the recorder fills it in."""
 
 
+SYNTHETIC = "<synthetic>"
+"""What Claude Code names as the model of an answer that it wrote itself."""
+
+
 class MessagePayload(Value, frozen=True, kw_only=True):
     """What somebody said (`message.user`, `message.assistant`)."""
 
@@ -55,6 +59,11 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     stop_reason: str | None = None
     replaces: bool | None = None
     """True where the agent wrote the message anew: a text that goes on where an earlier one ended stands for it."""
+
+    @property
+    def real_model(self) -> str | None:
+        """The model that answered; None where none is named, or where no model answered."""
+        return None if self.model == SYNTHETIC else self.model
 
     @property
     def said(self) -> tuple[Block, ...]:

@@ -38,11 +38,16 @@ _BATCH = 5000
 @contextmanager
 def indexed(bundle: Path, database: Path) -> Iterator[sqlite3.Connection]:
     """A connection with the archive's views over a bundle, and with the bundle's own tables from its database."""
-    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder, Container(bundle) as container:
-        with _writing(Path(folder)) as indexer:
-            _index(indexer, container)
+    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
+        index_bundle(bundle, Path(folder), searchable=False)
         with _views(Path(folder), database) as views:
             yield views
+
+
+def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None:
+    """Make the archive's index of a bundle's runs in a folder; `searchable`: with their words."""
+    with Container(bundle) as container, _writing(folder, searchable=searchable) as indexer:
+        _index(indexer, container)
 
 
 @contextmanager
@@ -59,8 +64,8 @@ def empty() -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[Indexer]:
-    writer = IndexWriter(open_index(folder, readonly=False), searchable=False)
+def _writing(folder: Path, *, searchable: bool = False) -> Iterator[Indexer]:
+    writer = IndexWriter(open_index(folder, readonly=False), searchable=searchable)
     try:
         yield Indexer(writer)
         writer.commit()

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.errors import RunNotFound
+from stenograph.errors import InvalidQuery, RunNotFound
 from stenograph.fold.prices import Prices
 from stenograph.fold.status import Verdict
 from stenograph.query.run_status import RunStatuses
@@ -88,20 +88,39 @@ _SUBAGENTS = "(SELECT count(*) FROM main.sources WHERE run = runs.id AND source 
 
 
 _LONGEST_TITLE = 200
+NEWEST = "ended"
+_KEYS = {
+    "ended": "ended_ms",
+    "started": "started_ms",
+    "took": "ended_ms - started_ms",
+    "turns": "turns",
+    "tools": "tools",
+    "errors": "errors",
+}
+SORTS = (*_KEYS, "tokens", "cost")
+"""What runs can be sorted by."""
 
 
 def list_runs(
-    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None = None, after: str | None = None
+    index: sqlite3.Connection,
+    scope: Scope,
+    prices: Prices,
+    limit: int | None = None,
+    after: str | None = None,
+    sort: str = NEWEST,
 ) -> tuple[list[RunLine], int]:
     """The runs that are meant, those with the newest events first, and how many there are without the limit.
 
-    With `after`, those that come after the run of that id. Raises `RunNotFound` where there is no such run.
+    With `after`, those that come after the run of that id. `sort` is one of `SORTS`, the most first; with `-` before
+    it, the least. Raises `RunNotFound` where there is no such run, and `InvalidQuery` for another order.
     """
+    if sort != NEWEST:
+        return _sorted(index, scope, prices, limit, after, sort)
     condition, parameters = scope.of_runs()
     if after is not None:
         place = index.execute("SELECT coalesce(ended_ms, -1), id FROM main.runs WHERE run_id = ?", (after,)).fetchone()
         if place is None:
-            raise RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
+            raise _no_such_run(after)
         condition += " AND (coalesce(runs.ended_ms, -1), runs.id) < (?, ?)"
         parameters += place
     query = f"""
@@ -113,6 +132,49 @@ def list_runs(
     if limit is not None and total >= limit:
         total = index.execute(f"SELECT count(*) FROM main.runs AS runs WHERE {condition}", parameters).fetchone()[0]
     return _lines(index, rows, prices), total
+
+
+def _sorted(
+    index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None, after: str | None, sort: str
+) -> tuple[list[RunLine], int]:
+    """The runs in another order, by a value and then by their number, so that a place in it stays one."""
+    name = sort.removeprefix("-")
+    if name not in SORTS:
+        raise InvalidQuery(
+            f"cannot sort by {sort!r}; use one of {', '.join(SORTS)}, with - before it for the least first"
+        )
+    condition, parameters = scope.of_runs()
+    query = f"SELECT id, run_id, {_KEYS.get(name, 'NULL')} FROM main.runs AS runs WHERE {condition}"
+    found = index.execute(query, parameters).fetchall()
+    spending = {} if name in _KEYS else _spending(index, [row[0] for row in found], prices)
+    sign = 1 if sort.startswith("-") else -1
+    keyed = sorted(
+        (sign * _value(told if name in _KEYS else spending.get(run, Spending()).fields(), name), -run, run, run_id)
+        for run, run_id, told in found
+    )
+    if after is not None:
+        place = next((number for number, each in enumerate(keyed) if each[3] == after), None)
+        if place is None:
+            raise _no_such_run(after)
+        keyed = keyed[place + 1 :]
+    wanted = [each[2] for each in (keyed if limit is None else keyed[:limit])]
+    named = ", ".join(map(str, wanted))
+    rows = index.execute(f"SELECT id, {_SUBAGENTS}, {_COLUMNS} FROM main.runs AS runs WHERE id IN ({named})").fetchall()
+    places = {run: number for number, run in enumerate(wanted)}
+    return _lines(index, sorted(rows, key=lambda row: places[row[0]]), prices), len(keyed)
+
+
+def _value(told: Any, name: str) -> float:
+    """What a run is sorted by; one that has no such value comes behind those that have one."""
+    if name == "cost":
+        told = told["cost_usd"]
+    elif name == "tokens":
+        told = told["input_tokens"] + told["output_tokens"]
+    return -1.0 if told is None else float(told)
+
+
+def _no_such_run(after: str) -> RunNotFound:
+    return RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
 
 
 def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from stenograph.archive.index.tables import LONG_INPUT, NANODOLLARS
 from stenograph.fold.prices import Cost, Prices, Terms
 from stenograph.fold.usage import Usage
@@ -69,6 +71,20 @@ _NUMBERS = (*TOKEN_COUNTS, "nanodollars", "calls")
 _SUMS = ", ".join(f"sum(counted.{name})" for name in _NUMBERS)
 
 
+class Summed(Struct, frozen=True):
+    """Sums that the index keeps of what counts."""
+
+    table: str
+    keys: str
+    """Its columns beside those that all have."""
+    count: str
+    """The column that is zero where nothing is left."""
+
+
+BY_CALL = Summed("counted", "", "calls")
+BY_TOOL = Summed("counted_shares", "tool, ", "shares")
+
+
 def spent(
     index: sqlite3.Connection,
     key: str,
@@ -76,6 +92,7 @@ def spent(
     parameters: Parameters,
     prices: Prices,
     period: Period = _ALWAYS,
+    kept: Summed = BY_CALL,
 ) -> Iterator[tuple[Any, str | None, Usage, Cost]]:
     """Tokens by a key and by model, with their cost; `key` and `condition` speak of `counted` and `runs`.
 
@@ -83,29 +100,29 @@ def spent(
     long calls are subtracted from them and priced separately.
     """
     bounds = prices.thresholds
-    terms, numbers = _TERMS.replace("counted.", ""), ", ".join(_NUMBERS)
-    counted = summed("counted", f"run, quarter, {terms}, 0 AS step, {numbers}", period)
+    numbers = ", ".join(dict.fromkeys((*_NUMBERS, kept.count)))
+    columns = f"run, quarter, {kept.keys}{_TERMS.replace('counted.', '')}"
+    counted = summed(kept.table, f"{columns}, 0 AS step, {numbers}", period)
     if bounds:
-        step = " + ".join(f"(input_tokens > {bound})" for bound in bounds)
-        negated = ", ".join(f"-{name}" for name in _NUMBERS)
-        long = f"main.counted_told WHERE scope = 'call' AND {_longer_than(bounds[0])} AND {moments_in(period)}"
+        step = " + ".join(f"(call_input > {bound})" for bound in bounds)
+        negated = ", ".join(f"-{name}" for name in numbers.split(", "))
+        long = f"main.{kept.table}_told WHERE scope = 'call' AND {_longer_than(bounds[0])} AND {moments_in(period)}"
         counted = f"""
-            {counted} UNION ALL SELECT run, quarter, {terms}, 0, {negated} FROM {long}
-            UNION ALL SELECT run, quarter, {terms}, {step}, {numbers} FROM {long}
+            {counted} UNION ALL SELECT {columns}, 0, {negated} FROM {long}
+            UNION ALL SELECT {columns}, {step}, {numbers} FROM {long}
         """
     query = f"""
         SELECT {key}, {_TERMS}, counted.step, {_SUMS}
         FROM ({counted}) AS counted JOIN main.runs AS runs ON runs.id = counted.run
-        WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6
+        WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(counted.{kept.count})
     """
-    for each in index.execute(query, parameters):
-        if each[-1]:  # of a group of long calls nothing is left among the short ones
-            yield _priced(each, prices, bounds)
+    # Where only long calls are in a group, nothing is left of it among the short ones.
+    return (_priced(each, prices, bounds) for each in index.execute(query, parameters))
 
 
 def _longer_than(bound: int) -> str:
     """A condition that SQLite sees its index in, where that holds all such calls."""
-    return f"input_tokens > {bound}" + (f" AND input_tokens > {LONG_INPUT}" if bound >= LONG_INPUT else "")
+    return f"call_input > {bound}" + (f" AND call_input > {LONG_INPUT}" if bound >= LONG_INPUT else "")
 
 
 def _priced(row: tuple[Any, ...], prices: Prices, bounds: tuple[int, ...]) -> tuple[Any, str | None, Usage, Cost]:

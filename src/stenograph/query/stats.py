@@ -18,15 +18,19 @@ from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.usage import Usage
 from stenograph.query.kept_sums import summed
 from stenograph.query.scope import Scope
-from stenograph.query.spending import Spending, spent
-from stenograph.query.tool_share import tokens_of_tools
+from stenograph.query.spending import BY_CALL, BY_TOOL, Spending, spent
 
 _TIMES = ("day", "hour", "block", "week", "month")
 KEYS = (*_TIMES, "model", "agent", "project", "branch", "run", "tool")
 """What can be added up by. A block is five hours, as subscriptions count them: see `_blocks`."""
 _BLOCK = 5 * 3_600_000 // QUARTER_HOUR
 _OF_RUN = {"agent": "runs.agent", "project": "runs.project", "branch": "runs.branch", "run": "runs.run_id"}
-_SPENT_BY = {**{by: f"steno_{by}(counted.quarter)" for by in _TIMES}, "model": "counted.model", **_OF_RUN}
+_SPENT_BY = {
+    **{by: f"steno_{by}(counted.quarter)" for by in _TIMES},
+    "model": "counted.model",
+    "tool": "counted.tool",
+    **_OF_RUN,
+}
 _CALLED_BY = {**{by: f"steno_{by}(calls.quarter)" for by in _TIMES}, "tool": "calls.name", **_OF_RUN}
 
 
@@ -121,9 +125,8 @@ def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "da
 def _spent(
     index: sqlite3.Connection, scope: Scope, prices: Prices, by: str
 ) -> Iterable[tuple[Any, str | None, Usage, Cost]]:
-    if by == "tool":
-        return tokens_of_tools(index, scope, prices)
-    return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period)
+    kept = BY_TOOL if by == "tool" else BY_CALL
+    return spent(index, _SPENT_BY[by], *scope.at_any_time(), prices, scope.period, kept)
 
 
 def _called(index: sqlite3.Connection, scope: Scope, by: str) -> Iterable[tuple[Any, ...]]:

@@ -9,17 +9,13 @@ from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.render.figures import counted, duration
 from stenograph.render.outline import on_a_line
+from stenograph.render.unwrapped import unwrapped
 from stenograph.transcript.content import as_text
 
 LENGTH = 90
 LOOKED_AT = 4_000
 """Characters of an output in which its first line is looked for."""
 _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
-_WRAPPER = re.compile(
-    r"\A(?:Chunk ID:|Exit code:|Wall time:|Command:|Output:\n).*?^Output:\s*?\n", re.DOTALL | re.MULTILINE
-)
-"""What Codex and Gemini write before the output of a command."""
-_TAG = re.compile(r"\A\s*<(\w+)>")
 
 
 def figures_of(call: Event, payload: ToolPayload) -> str:
@@ -34,7 +30,7 @@ def figures_of(call: Event, payload: ToolPayload) -> str:
 def first_line(call: Event, payload: ToolPayload) -> str:
     """What a result says first; of a file that was read, how long it is; nothing where the call is open anyway."""
     kind = tool_of(call).kind
-    output = payload.output if isinstance(payload.output, str) else ""
+    output = unwrapped(payload.output).text if isinstance(payload.output, str) else ""
     if kind in (WRITE, EDIT) or payload.error is not None:
         return ""
     if kind == READ and output:
@@ -42,5 +38,4 @@ def first_line(call: Event, payload: ToolPayload) -> str:
     if not isinstance(payload.output, str):
         return on_a_line(as_text(payload.output), LENGTH)
     begin = _STYLES.sub("", output[:LOOKED_AT])
-    begin = _TAG.sub("", _WRAPPER.sub("", begin, count=1))
     return on_a_line(next((each for each in begin.split("\n") if each.strip()), ""), LENGTH)

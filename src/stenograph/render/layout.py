@@ -178,6 +178,7 @@ class Layout:
             answered=answered,
             spawns=spawns,
             parallel=self._outline.parallel.get(self._ordinal),
+            answer=self._outline.answers.get(self._ordinal),
         )
         head, rest, tail = self._skin.call(event, payload, anchor, facts)
         flow = self._flow_of(event)

@@ -33,6 +33,7 @@ from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
 from stenograph.render.rereading import Rereading
 from stenograph.render.skin import CallFacts
 from stenograph.render.survey import outline_of
+from stenograph.render.unwrapped import unwrapped
 from stenograph.render.visible import on_one_line
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
@@ -59,7 +60,7 @@ def markdown_page(
 def _head(outline: Outline) -> str:
     seconds = outline.span.seconds
     facts = [
-        ("Agent", ", ".join((*outline.agent_names, *outline.model_names))),
+        ("Agent", ", ".join((*outline.agent_names, *outline.models))),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
         ("Duration", duration(seconds) if seconds else ""),
@@ -161,14 +162,17 @@ class MarkdownSkin:
         return self._result(payload)
 
     def _result(self, payload: ToolPayload) -> str:
-        output = as_text(payload.output)
+        shown = unwrapped(as_text(payload.output))
+        output = shown.text
         parts = [f"↳{' **failed**' if payload.error is not None else ''}\n\n"]
-        if payload.error is not None and payload.error.strip() != output.strip():
-            parts.append(self._output(payload.error))
+        error = unwrapped(payload.error or "").text
+        if error.strip() and error.strip() != output.strip():
+            parts.append(self._output(error))
         parts += [self._output(output)] if output else []
         for block in payload.blocks or ():
             words = block_text(block)
             parts += [] if words in output else [self._output(words)]
+        parts += [f"_{escaped(on_one_line(' · '.join(shown.facts)))}_\n\n"] if shown.facts else []
         return "".join(parts)
 
     def stray(self, event: Event, payload: ToolPayload, anchor: str, name: str, call_anchor: str) -> str:

@@ -7,30 +7,6 @@ import re
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
 
-_AGENTS = {
-    "acp": "ACP agent",
-    "anthropic_messages": "Anthropic API",
-    "claude": "Claude Code",
-    "claude_agent_sdk": "Claude Agent SDK",
-    "claude_code": "Claude Code",
-    "claude_stream": "Claude Code",
-    "codex": "Codex",
-    "codex_app_server": "Codex",
-    "codex_exec": "Codex",
-    "codex_rollout": "Codex",
-    "copilot": "Copilot CLI",
-    "copilot_cli": "Copilot CLI",
-    "copilot_stream": "Copilot CLI",
-    "gemini": "Gemini CLI",
-    "gemini_cli": "Gemini CLI",
-    "gemini_stream": "Gemini CLI",
-    "litellm": "LiteLLM",
-    "openai": "OpenAI API",
-    "openai_chat": "OpenAI API",
-    "openai_responses": "OpenAI API",
-    "opencode": "OpenCode",
-    "opencode_stream": "OpenCode",
-}
 _EVENTS = {
     "agent_message": "Answer, repeated",
     "agent_reasoning": "Thinking, repeated",
@@ -74,11 +50,6 @@ NOTICES = frozenset(
 """Subtypes of system events that a reader must not miss."""
 _WORDS = re.compile(r"[_/.\-]+|(?<=[a-z])(?=[A-Z])")
 LABEL_LENGTH = 60
-
-
-def agent_name(adapter: str) -> str:
-    """An agent as people call it, by its short name or by the adapter that told of it."""
-    return _AGENTS.get(adapter, adapter)
 
 
 def is_aside(event: Event) -> bool:

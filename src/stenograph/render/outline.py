@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.fold.prices import Cost
 from stenograph.fold.span import Span
 from stenograph.fold.status import Verdict
 from stenograph.fold.totals import Totals
 from stenograph.fold.usage import Usage
 from stenograph.render.figures import day
-from stenograph.render.names import agent_name
 
 Key = tuple[str, str]
 """A run id with a call id or a source."""
@@ -77,18 +79,15 @@ class Outline(Struct, frozen=True, kw_only=True):
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
     parallel: dict[int, tuple[int, int]] = {}
     """Calls that were made together, before any of them was answered: which one it is, of how many."""
+    answers: dict[int, Any] = {}
+    """The results of questions to a person, by the call."""
     asides: int = 0
     """Events that machines write for each other (`names.is_aside`)."""
 
     @property
     def agent_names(self) -> tuple[str, ...]:
         """The agents as people call them."""
-        return tuple(dict.fromkeys(map(agent_name, self.agents)))
-
-    @property
-    def model_names(self) -> tuple[str, ...]:
-        """The models; `<synthetic>` is what agents write where no model answered."""
-        return tuple(name for name in self.models if name != "<synthetic>")
+        return tuple(dict.fromkeys(map(name_of_agent, self.agents)))
 
     @property
     def status(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -20,6 +20,8 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     """Whether subagents of it follow."""
     parallel: tuple[int, int] | None = None
     """Which one it is, of how many that were called together."""
+    answer: Any = None
+    """What a person answered, of a question that has its result."""
 
 
 class Skin(Protocol):

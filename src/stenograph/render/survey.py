@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct, field
 
-from stenograph.fold.actions import SUBAGENT, tool_of
+from stenograph.fold.actions import QUESTION, SUBAGENT, tool_of
 from stenograph.fold.calls import Joined, PairState
 from stenograph.fold.prices import Cost, Prices
 from stenograph.fold.span import SpanCounter
@@ -30,6 +31,7 @@ from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a
 
 TITLE_LENGTH = 90
 _NAMES_KEPT = 8
+_LONGEST_ANSWER = 20_000
 _DEEPEST = 12
 
 
@@ -113,6 +115,9 @@ class _Survey:
         self._together: dict[Key, list[int]] = {}
         """By source, the calls since its last result."""
         self._parallel: dict[int, tuple[int, int]] = {}
+        self._questions: set[int] = set()
+        """Calls that ask a person."""
+        self._answers: dict[int, Any] = {}
         self._asides = 0
 
     def add(self, ordinal: int, event: Event) -> None:
@@ -176,6 +181,7 @@ class _Survey:
             failed=frozenset(self._failed),
             untold=frozenset(self._untold),
             parallel=self._parallel,
+            answers=self._answers,
             asides=self._asides,
         )
 
@@ -230,8 +236,8 @@ class _Survey:
             known.parent_call = (event.run_id, origin.parent_call_id)
 
     def _message(self, ordinal: int, event: Event, payload: MessagePayload) -> None:
-        if payload.model and len(self._models) < _NAMES_KEPT:
-            self._models[payload.model] = None
+        if payload.real_model and len(self._models) < _NAMES_KEPT:
+            self._models[payload.real_model] = None
         if event.type == "message.user":
             source = (event.run_id, event.source)
             self._part(source)
@@ -256,10 +262,20 @@ class _Survey:
         source = (event.run_id, event.source)
         if not joined.is_call:
             self._part(source)
+            self._answer(joined, payload)
         elif joined.change.calls:
             self._together.setdefault(source, []).append(ordinal)
             if tool_of(event).kind == SUBAGENT:
                 self._tasks[event.run_id, payload.call_id] = task_of(payload.input)
+            elif tool_of(event).kind == QUESTION:
+                self._questions.add(ordinal)
+
+    def _answer(self, joined: Joined, payload: ToolPayload) -> None:
+        """Keep the result of a question, unless it is too long to be the answer of a person."""
+        at = self._at.get(id(joined.pair))
+        output = payload.output
+        if at in self._questions and not (isinstance(output, str) and len(output) > _LONGEST_ANSWER):
+            self._answers[at] = output
 
     def _wait(self, ordinal: int, joined: Joined) -> None:
         """Note whether a call has a result, whether the page can wait for it, and whether it failed."""

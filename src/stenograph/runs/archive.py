@@ -189,10 +189,10 @@ class Archive:
             Store(self._home, rebuild=rebuild, patience=_PATIENCE, progress=indexing) as store,
         ):
             summary = sync(store, roots, progress)
-        if not (home or agents or paths):
-            self._home.note_sync()
         if retention:
             remove_expired(self._home, summary)
+        if not (home or agents or paths):
+            self._home.note_sync()
         checkpoint_after(self._home, summary)
         return summary
 
@@ -243,15 +243,19 @@ def listed(
     limit: int | None = None,
     after: str | None = None,
     prices: str | None = None,
+    sort: str | None = None,
     **filters: Unpack[Filters],
 ) -> tuple[list[RunLine], int]:
-    """The runs with everything that `steno ls` shows, and how many there are without the limit."""
+    """The runs with everything that `steno ls` shows, and how many there are without the limit.
+
+    `sort` is one of `query.runs.SORTS`.
+    """
     from stenograph.query.prices import load_prices
-    from stenograph.query.runs import list_runs
+    from stenograph.query.runs import NEWEST, list_runs
 
     scope = _scope(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
-        return list_runs(reader.index, scope, load_prices(prices), limit, after)
+        return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
 
 class SearchOptions(TypedDict):

@@ -14,11 +14,12 @@ from pathlib import Path
 from msgspec.structs import force_setattr, replace
 
 from stenograph.formats.base import Format, FormatSpec
+from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.runs.kind import Line
 from stenograph.sources.conversion import context_of, convert
 from stenograph.sources.detection import Detection, detect_file
-from stenograph.sources.layout import Member, StoredSession
+from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
 from stenograph.sources.session_tail import SessionTail

@@ -147,7 +147,7 @@ class _Facts:
 
     def _message(self, event: Event, payload: MessagePayload) -> None:
         if event.type == "message.assistant":
-            self._model = payload.model or self._model
+            self._model = payload.real_model or self._model
         elif self._prompt is None:
             self._prompt = "\n".join(block.text for block in payload.said if isinstance(block, TextBlock)) or None
 

@@ -9,12 +9,11 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from stenograph.errors import InvalidQuery, InvalidTarget
+from stenograph.fold.agent_tables import Agent, name_of_agent
 from stenograph.fold.explain import Explanation, explain
-from stenograph.formats.base import Program
 from stenograph.formats.registry import formats
 from stenograph.model.event import Event
 from stenograph.query.prices import load_prices
-from stenograph.render.names import agent_name
 from stenograph.runs.reader import RunReader
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
@@ -44,8 +43,8 @@ class Resumption(Struct, frozen=True, kw_only=True):
 def resumption(run: RunReader) -> Resumption:
     """The command of the run's own agent. Raises `InvalidTarget` where there is none."""
     info = run.info
-    program, session = _program_of(run.events(keep_raw=False))
-    if program is None:
+    agent, session = _agent_of(run.events(keep_raw=False))
+    if agent is None:
         raise InvalidTarget(
             f"no command is known that goes on with a run of {info.agent}; --in AGENT hands it over to another agent"
         )
@@ -57,7 +56,7 @@ def resumption(run: RunReader) -> Resumption:
         agent=info.agent,
         session_id=session,
         cwd=info.cwd or None,
-        command=tuple(word.replace("{session}", session) for word in program.resume),
+        command=tuple(word.replace("{session}", session) for word in agent.resume),
     )
 
 
@@ -66,47 +65,46 @@ def handover(run: RunReader, agent: str) -> Resumption:
 
     Raises `InvalidQuery` for an agent whose command is not known.
     """
-    name, program = _program_named(agent)
+    other = _agent_named(agent)
     info = run.info
     told = explain(run.events(keep_raw=False), load_prices(), run.kind.life())
-    text = briefing(told, agent_name(info.agent), info.cwd)
+    text = briefing(told, name_of_agent(info.agent), info.cwd)
     return Resumption(
         run_id=info.run_id,
-        agent=name,
+        agent=other.id,
         session_id=None,
         cwd=info.cwd or None,
-        command=tuple(word.replace("{prompt}", text) for word in program.begin),
+        command=tuple(word.replace("{prompt}", text) for word in other.begin),
         briefing=text,
     )
 
 
-def agents_with_program() -> dict[str, Program]:
-    """The agents whose commands are known, by their programs' names."""
-    return {spec.program.resume[0]: spec.program for spec in formats().values() if spec.program is not None}
+def resumable_agents() -> dict[str, Agent]:
+    """The agents whose commands are known, by their ids."""
+    return {spec.agent.id: spec.agent for spec in formats().values() if spec.agent.resume and spec.agent.begin}
 
 
-def _program_named(agent: str) -> tuple[str, Program]:
-    known = agents_with_program()
-    name = agent.lower()
-    if name not in known:
-        nearest = get_close_matches(name, known, n=1)
+def _agent_named(name: str) -> Agent:
+    known = resumable_agents()
+    if name.lower() not in known:
+        nearest = get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {nearest[0]}? " if nearest else ""
-        raise InvalidQuery(f"no command of an agent {agent!r} is known; {hint}known agents: {', '.join(sorted(known))}")
-    return name, known[name]
+        raise InvalidQuery(f"no command of an agent {name!r} is known; {hint}known agents: {', '.join(sorted(known))}")
+    return known[name.lower()]
 
 
-def _program_of(events: Iterable[Event]) -> tuple[Program | None, str | None]:
-    """The program that wrote a run, by the first event that says so, and the session as the agent calls it."""
-    program: Program | None = None
+def _agent_of(events: Iterable[Event]) -> tuple[Agent | None, str | None]:
+    """The agent that wrote a run, by the first event that says so, and the session as that agent calls it."""
+    agent: Agent | None = None
     for event in events:
         origin = event.origin
         if origin is None or event.source != "main":
             continue
         spec = formats().get(origin.adapter or "")
-        program = program or (None if spec is None else spec.program)
-        if program is not None and origin.session_id:
-            return program, origin.session_id
-    return program, None
+        agent = agent or (spec.agent if spec is not None and spec.agent.resume else None)
+        if agent is not None and origin.session_id:
+            return agent, origin.session_id
+    return agent, None
 
 
 def briefing(told: Explanation, agent: str, cwd: str | None) -> str:

@@ -17,6 +17,7 @@ from stenograph.render.html.style import STYLE
 from stenograph.server import (
     api,
     branching,
+    bundling,
     changing,
     counting,
     explaining,
@@ -36,6 +37,7 @@ from stenograph.server.site import Site
 from stenograph.server.stream import stream
 
 View = Callable[[Site, Request], Response]
+Change = Callable[[Site, Request, bytes], Response]
 _KINDS = {
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -55,8 +57,12 @@ PAGES: dict[str, View] = {
     "/runs/{run_id}/explain": explaining.explain_page,
     "/diff": explaining.diff_page,
     "/runs/{run_id}/export.{kind}": exporting.export,
+    "/export.zip": exporting.export_several,
     "/stats": counting.stats_page,
     "/help": helping.help_page,
+    "/bundle": bundling.bundle_page,
+    "/bundle/logs": bundling.logs_page,
+    "/bundle/sql": bundling.sql_page,
 }
 DOCUMENTS: dict[str, View] = {
     "/api/v1/runs": api.runs,
@@ -71,19 +77,21 @@ DOCUMENTS: dict[str, View] = {
 }
 
 
+CHANGES: dict[str, Change] = {
+    "/api/v1/marks": marking.change_mark,
+    "/runs/{run_id}/marks": marking.change_by_form,
+}
+"""What may be changed, by POST from our own page."""
+
+
 def application(site: Site, access: Access, port: int, hosts: Iterable[str], feed: Feed) -> ASGIApp:
     """The page of a site, behind its guard. `feed` wakes its streams."""
 
     async def following(request: Request) -> Response:
         return stream(site, feed, request)
 
-    async def marked(request: Request) -> Response:
-        body = await request.body()
-        change = _answering(site, lambda site, request: marking.change_mark(site, request, body), is_page=False)
-        return await change(request)
-
     routes = [
-        Route("/api/v1/marks", marked, methods=["POST"]),
+        *(Route(path, _taking(site, change), methods=["POST"]) for path, change in CHANGES.items()),
         Route("/static/{name}", _static),
         Route("/api/v1/stream", following, methods=["GET"]),
         *(Route(path, _answering(site, view, is_page=True), methods=["GET"]) for path, view in PAGES.items()),
@@ -114,6 +122,18 @@ def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], 
 
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(answered, request)
+
+    return endpoint
+
+
+def _taking(site: Site, change: Change) -> Callable[[Request], Awaitable[Response]]:
+    """A change with the body that was sent."""
+
+    async def endpoint(request: Request) -> Response:
+        body = await request.body()
+        is_page = not request.url.path.startswith("/api/")
+        answering = _answering(site, lambda site, request: change(site, request, body), is_page=is_page)
+        return await answering(request)
 
     return endpoint
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stenograph.archive.reader import IndexReader
 from stenograph.errors import InvalidQuery
 from stenograph.fold.compare import compare
-from stenograph.fold.explain import Explained, explained
-from stenograph.query.prices import load_prices
-from stenograph.query.run_status import RunStatuses
+from stenograph.fold.explain import Explained
 from stenograph.render.comparison import comparison_lines
 from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import when
@@ -28,7 +25,7 @@ def explain_page(site: Site, request: Request) -> Response:
     """`/runs/{id}/explain`."""
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
-        told = _explained(site, reader, run)
+        told = site.explained(reader, run)
     text = "\n".join(explanation_lines(told.explanation))
     body = (
         f'{head_of(info)}{views_of(run_id, "/explain")}<main class="narrow"><h2>What happened</h2>{pre(text)}'
@@ -47,17 +44,11 @@ def diff_page(site: Site, request: Request) -> Response:
     for sign, side in zip("-+", sides, strict=True):
         with site.run(side) as (reader, run, run_id):
             info = site.info(reader, run)
-            told.append(_explained(site, reader, run))
+            told.append(site.explained(reader, run))
         links += f'<li><code>{sign}</code> <a href="/runs/{run_id}" dir="auto">{_name(info)}</a></li>'
     text = "\n".join(comparison_lines(compare(*told)))
     body = f'<main class="narrow"><h1>Two runs compared</h1><ul>{links}</ul>{pre(text)}</main>'
     return html(request, framed(site, "Two runs compared", body))
-
-
-def _explained(site: Site, reader: IndexReader, run: int) -> Explained:
-    life = RunStatuses(reader.index).life(run)
-    events = reader.events(run)
-    return explained(events if site.mask is None else site.mask.events(events), load_prices(), life)
 
 
 def _earlier(site: Site, info: RunInfo) -> str:

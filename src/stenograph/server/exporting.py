@@ -1,13 +1,20 @@
-"""A run to take away: as a page, as Markdown, as text or as JSON, as the command line writes them."""
+"""Runs to take away: as a page, as Markdown, as text, as JSON or as a bundle, as the command line writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from stenograph.errors import RunNotFound
+from stenograph.bundle.create import write_bundle
+from stenograph.bundle.mask import BundleMask
+from stenograph.bundle.writing import BundleOptions, Extras
+from stenograph.errors import InvalidQuery, RunNotFound
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.prices import load_prices
@@ -25,16 +32,69 @@ KINDS = {
 }
 
 
+MOST = 200
+"""Runs in one zip."""
+_CHUNK = 1 << 18
+
+
 def export(site: Site, request: Request) -> Response:
     """`/runs/{id}/export.{kind}`; `?redact=1` masks what is secret. Never a document of ours: it is downloaded."""
     kind = request.path_params["kind"]
-    if kind not in KINDS:
-        raise RunNotFound(f"a run is exported as one of {', '.join(KINDS)}", kind)
+    if kind not in (*KINDS, "zip"):
+        raise RunNotFound(f"a run is exported as one of {', '.join(KINDS)}, zip", kind)
     with site.run(request.path_params["run_id"]) as (_, _, run_id):
         pass
-    redact = site.mask is not None or request.query_params.get("redact") == "1"
+    redact = _is_masked(site, request)
     headers = {"content-disposition": f'attachment; filename="{run_id}.{kind}"'}
+    if kind == "zip":
+        return StreamingResponse(_bundle(site, run_id, redact), headers=headers, media_type="application/zip")
     return StreamingResponse(_pieces(site, run_id, kind, redact), headers=headers, media_type=KINDS[kind])
+
+
+def export_several(site: Site, request: Request) -> Response:
+    """`/export.zip?run=ID&run=ID&kind=html`: a zip with a document for each run."""
+    kind = request.query_params.get("kind", "html")
+    if kind not in KINDS:
+        raise InvalidQuery(f"runs are exported as one of {', '.join(KINDS)}, not {kind!r}")
+    asked = list(dict.fromkeys(request.query_params.getlist("run")))
+    if not 1 <= len(asked) <= MOST:
+        raise InvalidQuery(f"choose between 1 and {MOST} runs in the list; {len(asked)} were chosen")
+    run_ids = []
+    for each in asked:
+        with site.run(each) as (_, _, run_id):
+            run_ids.append(run_id)
+    headers = {"content-disposition": 'attachment; filename="runs.zip"'}
+    pieces = _zipped(site, run_ids, kind, _is_masked(site, request))
+    return StreamingResponse(pieces, headers=headers, media_type="application/zip")
+
+
+def _is_masked(site: Site, request: Request) -> bool:
+    return site.mask is not None or request.query_params.get("redact") == "1"
+
+
+def _zipped(site: Site, run_ids: Sequence[str], kind: str, redact: bool) -> Iterator[bytes]:
+    with tempfile.TemporaryFile(prefix="stenograph-") as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+            for run_id in run_ids:
+                with packed.open(f"{run_id}.{kind}", "w") as member:
+                    for piece in _pieces(site, run_id, kind, redact):
+                        member.write(piece)
+        file.seek(0)
+        yield from iter(partial(file.read, _CHUNK), b"")
+
+
+def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
+    """What `steno bundle create --no-environment` makes: what this server runs in is not the environment of the run."""
+    with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
+        target = Path(folder) / "bundle.zip"
+        options = BundleOptions(redact=redact, environment=False)
+        with site.archive() as archive, archive.run(run_id) as run:
+            mask = BundleMask() if redact else None
+            if mask is not None:
+                mask.learn(run.kind.for_bundle())
+            write_bundle(target, run.kind.for_bundle(), options, Extras(), source=run.kind.place, mask=mask)
+        with target.open("rb") as file:
+            yield from iter(partial(file.read, _CHUNK), b"")
 
 
 def _pieces(site: Site, run_id: str, kind: str, redact: bool) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ import msgspec
 from stenograph.fold.units import begins_unit
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
+from stenograph.query.prices import load_prices
 from stenograph.render.html.escape import line
 from stenograph.render.html.skin import HtmlSkin, unit_figures
 from stenograph.render.layout import Layout
@@ -51,7 +52,7 @@ def rendered(events: Sequence[Event], first_unit: int, *, is_live: bool = False,
     if not events:
         return ""
     shown = [shortened(event) for event in events]
-    outline = outline_of(shown)
+    outline = outline_of(shown, load_prices())
     if is_live:
         outline = msgspec.structs.replace(outline, late=outline.late | outline.unanswered, unanswered=frozenset())
     offset = first_unit - 1 if begins_unit(events[0]) else first_unit
@@ -61,7 +62,7 @@ def rendered(events: Sequence[Event], first_unit: int, *, is_live: bool = False,
 def units_on(events: Sequence[Event], first_unit: int) -> Sequence[UnitFacts]:
     """The units that begin among the events, with their numbers in the run."""
     offset = first_unit - 1 if events and begins_unit(events[0]) else first_unit
-    found = outline_of(events).units
+    found = outline_of(events, load_prices()).units
     return [msgspec.structs.replace(unit, number=unit.number + offset) for unit in found if unit.number or not offset]
 
 

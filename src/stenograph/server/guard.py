@@ -38,6 +38,7 @@ _DOWNLOAD_HEADERS = tuple(
 LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _A_YEAR = 31_536_000
 _LONGEST_BODY = 1 << 16
+_FORM = "application/x-www-form-urlencoded"
 _NOT_OURS = "This address is not served here. Name it with steno serve --allow-host NAME, if it is yours.\n"
 _NO_TOKEN = "Open the address that steno serve printed: it has the token that lets you in.\n"
 _NOT_OUR_PAGE = "Only our own page may change anything.\n"
@@ -156,13 +157,14 @@ class _Exchange:
         await self._refuse(303, "", headers)
 
     def _is_from_our_page(self, host: str) -> bool:
-        """A change needs the cookie, JSON, and a browser that says that our own page sent it."""
+        """A change needs the cookie, JSON or a form of ours, and a browser that says that our own page sent it."""
+        wanted = "application/json" if self._scope["path"].startswith("/api/") else _FORM
         kind = self._headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         site, origin = self._headers.get("sec-fetch-site"), self._headers.get("origin", [""])
         is_ours = site == ["same-origin"] if site else origin == [f"http://{host}"]
         length = self._headers.get("content-length", ["0"])[0]
         is_small = length.isdigit() and int(length) <= _LONGEST_BODY
-        return self._guard.has_cookie(self._headers) and kind == "application/json" and is_ours and is_small
+        return self._guard.has_cookie(self._headers) and kind == wanted and is_ours and is_small
 
     async def _refuse(self, status: int, text: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         body = text.encode()

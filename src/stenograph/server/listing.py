@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.query.runs import NEWEST
 from stenograph.query.scope import STATUSES
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.render.html.escape import line
@@ -23,7 +24,23 @@ from stenograph.server.site import Site
 SHOWN = 100
 _HEAD = ("Status", "Run", "Agent", "Project", "Last event", "Took", "Turns", "Tools", "Errors", "Tokens", "Cost")
 _TEXTS = ("agent", "project", "model", "status", "since", "until")
+_SORTED = {
+    "Last event": "ended",
+    "Took": "took",
+    "Turns": "turns",
+    "Tools": "tools",
+    "Errors": "errors",
+    "Tokens": "tokens",
+    "Cost": "cost",
+}
+_TAKING = (
+    '<form class="take" id="take" action="/export.zip"><label>The chosen runs as '
+    '<select name="kind"><option>html</option><option>md</option><option>txt</option><option>json</option></select>'
+    '</label> <label class="tick"><input type="checkbox" name="redact" value="1"> masked</label> '
+    '<button type="submit">Download a zip</button></form>'
+)
 _ASKING = '<button type="button" data-do="notify" hidden>Notify me when a run waits or fails</button>'
+_FOLDED = ("agent", "project", "model", "since", "until", "tag", "errors", "sub", "starred")
 _NEWEST = 300
 """Runs among which those that are open are looked for."""
 
@@ -47,7 +64,8 @@ def filters_of(query: Mapping[str, str]) -> Filters:
 def runs_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[list[RunInfo], bool]:
     """The runs that a query asks for, and whether there are more."""
     with site.archive() as archive:
-        lines, _ = listed(archive, limit + 1, query.get("after") or None, **filters_of(query))
+        filters = filters_of(query)
+        lines, _ = listed(archive, limit + 1, query.get("after") or None, sort=query.get("sort") or None, **filters)
         identity = archive.identity
     found = [site.masked(info_of_line(each, identity)) for each in lines[:limit]]
     return found, len(lines) > limit
@@ -63,9 +81,28 @@ def runs_page(site: Site, request: Request) -> Response:
         place = address("/", {**query, "after": runs[-1].run_id})
         more = f'<p class="pager"><a rel="next" href="{place}">Older runs</a></p>'
     none = "" if runs else '<p class="empty">No run is like that.</p>'
-    body = f'<main class="wide"><h1>Runs</h1>{_form(query)}{table(_HEAD, rows, "runs")}{none}{more}</main>'
-    is_first = not query.get("after")
+    taking = _TAKING if runs else ""
+    body = (
+        f'<main class="wide"><h1>Runs</h1>{_form(query)}{table(_heads(query), rows, "runs")}{none}{taking}{more}</main>'
+    )
+    is_first = not query.get("after") and query.get("sort") in (None, "", NEWEST)
     return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
+
+
+def _heads(query: Mapping[str, str]) -> list[str]:
+    """The names of the columns; those that can be sorted by are links, and say how they are sorted."""
+    now = query.get("sort") or NEWEST
+    kept = {name: value for name, value in query.items() if name not in ("sort", "after")}
+    found = []
+    for name in _HEAD:
+        sort = _SORTED.get(name)
+        if sort is None:
+            found.append(name)
+            continue
+        mark = {sort: " ↓", f"-{sort}": " ↑"}.get(now, "")
+        wanted = f"-{sort}" if now == sort else sort
+        found.append(f'<a href="{address("/", {**kept, "sort": wanted})}">{name}{mark}</a>')
+    return found
 
 
 def rows_of(site: Site, runs: Sequence[RunInfo]) -> list[str]:
@@ -94,7 +131,8 @@ def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
     errors = f'<a class="no" href="{place}?types=errors">{run.errors:,}</a>' if run.errors else "0"
     child = '<span class="child" title="started by another run">↳</span> ' if run.parent_run_id else ""
     cells = (
-        status_mark(run.status, run.status_reason),
+        f'<input type="checkbox" form="take" name="run" value="{run.run_id}" aria-label="Choose {title}"> '
+        f"{status_mark(run.status, run.status_reason)}",
         f'{star}{child}<a href="{place}" dir="auto">{title}</a>{tags}',
         line(run.agent),
         line(run.project or ""),
@@ -139,19 +177,31 @@ def _form(query: Mapping[str, str]) -> str:
         value = line(query.get(name, ""))
         return f'<label>{label} <input type="{kind}" name="{name}" value="{value}"></label>'
 
+    def tick(name: str, value: str, label: str) -> str:
+        checked = " checked" if query.get(name) == value else ""
+        box = f'<input type="checkbox" name="{name}" value="{value}"{checked}>'
+        return f'<label class="tick">{box} {label}</label>'
+
     choices = "".join(
         f"<option{' selected' if query.get('status') == name else ''}>{name}</option>" for name in ("", *STATUSES)
     )
-    checked = " checked" if query.get("errors") == "1" else ""
-    alone = " checked" if query.get("sub") == "0" else ""
-    starred = " checked" if query.get("starred") == "1" else ""
+    folded = "".join(
+        (
+            field("agent", "Agent"),
+            field("project", "Project"),
+            field("model", "Model"),
+            field("since", "Since"),
+            field("until", "Until"),
+            field("tag", "Tag"),
+            tick("errors", "1", "with errors"),
+            tick("sub", "0", "no child runs"),
+            tick("starred", "1", "starred"),
+        )
+    )
+    is_open = " open" if any(query.get(name) for name in _FOLDED) else ""
+    sort = f'<input type="hidden" name="sort" value="{line(query["sort"])}">' if query.get("sort") else ""
     return (
-        f'<form class="filters" action="/">{field("q", "Words", "search")}{field("agent", "Agent")}'
-        f"{field('project', 'Project')}{field('model', 'Model')}"
-        f'<label>Status <select name="status">{choices}</select></label>'
-        f"{field('since', 'Since')}{field('until', 'Until')}"
-        f'<label class="tick"><input type="checkbox" name="errors" value="1"{checked}> with errors</label>'
-        f'<label class="tick"><input type="checkbox" name="sub" value="0"{alone}> no child runs</label>'
-        f'<label class="tick"><input type="checkbox" name="starred" value="1"{starred}> starred</label>'
-        f'{field("tag", "Tag") if query.get("tag") else ""}<button type="submit">Filter</button></form>\n'
+        f'<form class="filters" action="/">{field("q", "Words", "search")}'
+        f'<label>Status <select name="status">{choices}</select></label>{sort}<button type="submit">Filter</button>'
+        f'<details{is_open}><summary>More filters</summary><div class="filters">{folded}</div></details></form>\n'
     )

@@ -9,22 +9,30 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.archive.store.source_line import SourceLine, source_line
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
-from stenograph.render.figures import cost, duration, when
-from stenograph.render.html.escape import line, pre, text
+from stenograph.render.figures import cost, counted, duration, when
+from stenograph.render.html.contents import contents
+from stenograph.render.html.escape import line, pre
+from stenograph.render.html.page import what_happened
 from stenograph.runs.info import RunInfo
 from stenograph.server.answers import html, redirect
 from stenograph.server.fragment import rendered, units_on
 from stenograph.server.frame import address, framed, moment, plain_error, status_mark
 from stenograph.server.listing import title_of
+from stenograph.server.marking import mark_form
+from stenograph.server.overview import run_strip
 from stenograph.server.pages import TYPES, Page, RunPages
 from stenograph.server.site import Site
 
 DENSITIES = ("brief", "normal", "all")
 OPEN = STATUSES[:2]
 """Of a run that may still grow: running, waiting."""
+EXPLAINED = 1000
+"""Events up to which the page of a run begins with what happened in it, for which all of them are read."""
+_LONGEST_LINE = 200_000
 _LARGEST = 1 << 53
 """No run has an event of this number, and SQLite knows it."""
 _VIEWS = (
@@ -45,6 +53,7 @@ def run_page(site: Site, request: Request) -> Response:
         info = site.info(reader, run)
         pages = RunPages(reader, run)
         types = [name for name in query.get("types", "").split(",") if name in TYPES]
+        page = None
         if types or query.get("source"):
             body = _picked(site, info, pages, types, query.get("source") or None, _number(query.get("from"), 1))
             is_last = False
@@ -54,23 +63,29 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
+        told = what_happened(site.explained(reader, run).explanation) if pages.last <= EXPLAINED else ""
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
         views = views_of(run_id, "")
-        switches = _switches(run_id, dict(query), density)
+        switches = _switches(run_id, dict(query), density, run_strip(reader, run, run_id, pages, page))
         attributes = (
             f' data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
     mark = read_marks(site.home.path).get(run_id, Mark())
+    form = mark_form(site, run_id, mark)
     mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
-    content = f'{head_of(info, mark)}{views}{switches}<div class="page served">{body}</div>'
+    head = head_of(info, None if site.bundle else mark, told + form)
+    content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
-def head_of(info: RunInfo, mark: Mark | None = None) -> str:
-    """What a run is and what it came to; the same figures as in the list. With a mark, a star to set."""
-    facts = (
+def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
+    """What a run is and what it came to; the same figures as in the list.
+
+    With a mark, a star to set; `told` is what can be unfolded below.
+    """
+    figures = (
         ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),
@@ -82,10 +97,10 @@ def head_of(info: RunInfo, mark: Mark | None = None) -> str:
         ("Tokens", f"{info.input_tokens + info.output_tokens:,}"),
         ("Cost", line(cost(info.cost_usd, info.cost_is_partial))),
     )
-    told = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts if value)
+    facts = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures if value)
     if info.errors:
         link = f'<a href="/runs/{info.run_id}?types=errors">{info.errors:,}</a>'
-        told += f'<div class="bad-fact"><dt>Errors</dt><dd>{link}</dd></div>'
+        facts += f'<div class="bad-fact"><dt>Errors</dt><dd>{link}</dd></div>'
     named = (mark.name if mark is not None else None) or title_of(info)
     star = ""
     if mark is not None:
@@ -95,7 +110,7 @@ def head_of(info: RunInfo, mark: Mark | None = None) -> str:
     return (
         f'<header class="top run"><h1 dir="auto">{line(named)}{star}</h1>'
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
-        f'<dl class="facts">{told}</dl></header>\n'
+        f'<dl class="facts">{facts}</dl>{told}</header>\n'
     )
 
 
@@ -106,14 +121,14 @@ def views_of(run_id: str, here: str) -> str:
         for place, name in _VIEWS
     )
     kinds = "".join(
-        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json")
+        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json", "zip")
     )
     return (
         f'<nav class="views" aria-label="Views of the run">{links}<span class="exports">Export {kinds}</span></nav>\n'
     )
 
 
-def _switches(run_id: str, query: dict[str, str], density: str) -> str:
+def _switches(run_id: str, query: dict[str, str], density: str, overview: str) -> str:
     place = f"/runs/{run_id}"
     kept = {name: value for name, value in query.items() if name != "from"}
     densities = "".join(
@@ -133,7 +148,7 @@ def _switches(run_id: str, query: dict[str, str], density: str) -> str:
         'aria-label="Find in this run" placeholder="Find in this run ( / )"><output id="hits"></output></form>'
         f'<span class="chips" role="group" aria-label="Density">{densities}</span>'
         f'<span class="chips" role="group" aria-label="Only"><a href="{everything}">everything</a>{kinds}</span>'
-        "</div>\n"
+        f"{overview}</div>\n"
     )
 
 
@@ -153,13 +168,9 @@ def _whole(site: Site, info: RunInfo, pages: RunPages, page: Page | None) -> str
         return '<main class="transcript"><p class="empty">Nothing was recorded.</p></main>'
     events = masked(site, pages.events(page))
     shown = rendered(events, page.unit, is_live=info.status in OPEN)
-    contents = "".join(
-        f'<li><a href="#unit-{unit.number}" dir="auto">{text(unit.title or _name_of(unit.number))}</a></li>'
-        for unit in units_on(events, page.unit)
-    )
     pager = _pager(info.run_id, pages, page)
     return (
-        f'<nav class="toc" aria-label="Contents">{pager}<h2>On this page</h2><ol>{contents}</ol></nav>\n'
+        f"{contents(units_on(events, page.unit), title='On this page', before=pager)}"
         f'<main class="transcript">{shown}</main>\n<div class="after">{pager}</div>'
     )
 
@@ -215,18 +226,29 @@ def raw_page(site: Site, request: Request) -> Response:
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         event = next(iter(masked(site, reader.events(run, seq, seq))), None)
         info = site.info(reader, run)
+        source = None if event is None else source_line(reader, event)
     if event is None:
         return html(request, plain_error(site, "No such event", f"The run has no event {seq}."), 404)
-    origin = event.origin
-    where = "" if origin is None else f"{origin.file or ''}{f':{origin.line}' if origin.line else ''}"
     shown = msgspec.json.format(encode(event), indent=2).decode("utf-8", "replace")
-    raw = "" if event.raw is None else f"<h2>The source line</h2>{pre(str(event.raw))}"
     body = (
         f'<main class="narrow"><h1>Event {seq}</h1><p><a href="/runs/{run_id}/at/{seq}">In its place</a> in '
         f'<a href="/runs/{run_id}" dir="auto">{line(title_of(info))}</a></p>'
-        f"<p>{line(where)}</p><h2>The event</h2>{pre(shown)}{raw}</main>"
+        f"<h2>The event</h2>{pre(shown)}{_source(site, source, event)}</main>"
     )
     return html(request, framed(site, f"Event {seq}", body))
+
+
+def _source(site: Site, source: SourceLine | None, event: Event) -> str:
+    if source is None and event.raw is not None:  # an event that was recorded with its line
+        return f"<h2>The source line</h2>{pre(event.raw[:_LONGEST_LINE])}"
+    if source is None:
+        return "<h2>The source line</h2><p>No line of a file that is kept tells this event.</p>"
+    told = source.data.decode("utf-8", "replace")
+    shown = site.text(told)
+    more = len(shown) - _LONGEST_LINE
+    note = f"<p>{counted(more, 'more character')}; steno restore writes the whole file</p>" if more > 0 else ""
+    place = site.text(f"{source.path}:{source.number}")
+    return f"<h2>The source line</h2><p><code>{line(place)}</code></p>{pre(shown[:_LONGEST_LINE])}{note}"
 
 
 def masked(site: Site, events: Iterable[Event]) -> list[Event]:
@@ -236,7 +258,3 @@ def masked(site: Site, events: Iterable[Event]) -> list[Event]:
 
 def _number(value: str | None, otherwise: int) -> int:
     return int(value) if value is not None and value.isascii() and value.isdigit() and len(value) < 12 else otherwise
-
-
-def _name_of(unit: int) -> str:
-    return f"Prompt {unit}" if unit else "Before the first prompt"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.home import Home
 from stenograph.errors import RunNotFound
+from stenograph.fold.explain import Explained, explained
 from stenograph.query.prices import load_prices
+from stenograph.query.run_status import RunStatuses
 from stenograph.query.runs import run_line
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.info import RunInfo, info_of_line
@@ -55,6 +57,12 @@ class Site:
         """A run in figures, as `steno ls --json` has them."""
         info = info_of_line(run_line(reader.index, run, load_prices()), self.home.identity())
         return info if self.mask is None else self.mask.info(info)
+
+    def explained(self, reader: IndexReader, run: int) -> Explained:
+        """What happened in a run, as `steno explain` says it; all of the run is read for it."""
+        events = reader.events(run)
+        shown = events if self.mask is None else self.mask.events(events)
+        return explained(shown, load_prices(), RunStatuses(reader.index).life(run))
 
     def masked(self, info: RunInfo) -> RunInfo:
         """The figures of a run as they may be shown."""

@@ -8,24 +8,23 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
-from stenograph.formats.base import Context, Format, FormatSpec, Report, run_id_of
+from stenograph.formats.base import Context, FormatSpec, Report, run_id_of
+from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
+from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
-from stenograph.sources.document import document_records
-from stenograph.sources.layout import Member, SideFile, StoredSession
-from stenograph.sources.layouts import layout_of
+from stenograph.sources.layout import Member, SideFile
+from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
 from stenograph.sources.stored import address_of, chosen
 
 CHUNK = 1 << 18
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".db")
-"""What files in a folder are looked at."""
 STREAM = "-"
 """What a stream is called in place of a path."""
 _LINES_AT_ONCE = 100
@@ -184,6 +183,7 @@ class _Reading:
         """The events of one file or stream; with `main` and `member`, one of a subagent of that session."""
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
+        cursor = FileCursor(lambda: parser, is_document=found.is_document)
         self.files.append(
             FileReport(
                 path=found.path,
@@ -193,9 +193,7 @@ class _Reading:
                 report=parser.report,
             )
         )
-        if found.is_document:
-            return _parsed_records(parser, document_records(Path(found.path)))
-        return _parsed(parser, chunks)
+        return _events(cursor, chunks)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
@@ -277,8 +275,8 @@ def _transcripts(folder: Path) -> list[Path]:
     found = []
     for place, folders, names in os.walk(folder):
         folders.sort()
-        found += [Path(place) / name for name in sorted(names) if name.endswith(SUFFIXES)]
-    return [path for path in found if path.is_file() and not path.name.endswith(".meta.json")]
+        found += [Path(place) / name for name in sorted(names) if name.endswith(transcript_suffixes())]
+    return [path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes())]
 
 
 def _read(path: str) -> Iterator[bytes]:
@@ -297,13 +295,7 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield some
 
 
-def _parsed(parser: Format, chunks: Iterable[bytes]) -> Iterator[Event]:
+def _events(cursor: FileCursor, chunks: Iterable[bytes]) -> Iterator[Event]:
     for chunk in chunks:
-        yield from parser.feed(chunk)
-    yield from parser.finish()
-
-
-def _parsed_records(parser: Format, records: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    for record in records:
-        yield from parser.feed_object(record)
-    yield from parser.finish()
+        yield from cursor.feed(chunk)
+    yield from cursor.finish()

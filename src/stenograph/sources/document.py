@@ -6,12 +6,10 @@ have `messages` in them.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from stenograph.errors import unreadable
 from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
@@ -57,16 +55,8 @@ def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:
     return spec.documents or len(records) > 1
 
 
-def document_records(path: Path) -> list[dict[str, Any]]:
-    """The records of such a file; none when it is no document after all, or larger than one is."""
-    try:
-        return [] if path.stat().st_size > LARGEST else records_of(path.read_bytes())
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
 def records_of(data: bytes) -> list[dict[str, Any]]:
-    """The same for the bytes of such a file."""
+    """The records in the bytes of such a file; none when it is not a document after all."""
     try:
         document, _ = mend.parse_json(data.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):

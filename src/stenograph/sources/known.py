@@ -1,8 +1,9 @@
-"""What was given out of a file before: a digest of each of its lines, by which another tail goes on."""
+"""What was given out of a file before, by digests of its lines, so that it is not given out again."""
 
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -26,6 +27,94 @@ class Known(Struct, frozen=True, kw_only=True):
     """How many events of the last of these lines were given out; None for all."""
     events: int = 0
     """Events given out, all together."""
+
+
+class LineSeries:
+    """The lines of a file that were given out, in their order: while they come again, they are not given out again.
+
+    The first line that differs ends what is known. For a `FileCursor` that reads the file from its beginning.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self._digests = bytearray(known.digests)
+        self._given = known.given
+        self._at = 0
+
+    @property
+    def lines(self) -> int:
+        """Lines given out."""
+        return len(self._digests) // DIGEST
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the file was read to the end of what was given out."""
+        return self._at == self.lines
+
+    def begin(self) -> None:
+        """Be at the beginning of the file again."""
+        self._at = 0
+
+    def forget_last(self) -> None:
+        """Not to have given out the line that was read last: what looked like a line was the beginning of one."""
+        self._at -= 1
+        del self._digests[self._at * DIGEST :]
+
+    def add(self, block: bytes) -> None:
+        """Take note of whole lines after all that were given out."""
+        lines = block.split(b"\n")[:-1]
+        self._digests += b"".join(map(digest_of, lines))
+        self._at += len(lines)
+
+    def new_events(self, line: bytes, events: list[Event]) -> list[Event]:
+        """Those events of the next line that were not given out before."""
+        at = self._at * DIGEST
+        digest = digest_of(line)
+        is_known = self._digests[at : at + DIGEST] in (digest, ANY)
+        is_last = self._at + 1 == self.lines
+        self._at += 1
+        if not is_known:
+            self._digests[at:] = digest
+            self._given = None
+            return events
+        self._digests[at : at + DIGEST] = digest
+        if not is_last or self._given is None:
+            return []
+        given, self._given = self._given, None
+        return events[given:]
+
+    def has(self, first: int, lines: list[bytes]) -> bool:
+        """Whether these lines were given out, from the line with that number (from 0) on."""
+        at = first * DIGEST
+        return self._digests[at : at + len(lines) * DIGEST] == b"".join(map(digest_of, lines))
+
+    def known(self, events: int) -> Known:
+        """What another tail needs to go on, which gave out so many events."""
+        return Known(digests=bytes(self._digests), given=self._given, events=events)
+
+
+class LineCounts(Counter[bytes]):
+    """How often each line, by its digest, was given out: each of these answers for one equal line, wherever it is."""
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether none of them is left."""
+        return not self
+
+    def add(self, block: bytes) -> None:
+        """New lines answer for no others."""
+
+    def new_events(self, line: bytes, events: list[Event]) -> list[Event]:
+        """The events of a line unless it was given out before."""
+        return [] if self.take(digest_of(line)) else events
+
+    def take(self, digest: bytes) -> bool:
+        """Whether one of these is left; if so, it is used up."""
+        left = self.get(digest, 0)
+        if left > 1:
+            self[digest] = left - 1
+        elif left:
+            del self[digest]
+        return left > 0
 
 
 def known_lines(events: Iterable[Event], *, verbatim: bool = True) -> dict[str | None, Known]:

@@ -1,28 +1,35 @@
-"""How agents lay out their files: where they keep them, and which belong together.
+"""The files of agents, by the layouts that their formats bring: where they are, and which belong together.
 
-Each agent's layout is a module of its own; this one has what they share. The defaults suit a file that stands alone.
+The defaults suit a file that stands alone.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from stenograph.formats.base import Identity
+from stenograph.errors import SourceError
+from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.layout import Database, Layout, Parent, StoredSession, is_name
+from stenograph.formats.registry import HEAD_BYTES, head_records
+from stenograph.model.codec import REFUSALS
+from stenograph.sources.database import head_of_database, is_database, reading
 from stenograph.sources.detection import Detection
 from stenograph.sources.files import Open, open_regular
+from stenograph.sources.pattern import glob_of, words_in
 
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
 """Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
-
-
-def is_name(text: str) -> bool:
-    """Whether a text, which a transcript may have made up, is the name of a file or folder and leads nowhere else."""
-    return text not in ("", ".", "..") and not any(letter in text for letter in "/\\\0")
+_ALONE = Layout(homes=(), sessions=())
+_LINK_SECONDS = 60.0  # far more than a sidecar is being written
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -34,69 +41,204 @@ class Member(Struct, frozen=True, kw_only=True):
     """The call that spawned it, where that is known."""
 
 
-State = tuple[int, int]
+class SessionFiles:
+    """The files of one format on the disk."""
 
+    def __init__(self, spec: FormatSpec | None) -> None:
+        self._spec = spec
+        self._layout = (None if spec is None else spec.layout) or _ALONE
 
-class StoredSession(Struct, frozen=True, kw_only=True):
-    """One session of a file that holds many."""
-
-    identity: Identity
-    state: State | None = None
-    """Another one as soon as something in it changed; None where nothing tells."""
-    parent: Callable[[], tuple[str | None, str | None]]
-    """The source and the call that spawned it, where they are known."""
-    lines: Callable[[], Iterator[bytes]]
-    """Reads it: lines of JSON, each with its newline."""
-    lines_since: Callable[[State], list[bytes] | None]
-    """Reads what changed after an earlier state; None where nothing tells what that is."""
-
-
-class Layout:
-    """One agent's way of laying out its files."""
+    # Finding sessions.
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         """The folders in which the agent keeps its transcripts, by its environment variables and a home folder."""
-        return []
+        return [Path(each.path(environment, str(home))) for each in self._layout.homes]
 
     def sessions(self, root: Path) -> Iterator[Path]:
         """The main file of every session below such a folder."""
-        return iter(())
+        found = [path for pattern in self._layout.sessions for path in root.glob(glob_of(pattern))]
+        is_one = self._is_our_database if self._layout.database else lambda path: self.is_session(root, path)
+        yield from (path for path in sorted(set(found)) if is_one(path))
 
     def is_session(self, root: Path, path: Path) -> bool:
         """Whether a file is one of these by its place alone; where only its content tells, it is not."""
-        return False
+        layout = self._layout
+        if layout.database is not None or not path.is_relative_to(root):
+            return False
+        below = path.relative_to(root).as_posix()
+        if all(words_in(pattern, below) is None for pattern in layout.sessions):
+            return False
+        if any(words_in(pattern, path.name) is not None for pattern in layout.nearby):
+            return False
+        other = layout.replaced_by.get(path.suffix)
+        return other is None or not path.with_suffix(other).exists()
 
     def find(self, root: Path, session_id: str) -> Path | None:
         """The main file of one session below such a folder, as soon as there is one."""
-        return None
+        database = self._layout.database
+        if database is not None:
+            return next((path for path in self.sessions(root) if _has(path, database, session_id)), None)
+        found = self._named(root, self._layout.sessions, session_id, open_regular)
+        mains = [path for path in found if self.is_session(root, path)]
+        return next(iter(mains if self._layout.continues_in == "first" else reversed(mains)), None)
+
+    def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
+        """The sessions in a file that holds many, those of one run together; None where a file is one session."""
+        database = self._layout.database
+        return _stored(path, database) if database is not None and is_database(path, open) else None
+
+    def _is_our_database(self, path: Path) -> bool:
+        """Whether a database is in this format; one that cannot be read holds nothing to be found."""
+        assert self._spec is not None
+        try:
+            return is_database(path, open_regular) and self._spec.detect(head_of_database(path), str(path)) > 0
+        except SourceError:
+            return False
+
+    def _named(self, folder: Path, patterns: Iterable[str], session_id: str, open: Open) -> list[Path]:
+        """The files whose names fit a session's id, in their order; where that is only a part of it, also inside."""
+        shorten = self._layout.session_in_name
+        name = session_id if shorten is None else shorten(session_id)
+        found = sorted({path for each in patterns for path in folder.glob(glob_of(each, session=name))})
+        if shorten is None:
+            return found
+        return [path for path in found if self._identity(path, open).native_id == session_id]
+
+    def _identity(self, path: Path, open: Open) -> Identity:
+        assert self._spec is not None
+        try:
+            with open(path) as file:
+                records = head_records(file.read(HEAD_BYTES))
+        except OSError:
+            records = []
+        return self._spec.identify(records, str(path)) if records else Identity()
+
+    # Subagents.
 
     def members(
         self, session: Detection, detect: Detect, open: Open = open_regular, only: Collection[Path] | None = None
     ) -> list[Member]:
-        """The files of the session's subagents in a stable order; none for a file that is no session's main one.
+        """The files of the session's subagents in a stable order; none for a file that is not a session's main one.
 
         With `only`, those of them that are among these: nothing is read for the others.
         """
-        return []
+        main, session_id = Path(session.path), session.identity.native_id
+        if session.identity.source != "main":
+            return []
+        paths = [*self._below(main, session_id), *self._near(main, session_id, detect, only)]
+        if not paths or not self._goes_on_in(main, session_id, open):
+            return []
+        parents = {path: self._in_sidecar(path, open) for path in paths if only is None or path in only}
+        links = self._links(main, paths, open) if None in parents.values() else {}
+        found = {path: parent or links.get(self._agent_of(path), (None, None)) for path, parent in parents.items()}
+        return [Member(path=path, parent_source=found[path][0], parent_call_id=found[path][1]) for path in found]
 
-    def parent_of(self, path: Path, open: Open = open_regular) -> tuple[str | None, str | None]:
-        """The source and the call that spawned the file's subagent, as far as it can be told from the file alone."""
+    def parent_of(self, path: Path, open: Open = open_regular) -> Parent:
+        """The source and the call that spawned the file's subagent, as far as it can be told from the file alone.
+
+        That is by its sidecar or, in a format without, by the session's main file, when it is where the agent put it.
+        """
+        if self._layout.sidecar is not None:
+            return self._in_sidecar(path, open) or (None, None)
+        for pattern in self._layout.members if self._layout.links is not None else ():
+            folder = path.parents[min(pattern.count("/"), len(path.parents) - 1)]
+            words = words_in(pattern, path.relative_to(folder).as_posix()) or {}
+            names = [each.rpartition("/")[2] for each in self._layout.sessions]
+            for main in self._named(folder, names, words["session"], open) if "session" in words else ():
+                if (parent := self._links(main, (), open).get(self._agent_of(path))) is not None:
+                    return parent
         return None, None
 
     def being_linked(self, paths: Iterable[Path]) -> set[Path]:
-        """Those files of subagents of which the agent is writing, this very moment, which call spawned them."""
-        return set()
+        """Subagents' files whose sidecar is still being written; one that was left unfinished never gets its name."""
+        sidecar = self._layout.sidecar
+        if sidecar is None or not sidecar.unfinished:
+            return set()
+        wanted = {path.with_suffix(sidecar.suffix + sidecar.unfinished): path for path in paths}
+        found = set()
+        for folder in {path.parent for path in wanted}:
+            for half in folder.glob(f"*{glob_of(sidecar.suffix + sidecar.unfinished)}*"):
+                begins = half.name.partition(sidecar.suffix + sidecar.unfinished)[0]
+                path = wanted.get(half.with_name(begins + sidecar.suffix + sidecar.unfinished))
+                found |= {path} if path is not None and _is_new(half) else set()
+        return found
 
     def separate(self, session: Path) -> Container[str]:
         """The sources of a session that have files of their own, by the session's main file."""
-        return frozenset()
+        patterns = [each for each in self._layout.members if "{session}" not in each]
+        return _OwnFiles(session, [*patterns, *self._layout.nearby]) if patterns else frozenset()
+
+    def sidecar_of(self, path: Path) -> Path | None:
+        """Where the sidecar of a subagent's file is, in a format that has them."""
+        sidecar = self._layout.sidecar
+        return None if sidecar is None else path.with_suffix(sidecar.suffix)
+
+    def _goes_on_in(self, main: Path, session_id: str, open: Open) -> bool:
+        """Whether a file is the one of its session's that has the subagents."""
+        if self._layout.continues_in == "last" or not is_name(session_id):
+            return True
+        names = [pattern.rpartition("/")[2] for pattern in self._layout.sessions]
+        return next(iter(self._named(main.parent, names, session_id, open)), main) == main
+
+    def _below(self, main: Path, session_id: str) -> list[Path]:
+        values = {"stem": main.stem, **({"session": session_id} if is_name(session_id) else {})}
+        usable = [each for each in self._layout.members if "session" in values or "{session}" not in each]
+        return sorted({path for pattern in usable for path in main.parent.glob(glob_of(pattern, **values))})
+
+    def _near(self, main: Path, session_id: str, detect: Detect, only: Collection[Path] | None) -> Iterator[Path]:
+        """Files beside the main one that name its session."""
+        assert self._spec is not None or not self._layout.nearby
+        for path in sorted({path for each in self._layout.nearby for path in main.parent.glob(glob_of(each))}):
+            if only is not None and path not in only:
+                continue
+            try:
+                found = detect(path)
+            except SourceError:  # it has just been deleted: the agent cleans up as it likes
+                continue
+            is_ours = found.spec is not None and self._spec is not None and found.spec.name == self._spec.name
+            if is_ours and found.identity.native_id == session_id:
+                yield path
+
+    def _agent_of(self, path: Path) -> str:
+        """The id of the subagent whose file it is, by its name."""
+        patterns = (pattern.rpartition("/")[2] for pattern in (*self._layout.members, *self._layout.nearby))
+        found = (words_in(pattern, path.name) for pattern in patterns)
+        return next((words["agent"] for words in found if words), path.stem)
+
+    def _in_sidecar(self, path: Path, open: Open) -> Parent | None:
+        """Who spawned a subagent, as its sidecar tells; None where there is none."""
+        sidecar = self._layout.sidecar
+        if sidecar is None:
+            return None
+        try:
+            with open(path.with_suffix(sidecar.suffix)) as file:
+                content: Any = msgspec.json.decode(file.read())
+        except (OSError, *REFUSALS):
+            return None
+        return sidecar.parent(content) if isinstance(content, dict) else None
+
+    def _links(self, main: Path, members: Iterable[Path], open: Open) -> dict[str, Parent]:
+        """Who spawned which subagent, as the lines of transcripts tell."""
+        links = self._layout.links
+        if links is None:
+            return {}
+        speakers = {main: "main"}
+        if links.are_nested:
+            speakers |= {path: f"subagent:{self._agent_of(path)}" for path in members}
+        found: dict[str, Parent] = {}
+        for path, source in speakers.items():
+            for record in _marked(path, links.mark, open):
+                for agent_id, call_id in links.of(record):
+                    found.setdefault(agent_id, (source, call_id))
+        return found
+
+    # Side files.
 
     def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
-        """Where an output is that the agent parked in a file of its own, by the name in the transcript.
-
-        None for a name that is none: a transcript may not make us read any file it likes.
-        """
-        return None
+        """Where an output is that the agent parked in a file of its own, by the name in the transcript."""
+        path_of = self._layout.side_file
+        path = None if path_of is None else path_of(session.as_posix(), session_id, name)
+        return None if path is None else Path(path)
 
     def side_file(self, session: Path, session_id: str, open: Open = open_regular) -> SideFile:
         """Reads the parked outputs of a session."""
@@ -113,6 +255,55 @@ class Layout:
 
         return read
 
-    def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
-        """The sessions in a file that holds many, those of one run together; None where a file is one session."""
-        return None
+
+class _OwnFiles:
+    """The subagents of a session that have a file of their own, as they are there when asked."""
+
+    def __init__(self, session: Path, patterns: list[str]) -> None:
+        self._session = session
+        self._patterns = patterns
+        self._found: set[str] = set()
+
+    def __contains__(self, source: object) -> bool:
+        if source in self._found:
+            return True
+        agent_id = str(source).removeprefix("subagent:")
+        if not is_name(agent_id):
+            return False
+        values = {"stem": self._session.stem, "agent": agent_id}
+        is_there = any(any(self._session.parent.glob(glob_of(each, **values))) for each in self._patterns)
+        if is_there:
+            self._found.add(str(source))
+        return is_there
+
+
+@contextmanager
+def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
+    with reading(path) as connection:
+        yield database.sessions(connection)
+
+
+def _has(path: Path, database: Database, session_id: str) -> bool:
+    with reading(path) as connection:
+        return database.has_session(connection, session_id)
+
+
+def _marked(path: Path, mark: bytes, open: Open) -> Iterator[Any]:
+    """The records of a file whose lines hold these bytes."""
+    try:
+        with open(path) as file:
+            for line in file:
+                if mark in line:
+                    try:
+                        yield msgspec.json.decode(line)
+                    except REFUSALS:
+                        continue
+    except OSError:  # the file has just been deleted; reading it says so
+        return
+
+
+def _is_new(path: Path) -> bool:
+    try:
+        return abs(time.time() - os.stat(path).st_mtime) < _LINK_SECONDS  # noqa: PTH116  # a name from a folder
+    except OSError:  # it has its name now
+        return False

@@ -1,24 +1,34 @@
-"""The layout of every agent we know, by the name of its format on disk."""
+"""The files of every format that is installed."""
 
 from __future__ import annotations
 
-from stenograph.sources.claude import ClaudeLayout
-from stenograph.sources.codex import CodexLayout
-from stenograph.sources.copilot import CopilotLayout
-from stenograph.sources.gemini import GeminiLayout
-from stenograph.sources.layout import Layout
-from stenograph.sources.opencode import OpenCodeLayout
+from functools import cache
 
-LAYOUTS: dict[str, Layout] = {
-    "claude_code": ClaudeLayout(),
-    "codex_rollout": CodexLayout(),
-    "copilot_cli": CopilotLayout(),
-    "gemini_cli": GeminiLayout(),
-    "opencode": OpenCodeLayout(),
-}
-_ALONE = Layout()
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.registry import formats
+from stenograph.sources.layout import SessionFiles
 
 
-def layout_of(format_name: str) -> Layout:
-    """The layout of files in a format; that of files which stand alone where nothing else is known."""
-    return LAYOUTS.get(format_name, _ALONE)
+@cache
+def layout_of(format_name: str) -> SessionFiles:
+    """The files of a format; those of a format that is not installed stand alone."""
+    return SessionFiles(formats().get(format_name))
+
+
+def placed_formats() -> list[FormatSpec]:
+    """The formats whose files have a place of their own."""
+    return [spec for spec in formats().values() if spec.layout is not None]
+
+
+@cache
+def sidecar_suffixes() -> tuple[str, ...]:
+    """What the names of sidecars end with: files beside a transcript that are not one."""
+    layouts = (spec.layout for spec in placed_formats() if spec.layout is not None)
+    return tuple(sorted({each.sidecar.suffix for each in layouts if each.sidecar is not None}))
+
+
+@cache
+def transcript_suffixes() -> tuple[str, ...]:
+    """What the names of transcripts end with."""
+    layouts = (spec.layout for spec in placed_formats() if spec.layout is not None)
+    return tuple(sorted({".jsonl", ".ndjson", ".json", ".db"}.union(*(each.suffixes() for each in layouts))))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from stenograph.errors import AmbiguousRun, RunNotFound
 from stenograph.formats.base import Identity, run_id_of
+from stenograph.formats.layout import StoredSession
 from stenograph.sources.detection import Detection
-from stenograph.sources.layout import StoredSession
 from stenograph.sources.layouts import layout_of
 
 _SHOWN = 3

@@ -1,10 +1,13 @@
 """One growing JSON Lines file as events: nothing lost, nothing twice, whatever happens to the file.
 
-Theory of operation. The tail keeps a digest of every line it has given out. It starts again at 0 when the file is
-another one, was cut, or has other bytes just before the place we had reached. While the lines from the beginning are
-those it knows, they are fed to a new parser and not given out again; the first that differs ends what is known. To
-resume is the same: a parser has a memory, so it is fed the known lines in silence. A last line that was given out
-before its newline came is known, too, and that is all that is special about it.
+Theory of operation. A `FileCursor` makes events of the bytes, and the tail keeps a digest of every line that it has
+given out. It starts again at 0, with a new cursor, when the file is another one, was cut, or has other bytes where it
+was read before. While the lines from the beginning are those it knows, the parser sees them and they are not given out
+again; the first that differs ends what is known. To resume is the same: a parser has a memory, so it is fed the known
+lines in silence.
+
+Whether the bytes are still the same is seen by comparing: those just before our place at every read, and whenever the
+file has changed also some lines before them, each time from where that ended. The end compares what is left.
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ from msgspec import Struct
 
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import Format
-from stenograph.model import mend
 from stenograph.model.event import Event
-from stenograph.sources.known import ANY, DIGEST, Known, digest_of
+from stenograph.sources.cursor import FileCursor
+from stenograph.sources.known import Known, LineSeries
 
 MAX_READ_BYTES = 65536
+COMPARED_BYTES = 4096
+"""About so many bytes of lines that were read before are compared at every read of a file that has changed."""
 _WINDOW = 1024  # so many bytes before our place are compared at every read
 
 
@@ -57,7 +62,7 @@ class FileTail:
         self.path = path
         self.file = file
         self.source = "main"
-        """Whose file it is; whoever opens the parser says so."""
+        """Whose file it is; set by what opens the parser."""
         self.events = known.events
         """Events given out, those before a restart included."""
         self.discarded = 0
@@ -66,23 +71,23 @@ class FileTail:
         """How often the file was cut, replaced or written anew."""
         self._opening = opening
         self._max_read_bytes = max_read_bytes
-        self._digests = bytearray(known.digests)
-        self._given = known.given
+        self._series = LineSeries(known)
         self._flushed = -1  # the number of lines at which the parser was asked for what it held back
         self._fd: int | None = None
         self._inode = 0
+        self._status = (0, 0)  # size and time when the file was last seen
         self._problem = ""
         self._begin()
 
     def _begin(self) -> None:
         """Be at the beginning of the file, with everything known still known."""
-        self._parser: Format | None = None
+        self._series.begin()
+        self._cursor = FileCursor(self._opening, self._series)
         self._position = 0
         self._before = b""  # the last bytes before the position
-        self._partial: list[bytes] = []
-        self._matched = 0  # lines of the file as it is now that were read
-        self._early = 0  # the length of the line after those, when the parser has it before its newline
-        self._is_flushed = False  # the parser gave what it held back, and cannot go on
+        self._lines_end = 0  # where the last whole line ends
+        self._unchecked = 0  # bytes of lines that were not compared since the file last changed
+        self._next_check = (0, 0)  # where comparing goes on: the byte, and the number of the line that begins there
 
     @property
     def position(self) -> int:
@@ -97,13 +102,12 @@ class FileTail:
     @property
     def open_bytes(self) -> int:
         """The length of an unfinished line at the end that was not given out."""
-        size = sum(map(len, self._partial))
-        return 0 if size == self._early else size
+        return len(self._cursor.partial)
 
     @property
     def lines(self) -> int:
         """Lines given out."""
-        return len(self._digests) // DIGEST
+        return self._series.lines
 
     def state(self) -> TailState:
         """Where the tail is now."""
@@ -113,8 +117,8 @@ class FileTail:
             source=self.source,
             position=self._position,
             inode=self._inode,
-            partial=b"".join(self._partial).decode("utf-8", "replace"),
-            known=Known(digests=bytes(self._digests), given=self._given, events=self.events),
+            partial=self._cursor.partial.decode("utf-8", "replace"),
+            known=self._series.known(self.events),
         )
 
     def read(self) -> Iterator[list[Event]]:
@@ -142,17 +146,12 @@ class FileTail:
         Reading may go on after it.
         """
         yield from self.read()
-        if self._early and self.open_bytes and _is_record(b"".join(self._partial)):
-            self._forget_from_here()  # it has grown since it was given out
+        if self._is_edited(self._unchecked):
+            self._restart()
             yield from self.read()
-        events: list[Event] = []
-        if self.open_bytes and _is_record(line := b"".join(self._partial)):
-            self._parser = self._parser or self._opening()
-            events += self._compared(line, digest_of(line))
-            self._matched -= 1  # in the file it is not a line yet
-            self._early = len(line)
-        if self._parser is not None and self._flushed != self.lines and (held := self._parser.finish()):
-            self._flushed, self._is_flushed = self.lines, True
+        events = self._cursor.settle()
+        if self._cursor.is_open and self._flushed != self.lines and (held := self._cursor.flush()):
+            self._flushed = self.lines
             events += held
         if events:
             self.events += len(events)
@@ -198,6 +197,9 @@ class FileTail:
         return True
 
     def _drained(self) -> Iterator[list[Event]]:
+        self._note_status()
+        if self._is_edited(COMPARED_BYTES):
+            self._restart()
         while chunk := self._next_chunk():
             events = self._taken(chunk)
             self.events += len(events)
@@ -219,76 +221,53 @@ class FileTail:
         self.discarded += self.open_bytes
         self._begin()
 
-    # The lines.
-
     def _taken(self, chunk: bytes) -> list[Event]:
-        if self._is_flushed:  # it grows after all: go on with a parser that was not asked for its rest
+        """The new events of the next bytes; none where they make us read the file again from its beginning."""
+        is_grown_line = self._cursor.is_early and not chunk.startswith(b"\n")
+        if is_grown_line:
+            self._series.forget_last()
+        if is_grown_line or not self._cursor.is_continued_by(chunk):
             self._begin()
             return []
-        if self._parser is None and b"\n" in chunk:
-            self._parser = self._opening()  # may raise: nothing has been taken yet
+        events = self._cursor.feed(chunk)  # may raise: nothing has been taken then
+        if end := chunk.rfind(b"\n") + 1:
+            self._lines_end = self._position + end
         self._position += len(chunk)
         self._before = chunk[-_WINDOW:] if len(chunk) >= _WINDOW else (self._before + chunk)[-_WINDOW:]
-        end = chunk.rfind(b"\n") + 1
-        if not end:
-            self._partial.append(chunk)
-            return []
-        block = b"".join((*self._partial, chunk[:end]))
-        self._partial = [chunk[end:]] if end < len(chunk) else []
-        return self._given_out(block)
-
-    def _given_out(self, block: bytes) -> list[Event]:
-        """The events of whole lines, as far as they are new."""
-        lines = block.split(b"\n")
-        lines.pop()
-        if self._matched == self.lines:
-            self._digests += b"".join(map(digest_of, lines))
-            self._matched += len(lines)
-            assert self._parser is not None
-            return self._parser.feed(block)
-        events: list[Event] = []
-        for line in lines:
-            digest = digest_of(line)
-            if self._early and not self._knows(digest):  # what looked like a line was the beginning of one
-                self._forget_from_here()
-                break
-            events += self._compared(line, digest)
         return events
 
-    def _compared(self, line: bytes, digest: bytes) -> list[Event]:
-        """The events of the next line, without those that were given out before."""
-        assert self._parser is not None
-        at = self._matched * DIGEST
-        is_last = self._matched + 1 == self.lines
-        is_known = self._knows(digest)
-        self._matched += 1
-        if not is_known:
-            self._digests[at:] = digest
-            self._given = None
-            return self._parser.feed(line + b"\n")
-        self._digests[at : at + DIGEST] = digest
-        if self._early:
-            self._early = 0
-            return []
-        events = self._parser.feed(line + b"\n")
-        if not is_last or self._given is None:
-            return []
-        given, self._given = self._given, None
-        return events[given:]
+    # Edits before our place.
 
-    def _forget_from_here(self) -> None:
-        """Start again, because the parser has a line that is not in the file."""
-        del self._digests[self._matched * DIGEST :]
-        self._begin()
+    def _note_status(self) -> None:
+        """Have all lines compared again when the file has changed since it was last seen."""
+        assert self._fd is not None
+        status = os.fstat(self._fd)
+        if self._status != (status.st_size, status.st_mtime_ns):
+            self._status = (status.st_size, status.st_mtime_ns)
+            self._unchecked = self._lines_end
 
-    def _knows(self, digest: bytes) -> bool:
-        at = self._matched * DIGEST
-        return self._digests[at : at + DIGEST] in (digest, ANY)
-
-
-def _is_record(line: bytes) -> bool:
-    """Whether a line without its newline is whole: the beginning of an object or a list never is one."""
-    try:
-        return isinstance(mend.parse_json(line.removeprefix(b"\xef\xbb\xbf"))[0], dict | list)
-    except (ValueError, RecursionError):
+    def _is_edited(self, most: int) -> bool:
+        """Whether lines that were read are not in the file any more, as far as about so many bytes of them say."""
+        end = max(0, self._unchecked - most)
+        while self._fd is not None and self._unchecked > end:
+            lines = self._lines_to_check(self._fd, self._unchecked - end)
+            at, number = self._next_check
+            if not lines or not self._series.has(number, lines):
+                return True
+            size = sum(map(len, lines)) + len(lines)
+            self._next_check = (at + size, number + len(lines))
+            self._unchecked = max(0, self._unchecked - size)
         return False
+
+    def _lines_to_check(self, fd: int, most: int) -> list[bytes]:
+        """Lines from where comparing goes on, of about so many bytes and at least one; none where no line ends."""
+        at, _ = self._next_check
+        if at >= self._lines_end:
+            at, _ = self._next_check = (0, 0)
+        length = min(most, self._max_read_bytes)
+        while True:
+            length = min(length, self._lines_end - at)
+            *lines, _ = os.pread(fd, length, at).split(b"\n")
+            if lines or at + length >= self._lines_end:
+                return lines
+            length *= 4

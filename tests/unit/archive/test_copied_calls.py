@@ -88,4 +88,4 @@ def test_everything_that_is_made_of_events_goes_when_a_run_is_put_in_order(tmp_p
     synced(tmp_path / "home", archive)
     tables = [name for (name,) in rows(archive, "SELECT name FROM sqlite_master WHERE type = 'table'")]
     of_runs = {name for name in tables if "run" in [row[1] for row in rows(archive, f"PRAGMA table_info({name})")]}
-    assert of_runs == {*MADE_OF_EVENTS, "witnesses", "blocks", "calls_sums", "usage_sums"}
+    assert of_runs == {*MADE_OF_EVENTS, "witnesses", "blocks", "calls_sums", "usage_sums", "shares_sums"}

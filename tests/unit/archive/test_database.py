@@ -14,7 +14,7 @@ from archive_cases import rows, synced, whole_index
 from opencode_database import create_tables, insert
 from stenograph.archive import IndexReader
 from stenograph.archive.store.originals import give_back
-from stenograph.sources.layouts import LAYOUTS
+from stenograph.sources.layouts import layout_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode" / "text" / "input.jsonl"
 
@@ -153,7 +153,7 @@ def test_a_session_is_given_back_as_its_rows(home: Path, long_session: Path, tmp
     """Of a database people get the lines that its rows are, to the last byte."""
     archive = tmp_path / "archive"
     synced(home, archive)
-    stored = LAYOUTS["opencode"].stored(long_session)
+    stored = layout_of("opencode").stored(long_session)
     assert stored is not None
     with stored as sessions:
         expected = {each.identity.native_id: b"".join(each.lines()) for each in sessions}

@@ -13,7 +13,7 @@ from archive_cases import claude_line, rows, session_path, synced, written
 from opencode_database import create_tables, insert
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.sync import sync
-from stenograph.archive.keep.walk import NOT_NAMED_SO, Root, roots_of
+from stenograph.archive.keep.walk import Root, not_named_so, roots_of
 from stenograph.archive.keep.watching import SAFETY_NET, watch
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
@@ -81,7 +81,7 @@ def test_a_named_folder_is_read_by_what_its_files_hold(tmp_path: Path) -> None:
         with Store(home_of(archive)) as store:
             summary = sync(store, [Root(folder.resolve(), None)])
         assert sum(summary.left_out.values()) == 3
-        assert summary.left_out[NOT_NAMED_SO] == 1
+        assert summary.left_out[not_named_so()] == 1
     assert rows(archive, "SELECT format FROM runs") == [("codex_exec",)]
 
 

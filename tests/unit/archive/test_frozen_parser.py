@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stenograph.archive.index.block import line_of
-from stenograph.archive.keep.file_reading import FileReading
 from stenograph.archive.keep.frozen_parser import UnknownState, freeze, thaw
+from stenograph.archive.keep.opened_file import cursor_of
 from stenograph.archive.store.pack import About
 from stenograph.formats.registry import formats
 
@@ -31,13 +31,13 @@ def test_every_format_goes_on_after_a_freeze(name: str) -> None:
     assert inputs
     for path in inputs[:12]:
         data = path.read_bytes()
-        through = FileReading(about, spec, no_side_file)
+        through = cursor_of(about, spec, no_side_file)
         wanted = through.feed(data) + through.settle()
-        reading, found = FileReading(about, spec, no_side_file), []
+        cursor, found = cursor_of(about, spec, no_side_file), []
         for start in range(0, len(data), STEP):
-            found += reading.feed(data[start : start + STEP])
-            reading = thaw(freeze(reading, no_side_file), spec, no_side_file)
-        found += reading.settle()
+            found += cursor.feed(data[start : start + STEP])
+            cursor = thaw(freeze(cursor, no_side_file), spec, no_side_file)
+        found += cursor.settle()
         assert list(map(line_of, found)) == list(map(line_of, wanted)), path
 
 

@@ -22,6 +22,7 @@ from archive_cases import (
     written,
 )
 from stenograph.archive import IndexReader
+from stenograph.archive.index.tables import SCHEMA
 from stenograph.archive.store.home import home_of
 from stenograph.archive.store.originals import give_back
 from stenograph.archive.writer import Store
@@ -182,6 +183,18 @@ def test_broken_index_is_made_anew(home: Path, tmp_path: Path) -> None:
     assert synced(home, archive).rebuilt
     assert whole_index(archive) == before
     (archive / "index.db").unlink()
+    assert synced(home, archive).rebuilt
+    assert whole_index(archive) == before
+
+
+def test_an_older_index_is_made_again(home: Path, tmp_path: Path) -> None:
+    """The next sync makes the index of an earlier version anew from the packs, whatever its tables were."""
+    archive = tmp_path / "archive"
+    synced(home, archive)
+    before = whole_index(archive)
+    index = sqlite3.connect(archive / "index.db")
+    index.executescript(f"DROP TABLE model_calls; PRAGMA user_version = {SCHEMA - 1}")
+    index.close()
     assert synced(home, archive).rebuilt
     assert whole_index(archive) == before
 

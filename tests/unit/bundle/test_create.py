@@ -14,7 +14,10 @@ import pytest
 from stenograph import Run, entries, read_events, start_run
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
 from stenograph.errors import SourceError, StoreError
+from stenograph.fold.explain import explain
+from stenograph.fold.status import NOT_KNOWN
 from stenograph.model import Event, encode
+from stenograph.render.explanation import explanation_lines
 from stenograph.sources.conversion import convert
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
 
@@ -62,10 +65,19 @@ def test_the_zip_is_plain_and_private(recorded: Run, tmp_path: Path) -> None:
     subprocess.run(["unzip", "-tq", path], check=True, capture_output=True)
 
 
+def test_a_bundle_begins_with_what_happened(recorded: Run, tmp_path: Path) -> None:
+    """README.txt has what `steno explain` says of the run, without its costs: a bundle has no prices."""
+    bundle = DebugBundle.load(create_bundle(tmp_path / "a.zip", read_events(recorded.path)))
+    lines = list(explanation_lines(explain(read_events(recorded.path), None, NOT_KNOWN)))
+    told = bundle.read("README.txt").decode().partition("What happened:\n\n")[2].partition("\nThe files:")[0]
+    assert [line.strip() for line in told.splitlines()] == [line.strip() for line in lines[1:]]
+
+
 def test_the_page_is_the_run(recorded: Run, tmp_path: Path) -> None:
     """`transcript.html` shows what was said; a long run has none unless it is asked for."""
     bundle = DebugBundle.load(create_bundle(tmp_path / "a.zip", read_events(recorded.path)))
     assert "Fine. 零" in bundle.read("transcript.html").decode()
+    assert "What happened" in bundle.read("transcript.html").decode()
     plain = create_bundle(tmp_path / "b.zip", read_events(recorded.path), options=BundleOptions(page=False))
     manifest = DebugBundle.load(plain).manifest
     assert manifest.left_out["transcript.html"] == "not asked for"

@@ -17,7 +17,7 @@ from archive_cases import SESSION, claude_line, session_path, synced, written
 from golden_cases import CASES, input_of, name_of
 from stenograph import start_run
 from stenograph.formats.registry import formats
-from stenograph.runs.resuming import agents_with_program
+from stenograph.runs.resuming import resumable_agents
 
 Steno = Callable[..., Any]
 FILE = "def add(a, b):\n    return a + b\n\n\nprint(add(1, 2))\n"
@@ -162,14 +162,11 @@ def test_a_run_is_resumed_by_its_agents_own_command(steno: Steno, name: str) -> 
     assert line == f"cd {shlex.quote(found['cwd'])} && {shlex.join(found['command'])}\n"
 
 
-def test_every_agent_with_sessions_on_disk_can_be_resumed() -> None:
-    """Its format says how, and so does each stream of the same agent."""
-    alone = {"acp", "anthropic_messages", "openai_chat", "openai_responses", "exchange"}
-    agents = {"claude_code", "codex_rollout", "copilot_cli", "gemini_cli", "opencode"}
-    named = {name for name, spec in formats().items() if spec.program is not None}
-    assert agents <= named
-    assert not named & alone
-    assert {"claude", "codex", "copilot", "gemini", "opencode"} <= set(agents_with_program())
+def test_every_agent_with_sessions_of_its_own_can_be_resumed() -> None:
+    """Its formats say how; what only passes through an API has no command."""
+    named = {spec.agent.id for spec in formats().values() if spec.agent.resume}
+    assert {"claude", "codex", "copilot", "gemini", "opencode"} <= named == set(resumable_agents())
+    assert not named & {"acp", "anthropic", "openai", "stenograph"}
 
 
 def test_exec_runs_it_in_its_folder(steno: Steno, project: Path, tmp_path: Path) -> None:

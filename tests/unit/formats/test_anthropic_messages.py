@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.formats.anthropic_messages.format import SPEC
+from stenograph.formats.anthropic_messages import SPEC
 from stenograph.formats.base import Context
 from stenograph.model import Event, encode
 

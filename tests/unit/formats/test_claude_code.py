@@ -9,7 +9,9 @@ import pytest
 
 from stenograph.fold import pair_calls
 from stenograph.formats.base import Context, Report
-from stenograph.formats.claude_code.format import SPEC, agent_link, agent_meta, detect, identify
+from stenograph.formats.claude_code import SPEC
+from stenograph.formats.claude_code.format import detect, identify
+from stenograph.formats.claude_code.layout import agent_links, agent_meta
 from stenograph.model import (
     AttachmentBlock,
     Event,
@@ -425,8 +427,8 @@ def test_a_sidecar_tells_who_spawned_an_agent(meta: dict[str, Any], parent: tupl
 
 def test_a_result_line_tells_which_agent_it_answers_for() -> None:
     """All that 2.0 says of the two."""
-    assert agent_link(user([result("t1", "r")], toolUseResult={"agentId": "63cecbd1"})) == ("63cecbd1", "t1")
-    assert agent_link(user([result("t1", "r")], toolUseResult="Error")) is None
+    assert list(agent_links(user([result("t1", "r")], toolUseResult={"agentId": "63cecbd1"}))) == [("63cecbd1", "t1")]
+    assert list(agent_links(user([result("t1", "r")], toolUseResult="Error"))) == []
 
 
 # Other lines.

@@ -9,7 +9,7 @@ import pytest
 
 from stenograph.fold import usage_totals
 from stenograph.formats.base import Context, Report
-from stenograph.formats.codex_exec.format import SPEC
+from stenograph.formats.codex_exec import SPEC
 from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock
 
 THREAD = "01a1e09e-94e5-75f2-b1da-bd7dee1fb8b5"

@@ -15,7 +15,7 @@ from stenograph.formats.base import Context, Report
 from stenograph.formats.copilot_cli import SPEC
 from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolUseBlock, encode
 from stenograph.redact import default_masker
-from stenograph.sources.copilot import CopilotLayout
+from stenograph.sources.layouts import layout_of
 
 SESSION = "5fad63ac-fb72-4149-8b2c-adad10323ba2"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
@@ -287,7 +287,7 @@ def test_a_key_that_the_file_holds_raw_is_masked() -> None:
 
 def test_sessions_are_found(tmp_path: Path) -> None:
     """Every session of the folder, by its id, also where COPILOT_HOME moves it."""
-    layout = CopilotLayout()
+    layout = layout_of("copilot_cli")
     (root,) = layout.roots({"COPILOT_HOME": str(tmp_path)}, Path("/nowhere"))
     assert layout.roots({}, tmp_path) == [tmp_path / ".copilot" / "session-state"]
     path = root / SESSION / "events.jsonl"

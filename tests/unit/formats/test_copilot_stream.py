@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from stenograph.formats.base import Context, Report
-from stenograph.formats.copilot_stream.format import SPEC
+from stenograph.formats.copilot_stream import SPEC
 from stenograph.formats.registry import detect_records
 from stenograph.model import Event, TextBlock
 

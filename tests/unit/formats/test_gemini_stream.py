@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stenograph.fold import usage_totals
 from stenograph.formats.base import Context, Report
-from stenograph.formats.gemini_stream.format import SPEC
+from stenograph.formats.gemini_stream import SPEC
 from stenograph.model import Event
 
 SESSION = "1c5e5105-b458-494c-b098-0a0e142cf399"

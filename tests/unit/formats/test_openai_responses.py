@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stenograph.formats.base import Context
-from stenograph.formats.openai_responses.format import SPEC
+from stenograph.formats.openai_responses import SPEC
 from stenograph.model import Event, encode
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="

@@ -10,7 +10,7 @@ import pytest
 from comparison import count, different, oracle, parsed
 from golden_cases import CASES
 from stenograph.formats.base import Context, run_id_of
-from stenograph.formats.opencode_stream.format import SPEC
+from stenograph.formats.opencode_stream import SPEC
 from stenograph.model import Event
 
 STREAMS = [case for case in CASES if case.parent.name == "opencode_stream"]

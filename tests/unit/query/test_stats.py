@@ -18,13 +18,12 @@ from stenograph.archive import IndexReader, home_of
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.writer import Store
-from stenograph.fold import Usage, usage_totals
+from stenograph.fold import usage_totals
 from stenograph.model import Event
 from stenograph.query.period import Period
 from stenograph.query.prices import load_prices
 from stenograph.query.scope import Scope
 from stenograph.query.stats import KEYS, _blocks, stats
-from stenograph.query.tool_share import _share
 
 TOKENS = (
     "input_tokens",
@@ -172,16 +171,6 @@ def test_the_same_files_twice_count_once(tmp_path: Path, archive: IndexReader) -
         totals = _stats(doubled)["totals"]
     for name in (*TOKENS, "model_calls", "runs"):
         assert totals[name] == _stats(archive)["totals"][name]
-
-
-@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 9))
-def test_shares_add_up(into: int, out: int, of: int) -> None:
-    """What does not divide evenly is lost to nobody."""
-    usage = Usage(input_tokens=into, output_tokens=out, records=1)
-    total = Usage()
-    for number in range(of):
-        total += _share(usage, number, of)
-    assert total == usage
 
 
 COST_STATE = sorted(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 import page_sample
 from html_reading import Page
+from stenograph.fold.explain import explain
 from stenograph.fold.prices import Price, Prices
 from stenograph.model import (
     AttachmentBlock,
@@ -29,6 +30,7 @@ from stenograph.model import (
     UsagePayload,
 )
 from stenograph.render.brief import figures_of, first_line
+from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import clock, day, tokens
 from stenograph.render.given import change_lines, command_of, is_patch, summary_of
 from stenograph.render.html import html_fragment, html_page
@@ -40,6 +42,7 @@ from stenograph.render.html.output import folded, given_html
 from stenograph.render.html.page import POLICY
 from stenograph.render.html.prose import prose
 from stenograph.render.html.script import SCRIPT
+from stenograph.render.html.strip import MOST, Cell, strip
 from stenograph.render.html.style import STYLE
 from stenograph.render.survey import outline_of
 
@@ -236,7 +239,7 @@ def test_a_call_that_went_well_is_one_line() -> None:
     [
         ("exec_command", "Chunk ID: a\nWall time: 1 s\nProcess exited with code 0\nOutput:\nhello\n", "hello"),
         ("Read", "     1→a\n     2→b", "2 lines"),
-        ("Grep", "<tool_use_error>none</tool_use_error>", "none</tool_use_error>"),
+        ("Grep", "<tool_use_error>none</tool_use_error>", "none"),
         ("Bash", {"a": 1}, '{ "a": 1 }'),
         ("Bash", None, ""),
     ],
@@ -279,6 +282,68 @@ def test_a_question_has_its_options_and_a_plan_is_markdown() -> None:
     for words in ("Colour", "Which?", "Red warm", "Blue cold", "multiSelect"):
         assert words in read
     assert "<strong>now</strong>" in _main(_tool("tool.call", {"plan": "1. **now**"}, name="ExitPlanMode"))
+
+
+@pytest.mark.parametrize(
+    ("output", "marked"),
+    [
+        ('User has answered your questions: "Which?"="Blue". Go on.', ["chosen: Blue cold"]),
+        ('{"answers": {"0": ["Red", "Blue"]}}', ["chosen: Red warm", "chosen: Blue cold"]),
+        ('"Which?"="Red, Blue"', ["chosen: Red warm", "chosen: Blue cold"]),
+        ('"Which?"="green <b>"', ["chosen: green <b>"]),
+        ("no answer", []),
+    ],
+)
+def test_the_answer_that_was_chosen_is_marked(output: str, marked: list[str]) -> None:
+    """In the question's card: an option, several, or what was typed."""
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    call = _tool("tool.call", {"questions": [{"question": "Which?", "options": options}]}, name="AskUserQuestion")
+    body = _main(call, _tool("tool.result", output=output))
+    found = re.findall(r'<(li|p) class="chosen"[^>]*>(.*?)</\1>', body)
+    assert [Page(html).text.removeprefix("☑") for _, html in found] == marked
+
+
+def test_a_wrapper_is_not_shown_as_output() -> None:
+    """The output is what the tool gave; what the agent wrote around it is small print."""
+    wrapped = "Chunk ID: ab\nWall time: 1 s\nProcess exited with code 3\nOutput:\noops\n"
+    call = _tool("tool.call", {"cmd": "x"}, name="exec_command")
+    result = _tool("tool.result", output=wrapped, error="exit code 3", name="")
+    body = _main(*(replace(event, origin=Origin(adapter="codex_rollout")) for event in (call, result)))
+    assert '<pre dir="auto">oops</pre><p class="args">Chunk ID: ab · Wall time: 1 s' in body
+    assert "exit code 3" not in body
+
+
+def test_the_page_begins_with_what_happened() -> None:
+    """The lines of `steno explain`, folded, above the transcript."""
+    events = list(page_sample.events())
+    head = _page(*events).partition("<main>")[0]
+    lines = "\n".join(explanation_lines(explain(events, None)))
+    assert lines in Page(head.partition("</style>")[2].partition("<body>")[2] + "</div>").text
+    assert "<summary>What happened <small>1 file changed, 2 failures</small></summary>" in head
+
+
+def test_contents_say_errors_and_days() -> None:
+    """Units with errors are marked, those of several days stand below their day."""
+    day = "2026-06-0{}T08:00:00Z"
+    failed = [_tool("tool.call", {}), _tool("tool.result", output="no", error="no")]
+    events = [_said("user", _text("one")), *failed, _said("user", _text("two"))]
+    dated = [replace(event, seq=n, timestamp=day.format(1 + n // 4)) for n, event in enumerate(events, 1)]
+    head = _page(*dated).partition("<main>")[0]
+    assert re.findall(r'<li class="(\w+)">', head) == ["day", "bad", "day"]
+    assert 'id="only-errors"' in head
+    assert re.findall(r'<rect class="(\w+)"', head) == ["bad", "ask"]
+
+
+def test_a_strip_puts_cells_together() -> None:
+    """Many units are few cells, as wide as all together; a failure is never hidden by its neighbours."""
+    cells = [Cell(weight=1, place=f"#unit-{n}", kind="bad" if n == 777 else "ask") for n in range(1000)]
+    html = strip(cells)
+    assert html.count("<a ") <= MOST
+    assert html.count('class="bad"') == 1
+    assert 'href="#unit-777"' in html
+    ends = [float(x) + float(width) for x, width in re.findall(r'x="([\d.]+)" y="0" width="([\d.]+)"', html)]
+    assert 995 <= max(ends) <= 1000.1
+    assert strip(cells[:1]) == ""
 
 
 def test_a_file_that_was_read_has_its_numbers_beside_it() -> None:

@@ -157,8 +157,18 @@ def test_an_event_as_it_was_recorded(client: Client) -> None:
     """The raw page has the canonical event and where it came from."""
     page = unescape(client.get(f"/runs/{SESSION}/raw/2").text)
     assert '"seq": 2' in page
-    assert ":2" in page
     assert client.get(f"/runs/{SESSION}/raw/99999").status == 404
+
+
+def test_an_event_has_its_source_line(client: Client, tmp_path: Path) -> None:
+    """Byte for byte, with its file and number, of a session that is in the archive only."""
+    for seq in (1, 2, 400):
+        event = client.get(f"/api/v1/runs/{SESSION}/events?after={seq - 1}&limit=1").json["events"][0]
+        number = event["origin"]["line"]
+        expected = claude_line(number - 1, KINDS[(number - 1) % 4]).decode().rstrip()
+        page = unescape(client.get(f"/runs/{SESSION}/raw/{seq}").text)
+        assert f"{SESSION}.jsonl:{number}</code>" in page
+        assert expected in page
 
 
 def test_kinds_are_picked_from_the_whole_run(client: Client) -> None:

@@ -13,10 +13,10 @@ from golden_cases import FOLDER
 from stenograph.model import Event
 from stenograph.sources import convert, detect_file
 from stenograph.sources.detection import format_named
-from stenograph.sources.gemini import GeminiLayout
+from stenograph.sources.layouts import layout_of
 
 GOLDEN = FOLDER / "gemini_cli"
-LAYOUT = GeminiLayout()
+LAYOUT = layout_of("gemini_cli")
 SESSION = "9c3c7d78-c685-47dd-af64-320f18a37388"
 
 

@@ -20,11 +20,12 @@ from golden_cases import CASES
 from opencode_database import create_tables
 from stenograph.errors import AmbiguousRun, RunNotFound, SourceError
 from stenograph.formats.base import Context, run_id_of
+from stenograph.formats.opencode.event_log import EventLog
 from stenograph.formats.registry import formats
 from stenograph.model import Event
 from stenograph.sources import convert, detect_file
-from stenograph.sources.opencode import OpenCodeLayout
-from stenograph.sources.opencode_rows import EventLog
+from stenograph.sources.database import reading
+from stenograph.sources.layouts import layout_of
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.verify import verify_source
 from strategies import examples
@@ -237,6 +238,11 @@ def test_an_empty_database_holds_no_run(tmp_path: Path) -> None:
     assert verify_source(path).events == 0
 
 
+def _lines(log: EventLog, path: Path) -> list[bytes]:
+    with reading(path) as connection:
+        return log.read(connection)
+
+
 @given(cuts=st.lists(st.integers(0, 50), max_size=5))
 @examples(25)
 def test_a_follower_may_start_again_anywhere(cuts: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -244,15 +250,15 @@ def test_a_follower_may_start_again_anywhere(cuts: list[int], tmp_path_factory: 
     path = tmp_path_factory.mktemp("log") / "opencode.db"
     history = list(rows_of("history"))
     parser = formats()["opencode"].open(Context(run_id=run_id_of("opencode", history[0]["aggregate_id"])))
-    log, live = EventLog(path), list[Event]()
+    log, live = EventLog(), list[Event]()
     with closing(created(path)) as writer:
         for number, row in enumerate(history):
             insert(writer, row)
             if number in cuts:
-                live += [event for line in log.read() for event in parser.feed(line)]
-                log = EventLog(path, log.seen)
-        live += [event for line in log.read() for event in parser.feed(line)]
-        assert log.read() == []
+                live += [event for line in _lines(log, path) for event in parser.feed(line)]
+                log = EventLog(log.seen)
+        live += [event for line in _lines(log, path) for event in parser.feed(line)]
+        assert _lines(log, path) == []
     assert told(live) == told(list(convert(GOLDEN / "tools" / "input.jsonl")))
 
 
@@ -271,14 +277,14 @@ def test_a_long_output_is_beside_the_database(tmp_path: Path) -> None:
     (tmp_path / "tool-output" / Path(named).name).write_text("all of it", "utf-8")
     (result,) = [event for event in convert(path) if event.type == "tool.result"]
     assert result.payload.output == "all of it"
-    read = OpenCodeLayout().side_file(path, "")
+    read = layout_of("opencode").side_file(path, "")
     (tmp_path / "secret").write_text("no", "utf-8")
     assert read("../secret") is None
 
 
 def test_the_layout_knows_where_databases_are(tmp_path: Path) -> None:
     """By the usual folder, by XDG's variable and by OpenCode's own; a session is found by its id."""
-    layout, home = OpenCodeLayout(), tmp_path / "home"
+    layout, home = layout_of("opencode"), tmp_path / "home"
     usual = home / ".local" / "share" / "opencode"
     assert layout.roots({}, home) == [usual]
     assert layout.roots({"XDG_DATA_HOME": "/data"}, home) == [Path("/data/opencode")]
@@ -301,7 +307,7 @@ def test_the_layout_knows_where_databases_are(tmp_path: Path) -> None:
 def test_a_stored_session_is_read_line_by_line(tmp_path: Path) -> None:
     """Whoever keeps rows compares them one by one, so no two come as one; parts stand before their message."""
     path = database(tmp_path / "opencode.db", "tools")
-    stored = OpenCodeLayout().stored(path)
+    stored = layout_of("opencode").stored(path)
     assert stored is not None
     with stored as sessions:
         lines = [line for session in sessions for line in session.lines()]

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from stenograph.adapters.commands.agent_program import STREAMS, SessionSearch, agent_of
+from stenograph.adapters.commands.agent_program import SessionSearch, agent_of, is_printed, kept_as
 from stenograph.adapters.commands.output import Output
 from stenograph.adapters.following.collection import SessionCollection, unrecorded
 from stenograph.errors import StenographError, StoreError, StoreLocked
@@ -122,8 +122,9 @@ class CommandRecording:
     def _look(self, *, is_over: bool = False) -> None:
         """Look for sessions: by the id that was printed, and without one by the folder."""
         stream = self._printed()
-        if stream is not None and stream.spec is not None:
-            self._search.by_id(STREAMS[stream.spec.name], stream.identity)
+        spec = None if stream is None or stream.spec is None else kept_as(stream.spec)
+        if stream is not None and spec is not None:
+            self._search.by_id(spec, stream.identity)
         elif self._agent is not None and (is_over or not self._is_copied or b"\n" in self._output.head):
             self._search.by_folder(self._agent)
         if self._search.found:
@@ -135,7 +136,7 @@ class CommandRecording:
             return self._stream
         head = self._output.head
         found = detect_head(head[: head.rfind(b"\n") + 1], STREAM, self._began)
-        is_stream = found.spec is not None and found.spec.name in STREAMS and found.identity.native_id
+        is_stream = found.spec is not None and is_printed(found.spec) and found.identity.native_id
         self._stream = found if is_stream else None
         return self._stream
 

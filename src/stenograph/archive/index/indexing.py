@@ -14,6 +14,7 @@ from stenograph.archive.index.block import BLOCK_BYTES, bare, packed, unnumbered
 from stenograph.archive.index.call_rows import CallRows, sum_calls
 from stenograph.archive.index.event_ids import EventIds
 from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.model_call_rows import ModelCallRows
 from stenograph.archive.index.run_draft import RunDraft, Runs
 from stenograph.archive.index.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.index.words import event_text
@@ -111,9 +112,11 @@ class Indexer:
             error = int(payload.error is not None)
         elif isinstance(payload, UsagePayload):
             message_id = payload.message_id
-            batch.usage.add(run, event, payload, event_id, ms)
         elif isinstance(payload, SystemPayload):
             subtype = payload.subtype
+        call = batch.model_calls.add(run, event, name, message_id)
+        if call is not None and isinstance(payload, UsagePayload):
+            batch.usage.add(run, event, payload, event_id, ms, call)
         error |= event.type == "error"
         run.errors += event.type == "error"  # a failed call is counted with its pair
         block, number = self._in_block(run, event.seq, line)
@@ -159,6 +162,7 @@ class _Batch:
         self._alone: list[tuple[RunDraft, Witness]] = []
         self.calls = CallRows(index)
         self.usage = UsageRows(index)
+        self.model_calls = ModelCallRows(index)
         self._text = ""
         self._ms: int | None = None
 
@@ -192,6 +196,7 @@ class _Batch:
     def write(self) -> None:
         self.calls.write()
         self.usage.write()
+        self.model_calls.write()
         for run, witness in self._alone:
             witness.upto = run.last_seq
             witness.last |= {source: each.last_seq for source, each in run.speakers.items()}

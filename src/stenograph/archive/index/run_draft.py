@@ -198,7 +198,7 @@ class RunDraft:
         if event.source != "main":
             return
         if event.type == "message.assistant":
-            self.model = payload.model or self.model
+            self.model = payload.real_model or self.model
             return
         if self.first_prompt is None:
             texts = [block.text for block in payload.said if isinstance(block, TextBlock)]

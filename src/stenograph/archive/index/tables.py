@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stenograph.model.payload import TOKEN_COUNTS
 
-SCHEMA = 5
+SCHEMA = 6
 MS_PER_ID = 4
 """An event's id is its time in milliseconds over this, or the next that is free."""
 QUARTER_HOUR = 900_000
@@ -21,6 +21,11 @@ NANODOLLARS = 1_000_000_000
 _LONGEST_MS = 10**11
 """More than any tool takes; sums of garbage stay within what SQLite can add."""
 _TOKENS = ", ".join(TOKEN_COUNTS)
+_OF = "json_array_length(told.tools)"
+_SHARES = ", ".join(
+    f"(max(0, {name}) + {_OF} - 1 - tool.key) / {_OF} AS {name}" for name in (*TOKEN_COUNTS, "nanodollars", "calls")
+)
+"""The share of one tool; what does not divide evenly goes to the first ones, so that nothing is lost."""
 
 
 def sum_of_run(id: str) -> str:
@@ -29,11 +34,15 @@ def sum_of_run(id: str) -> str:
     return f"UPDATE runs SET ({_TOKENS}) = (SELECT {sums} FROM counted_sums WHERE run = {id}) WHERE id = {id}"
 
 
-def _kept_sums(table: str, columns: str, keys: str, sums: str, then: str = "") -> str:
+def _kept_sums(
+    table: str, columns: str, keys: str, sums: str, then: str = "", *, of: str = "", count: str = "calls"
+) -> str:
     """A table `<table>_sums` with sums of the view `<table>_told`, kept true whenever one of those columns changes.
 
-    `then` is a statement for a row that has changed.
+    The columns are those of the table itself, or of the one that the view is `of`. `then` is a statement for a row that
+    has changed; `count` is the sum that is zero when nothing is left.
     """
+    of = of or table
     changes = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums.split(", "))
     negated = ", ".join(f"-{name}" for name in sums.split(", "))
     old, new = (", ".join(f"{row}.{name}" for name in columns.split(", ")) for row in ("old", "new"))
@@ -48,18 +57,18 @@ def _kept_sums(table: str, columns: str, keys: str, sums: str, then: str = "") -
     CREATE TABLE {table}_sums (
       {", ".join(f"{name} NOT NULL" for name in f"{keys}, {sums}".split(", "))}, PRIMARY KEY ({keys})
     ) WITHOUT ROWID;
-    CREATE TRIGGER {table}_added AFTER INSERT ON {table} BEGIN {add("new", sums)} END;
-    CREATE TRIGGER {table}_changing BEFORE UPDATE ON {table} WHEN ({old}) IS NOT ({new}) BEGIN
+    CREATE TRIGGER {table}_added AFTER INSERT ON {of} BEGIN {add("new", sums)} END;
+    CREATE TRIGGER {table}_changing BEFORE UPDATE ON {of} WHEN ({old}) IS NOT ({new}) BEGIN
       {add("old", negated)}
     END;
-    CREATE TRIGGER {table}_changed AFTER UPDATE ON {table} WHEN ({old}) IS NOT ({new}) BEGIN
+    CREATE TRIGGER {table}_changed AFTER UPDATE ON {of} WHEN ({old}) IS NOT ({new}) BEGIN
       {add("new", sums)}
-      DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+      DELETE FROM {table}_sums WHERE run = old.run AND {count} = 0;
       {then}
     END;
-    CREATE TRIGGER {table}_removing BEFORE DELETE ON {table} BEGIN {add("old", negated)} END;
-    CREATE TRIGGER {table}_removed AFTER DELETE ON {table} BEGIN
-      DELETE FROM {table}_sums WHERE run = old.run AND calls = 0;
+    CREATE TRIGGER {table}_removing BEFORE DELETE ON {of} BEGIN {add("old", negated)} END;
+    CREATE TRIGGER {table}_removed AFTER DELETE ON {of} BEGIN
+      DELETE FROM {table}_sums WHERE run = old.run AND {count} = 0;
     END;
     """
 
@@ -99,6 +108,8 @@ CREATE TABLE files (
   unknown_types TEXT NOT NULL DEFAULT '{{}}',
   wanted_files INTEGER NOT NULL DEFAULT 0,
   tail BLOB,
+  unchecked INTEGER NOT NULL DEFAULT 0,
+  next_range INTEGER NOT NULL DEFAULT 0,
   size INTEGER,
   mtime_ns INTEGER,
   inode INTEGER,
@@ -120,6 +131,14 @@ CREATE TABLE frames (
   size INTEGER NOT NULL
 );
 CREATE INDEX frames_file ON frames (file, version, start);
+
+CREATE TABLE ranges (
+  file INTEGER NOT NULL REFERENCES files,
+  version INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  digests BLOB NOT NULL,
+  PRIMARY KEY (file, version, first)
+) WITHOUT ROWID;
 
 CREATE TABLE parsers (
   file INTEGER PRIMARY KEY REFERENCES files,
@@ -261,10 +280,32 @@ CREATE VIEW calls_told AS
     )
 }
 
+CREATE TABLE model_calls (
+  run INTEGER NOT NULL REFERENCES runs,
+  number INTEGER NOT NULL,
+  tools TEXT NOT NULL,
+  is_over INTEGER NOT NULL,
+  PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE TABLE model_call_messages (
+  run INTEGER NOT NULL REFERENCES runs,
+  message_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (run, message_id)
+) WITHOUT ROWID;
+CREATE TABLE model_call_sources (
+  run INTEGER NOT NULL REFERENCES runs,
+  source TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (run, source)
+) WITHOUT ROWID;
+
 CREATE TABLE usage (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE,
   run INTEGER NOT NULL REFERENCES runs,
+  model_call INTEGER NOT NULL,
+  tools TEXT NOT NULL,
   event INTEGER NOT NULL REFERENCES events,
   source TEXT NOT NULL,
   scope TEXT NOT NULL,
@@ -283,7 +324,7 @@ CREATE TABLE usage (
   reporter TEXT NOT NULL,
   reported_ms INTEGER NOT NULL
 );
-CREATE INDEX usage_run ON usage (run);
+CREATE INDEX usage_run ON usage (run, model_call);
 CREATE TABLE usage_keys (
   run INTEGER NOT NULL REFERENCES runs,
   name TEXT NOT NULL,
@@ -307,7 +348,8 @@ CREATE VIEW usage_told AS
     coalesce(speed, '') AS speed, coalesce(service_tier, '') AS service_tier, cost_usd > 0 IS TRUE AS has_cost, {
     _TOKENS
 },
-    CAST(round({NANODOLLARS} * coalesce(cost_usd, 0)) AS INTEGER) AS nanodollars, 1 AS calls
+    CAST(round({NANODOLLARS} * coalesce(cost_usd, 0)) AS INTEGER) AS nanodollars, 1 AS calls,
+    input_tokens AS call_input, tools
   FROM usage;
 {
     _kept_sums(
@@ -316,6 +358,20 @@ CREATE VIEW usage_told AS
         "run, quarter, model, scope, speed, service_tier, has_cost",
         f"{_TOKENS}, nanodollars, calls",
         f"{sum_of_run('old.run')} AND old.run <> new.run;",
+    )
+}
+CREATE VIEW shares_told AS
+  SELECT told.id, run, at_ms, quarter, model, scope, speed, service_tier, has_cost, tool.value AS tool, call_input,
+    {_SHARES}, 1 AS shares
+  FROM usage_told AS told JOIN json_each(told.tools) AS tool;
+{
+    _kept_sums(
+        "shares",
+        f"run, tools, at_ms, model, speed, service_tier, cost_usd, {_TOKENS}",
+        "run, quarter, tool, model, scope, speed, service_tier, has_cost",
+        f"{_TOKENS}, nanodollars, calls, shares",
+        of="usage",
+        count="shares",
     )
 }
 
@@ -327,4 +383,6 @@ INSERT INTO words (words, rank) VALUES ('hashsize', 33554432), ('automerge', 16)
 {_counted("counted", "usage")}
 {_counted("counted_told", "usage_told")}
 {_counted("counted_sums", "usage_sums")}
+{_counted("counted_shares_told", "shares_told")}
+{_counted("counted_shares_sums", "shares_sums")}
 """

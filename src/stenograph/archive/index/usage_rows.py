@@ -7,8 +7,10 @@ property compares the two.
 from __future__ import annotations
 
 from stenograph.archive.index.index_writer import IndexWriter, Row
+from stenograph.archive.index.model_call_rows import as_json
 from stenograph.archive.index.run_draft import RunDraft
 from stenograph.archive.index.tables import MS_PER_ID, sum_of_run
+from stenograph.fold.model_calls import ModelCall
 from stenograph.fold.usage import UsageKeys
 from stenograph.model.event import Event
 from stenograph.model.ids import is_unique
@@ -16,8 +18,8 @@ from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
 
 _MOST = 1 << 40
 """More tokens than any call takes; sums of garbage stay within what SQLite can add."""
-_FIRST = ("key", "run", "event", "source", "scope", "at_ms")
-"""What the first report of a call says: whose it is."""
+_FIRST = ("model_call", "tools", "key", "run", "event", "source", "scope", "at_ms")
+"""What the first report of a call says: whose it is, and who shares it."""
 _LAST = ("model", "message_id", *TOKEN_COUNTS, "speed", "service_tier", "cost_usd", "reporter", "reported_ms")
 """What the last one says: what it took."""
 COLUMNS = (*_FIRST, *_LAST)
@@ -27,7 +29,7 @@ _IS_LATER = "excluded.reporter = reporter OR (excluded.reported_ms, excluded.rep
 _REPORT = f"""
     INSERT INTO usage ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT (key) DO UPDATE SET
-      {", ".join(f"{name} = iif({_IS_EARLIER}, excluded.{name}, {name})" for name in _FIRST[1:])},
+      {", ".join(f"{name} = iif({_IS_EARLIER}, excluded.{name}, {name})" for name in _FIRST if name != "key")},
       {", ".join(f"{name} = iif({_IS_LATER}, excluded.{name}, {name})" for name in _LAST)}
     WHERE ({_IS_EARLIER}) OR {_IS_LATER}
 """
@@ -40,15 +42,18 @@ class UsageRows:
 
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
-        self._rows: dict[tuple[str, int], Row] = {}
-        """By call and run; of one run only the last report matters."""
+        self._rows: dict[tuple[str, int], tuple[ModelCall, Row]] = {}
+        """By call and run; of one run only the last report matters. The tools of a model call are known at the end."""
         self._runs: dict[str, int] = {}
         self._known: dict[tuple[str, str], str] = {}
         self._stored: set[tuple[str, str]] = set()
         self._keys = UsageKeys(self._known)
 
-    def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int | None) -> None:
-        """Take a report into account, whose event has this id and, where the source tells the time, this moment."""
+    def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int | None, call: ModelCall) -> None:
+        """Take a report into account, whose event has this id and, where the source tells the time, this moment.
+
+        `call` is the model call that it stands in.
+        """
         run.has_usage = True
         run.has_calls |= payload.scope == "call"
         run.has_turns |= payload.scope == "turn"
@@ -59,7 +64,9 @@ class UsageRows:
         terms = (payload.speed, payload.service_tier, payload.cost_usd)
         last = (payload.model, payload.message_id, *counts, *terms, event.run_id, ms or 0)
         known = self._rows.get((key, run.id))
-        self._rows[key, run.id] = (*(first if known is None else known[: len(_FIRST)]), *last)
+        if known is not None:
+            call, first = known[0], known[1][: len(first)]
+        self._rows[key, run.id] = call, (*first, *last)
 
     def _load_keys(self, run: RunDraft, payload: UsagePayload) -> None:
         """Have the keys at hand that the run's earlier batches gave to ids that are not unique by themselves."""
@@ -73,7 +80,7 @@ class UsageRows:
 
     def write(self) -> None:
         """Write them."""
-        self._index.add(_REPORT, *self._rows.values())
+        self._index.add(_REPORT, *((call.number, as_json(call.shares), *row) for call, row in self._rows.values()))
         new = ((place, key) for place, key in self._known.items() if place not in self._stored)
         self._index.add(_KEY, *((self._runs[run_id], name, key) for (run_id, name), key in new))
 

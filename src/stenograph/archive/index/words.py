@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 from unicodedata import normalize
 
@@ -48,15 +49,23 @@ _LONE = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
     "]"
 )
-# Possessive, and from the beginning of a word only: texts of one endless word must not take for ever.
-_HUMP = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z])[A-Za-z0-9]*+")
+_KINDS = bytes(
+    ord("A") if chr(byte) in ascii_uppercase else ord("a") if chr(byte) in ascii_lowercase + digits else ord(" ")
+    for byte in range(256)
+)
+"""Letters and digits by their kind, everything else as a gap: names are found far quicker in a text translated so."""
+# Possessive, so that texts of one endless word do not take for ever.
+_HUMP = re.compile(rb"A(?:(?<=aA)|(?<=AA)(?=a))[aA]*+")
+"""In a translated text, the rest of a word from where a capital makes it look like a name."""
+_NAME = re.compile(rb"[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z]")
+"""How a CamelCase name begins."""
 _PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[@-~]")
 """What terminals take for a colour or a move, and nobody searches for: letters at its end would join the next word."""
 _SPACE = re.compile(rb"\s")
 _SLICE = 1 << 20
 _LONGEST_NAME = 80
-_MOST_PIECES = 1 << 15
+_MOST_NAMES = 1 << 16
 
 
 def spaced(text: str) -> str:
@@ -101,12 +110,14 @@ def _lone() -> re.Pattern[str]:
 
 
 def camel_parts(text: bytes) -> list[bytes]:
-    """The CamelCase names in a text, taken apart, each once."""
-    found: set[bytes] = set()
+    """The CamelCase names in a text, taken apart, each once, in their order."""
+    words: dict[bytes, None] = {}
     for piece in _slices(text):
-        found.update(map(_humped.__getitem__, piece.split()))
-    found.discard(b"")
-    return sorted(found)
+        kinds = piece.translate(_KINDS)
+        before = kinds.rfind
+        for hump in _HUMP.finditer(kinds):
+            words[piece[before(b" ", 0, hump.start()) + 1 : hump.end()]] = None
+    return [parts for parts in map(_parts.__getitem__, words) if parts]
 
 
 def _slices(text: bytes) -> Iterator[bytes]:
@@ -122,38 +133,35 @@ def _slices(text: bytes) -> Iterator[bytes]:
 
 
 def parts_of_name(text: str) -> list[str]:
-    """A CamelCase name taken apart, when a text is one and has several parts; else nothing."""
+    """A CamelCase name taken apart, when a text is one; else nothing."""
     data = text.encode("utf-8", "replace")
-    found = _HUMP.fullmatch(data)
-    parts = [] if found is None else _PART.findall(data)
-    return [b" ".join(parts).decode()] if len(parts) > 1 else []
+    return [parts.decode() for parts in camel_parts(data)] if data.isalnum() else []
 
 
-class _Humped(dict[bytes, bytes]):
-    """The parts of the names in a piece of text without space, which mostly has none; remembered for a while."""
+class _Parts(dict[bytes, bytes]):
+    """The parts of names, nothing for what is no name; remembered for a while, as the same ones come again."""
 
-    def __missing__(self, piece: bytes) -> bytes:
-        names = (name for name in _HUMP.findall(piece) if len(name) <= _LONGEST_NAME)
-        parts = b" ".join(part for name in names for part in _PART.findall(name))
-        if len(piece) <= _LONGEST_NAME:
-            if len(self) >= _MOST_PIECES:
-                self.clear()
-            self[piece] = parts
+    def __missing__(self, word: bytes) -> bytes:
+        if len(word) > _LONGEST_NAME:
+            return b""
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        parts = self[word] = b" ".join(_PART.findall(word)) if _NAME.match(word) else b""
         return parts
 
 
-_humped = _Humped()
+_parts = _Parts()
 
 
 def searchable(text: str) -> bytes:
     """The text as it is given to the index, in UTF-8: spaced, with the parts of its CamelCase names at the end."""
-    data = spaced(text).encode()
-    return with_parts(data, b" ".join(camel_parts(data)))
+    return with_parts(spaced(text).encode())
 
 
-def with_parts(text: bytes, parts: bytes) -> bytes:
-    """A text with the parts of its CamelCase names at the end."""
-    return b"%b\n%b" % (text, parts) if parts else text
+def with_parts(text: bytes) -> bytes:
+    """A spaced text with the parts of its CamelCase names at the end."""
+    parts = camel_parts(text)
+    return b"%b\n%b" % (text, b" ".join(parts)) if parts else text
 
 
 def event_text(event: Event) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.index.indexing import Indexer
-from stenograph.archive.keep.frozen_parser import freeze, program_of
+from stenograph.archive.keep.frozen_parser import program_of
 from stenograph.archive.keep.opened_file import OpenedFile, Opening, Side
 from stenograph.archive.store.catalog import Catalog
-from stenograph.archive.store.kept_file import KeptBytes, KeptFile, tail_of
+from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About, Header, Place, payload_of
 from stenograph.model.event import Event
 from stenograph.sources.layout import SideFile
@@ -27,6 +27,7 @@ _COMMIT_BYTES = 1 << 26
 _COMMIT_SECONDS = 2.0
 _MOST_DUE = 3
 _FRAME = "INSERT INTO frames VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_RANGES = "INSERT INTO ranges VALUES (?, ?, ?, ?)"
 _PARSER = "INSERT OR REPLACE INTO parsers VALUES (?, ?, ?)"
 Found = tuple[Header, Place]
 
@@ -111,12 +112,12 @@ class Batches:
         for each in opened:
             main = self.catalog.main_of(each.file)
             already: Iterable[int] = ()
-            if main is not None and each.reading.parser.report.lines == 0 and (main.kept or main.version > 1):
+            if main is not None and each.cursor.parser.report.lines == 0 and (main.kept or main.version > 1):
                 teller = by_id.get(main.id) or self.open(main, is_begun=False)
-                already = getattr(teller.reading.parser, "told_of", {}).get(each.file.about.source, ())
+                already = getattr(teller.cursor.parser, "told_of", {}).get(each.file.about.source, ())
             if main is not None or each.file.about.source == "main":
                 separate = frozenset() if main is not None else self.catalog.sources_beside(each.file)
-                each.reading.leave_to_others(separate, frozenset(already))
+                each.leave_to_others(separate, frozenset(already))
 
     def _is_time_to_commit(self) -> bool:
         """Often enough for readers and for a crash, and without waiting for what is being written if that can be."""
@@ -124,12 +125,13 @@ class Batches:
         return due > (_MOST_DUE if self.index.is_busy else 1)
 
     def _settle(self, opened: OpenedFile) -> None:
-        file, reading = opened.file, opened.reading
-        file.tail = tail_of(reading.window)
-        file.count(reading.parser.report)
+        file = opened.file
+        file.tail = opened.ranges.tail
+        self.index.add(_RANGES, *((file.id, file.version, *each) for each in opened.digests))
+        file.count(opened.cursor.parser.report)
         file.write(self.index)
         if not file.about.is_document:
-            self.index.add(_PARSER, (file.id, program_of(opened.spec), freeze(reading, opened.side)))
+            self.index.add(_PARSER, (file.id, program_of(opened.spec), opened.state()))
 
     def commit(self) -> None:
         """Make everything so far visible to readers, soon."""

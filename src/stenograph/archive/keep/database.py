@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from stenograph.archive.keep.discovery import DATABASE, Newcomer, note_stranger, writable
-from stenograph.archive.keep.file_reading import digest, lines_in
-from stenograph.archive.keep.opened_file import OpenedFile
+from stenograph.archive.keep.opened_file import OpenedFile, lines_in
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.walk import path_text
 from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import FRAME_BYTES, About
 from stenograph.archive.writer import Store
 from stenograph.formats.base import run_id_of
+from stenograph.formats.layout import State, StoredSession
 from stenograph.model.event import Event
-from stenograph.sources.layout import State, StoredSession
+from stenograph.sources.known import digest_of
 from stenograph.sources.layouts import layout_of
 
 
@@ -80,7 +80,7 @@ def _news(store: Store, file: KeptFile | None, session: StoredSession, summary: 
     if file is None:
         return lines
     kept = lines_in(store.kept.sound_chunks(file.id, file.version))
-    return [line for line in lines if digest(line[:-1]) not in kept]
+    return [line for line in lines if digest_of(line[:-1]) not in kept]
 
 
 def _added(store: Store, about: About, summary: Summary) -> KeptFile:
@@ -100,7 +100,7 @@ def _kept(store: Store, opened: OpenedFile, lines: list[bytes]) -> Iterator[Even
             store.keep(opened, data)
             yield from opened.feed(data)
             waiting, size = [], 0
-    yield from opened.reading.settle()
+    yield from opened.settle()
 
 
 def _path_of(newcomer: Newcomer, session: StoredSession) -> str:

@@ -14,10 +14,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.archive.keep.comparison import has_tail
 from stenograph.archive.keep.source_bytes import SourceBytes
 from stenograph.archive.keep.walk import JOURNALS, Refused, Root, Seen, look_at, path_text, walk
 from stenograph.archive.store.forgotten import REMOVED
-from stenograph.archive.store.kept_file import KeptFile, tail_of
+from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.archive.writer import Store
 from stenograph.errors import SourceError, unreadable
@@ -121,7 +122,7 @@ class Discovery:
     def _sort(self, key: str, seen: Seen, changed: list[tuple[KeptFile, Seen]], new: list[Seen]) -> None:
         file = self._store.files.get(key)
         if file is not None:
-            if file.is_as(seen.size, seen.mtime_ns, seen.inode) and file.is_present:
+            if file.is_as(seen.size, seen.mtime_ns, seen.inode) and file.is_present and not file.unchecked:
                 self.unchanged += 1
             else:
                 changed.append((file, seen))
@@ -170,7 +171,7 @@ class Discovery:
             return False
         try:
             with self._source.opened(seen.path) as source:
-                return tail_of(source.read(file.kept - file.window, file.window)) == file.tail
+                return has_tail(file, source)
         except SourceError:
             return False
 

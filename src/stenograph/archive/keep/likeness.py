@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from stenograph.archive.index.block import line_of
 from stenograph.archive.index.words import event_text
-from stenograph.archive.keep.walk import JOURNALS
 from stenograph.formats.registry import formats
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.event import Event, Origin
@@ -202,4 +201,4 @@ def _digest(data: bytes) -> bytes:
 @cache
 def _has_files(adapter: str) -> bool:
     spec = formats().get(adapter)
-    return spec is not None and bool(spec.home) and adapter != JOURNALS
+    return spec is not None and spec.layout is not None

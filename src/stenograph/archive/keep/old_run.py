@@ -10,7 +10,17 @@ from stenograph.archive.index.words import event_text, searchable
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
-MADE_OF_EVENTS = ("usage_shared", "usage_keys", "usage", "calls", "sources", "events")
+MADE_OF_EVENTS = (
+    "usage_shared",
+    "usage_keys",
+    "usage",
+    "model_call_messages",
+    "model_call_sources",
+    "model_calls",
+    "calls",
+    "sources",
+    "events",
+)
 """Tables whose rows are made from the events of a run."""
 _BLOCKS_AT_HAND = 8
 _WORDS_AT_ONCE = 500

@@ -1,18 +1,30 @@
-"""A kept file that takes part in a batch, with its parser where it stopped."""
+"""A kept file that takes part in a batch, with its cursor where it stopped.
+
+Where the same lines were indexed before, in an older version or in another copy of the file, each of them answers for
+one equal line: the parser sees it, the index does not. A document is not a series of lines, so there its events are
+compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Self
 
-from stenograph.archive.keep.file_reading import FileReading, Lines, events_in, lines_in, most
-from stenograph.archive.keep.frozen_parser import UnknownState, program_of, thaw
+from msgspec.structs import replace
+
+from stenograph.archive.index.block import line_of
+from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_of, thaw
 from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
-from stenograph.formats.base import FormatSpec
+from stenograph.archive.store.pack import About
+from stenograph.formats.base import Context, FormatSpec, LineFormat
 from stenograph.model.event import Event
+from stenograph.sources.cursor import FileCursor, is_record
 from stenograph.sources.detection import format_named
+from stenograph.sources.known import LineCounts, digest_of
 from stenograph.sources.layout import SideFile as LiveSide
+from stenograph.sources.ranges import Ranges
 
 
 class Side:
@@ -40,16 +52,58 @@ class Side:
 class OpenedFile:
     """One file, its format, and how far it was read."""
 
-    def __init__(self, file: KeptFile, spec: FormatSpec, side: Side, reading: FileReading) -> None:
+    def __init__(
+        self, file: KeptFile, spec: FormatSpec, side: Side, cursor: FileCursor, ranges: Ranges, given: LineCounts
+    ) -> None:
+        """`given` are the lines, of a document the events, that were indexed before."""
         self.file = file
         self.spec = spec
         self.side = side
-        self.reading = reading
+        self.cursor = cursor
+        self.ranges = ranges
+        self.digests: list[tuple[int, bytes]] = []
+        """Of the ranges that became whole by what was fed: the number of the first of them, and their digests."""
+        self._given = given
+        cursor.given = given
+
+    def state(self) -> bytes:
+        """What `Opening.where_it_stopped` needs to go on."""
+        return freeze((self.cursor, self.ranges), self.side)
+
+    def leave_to_others(self, separate: frozenset[str], already: frozenset[int]) -> None:
+        """From now on, what the file repeats of these sources, and these records of its own, other files tell."""
+        parser = self.cursor.parser
+        if isinstance(parser, LineFormat) and (separate or already):
+            parser.context = replace(parser.context, separate=separate, already=already)
 
     def feed(self, data: bytes) -> list[Event]:
         """The new events in the next bytes of the file."""
         self.file.kept += len(data)
-        return self.reading.feed(data)
+        first = self.ranges.whole
+        self.ranges.feed(data)
+        if digests := self.ranges.take():
+            self.digests.append((first, digests))
+        return self.cursor.feed(data)
+
+    def settle(self) -> list[Event]:
+        """The new events that the end of a batch brings: of a last line without its newline, of a document."""
+        events = self.cursor.settle()
+        if self.file.about.is_document:
+            return [event for event in events if not self._given.take(digest_of(line_of(event)))]
+        is_stream = (
+            self.spec.kind == "stream"
+        )  # a stream is over when nothing comes any more; an agent's own file grows
+        if is_stream and not self.cursor.partial:
+            events += self.cursor.flush()
+        return events
+
+    def read_again(self, chunks: Iterable[bytes]) -> None:
+        """Take bytes of a batch that is in the index already."""
+        for chunk in chunks:
+            self.ranges.feed(chunk)
+            self.cursor.feed(chunk)
+        self.settle()
+        self.ranges.take()
 
 
 class Opening:
@@ -64,41 +118,93 @@ class Opening:
         """At the beginning of a (new) version."""
         spec = format_named(file.about.format)
         versions = [*self._versions_of_twins(file), *((file, number) for number in range(1, file.version))]
-        known = most(self._lines_of(each, number, spec, side) for each, number in versions)
-        return OpenedFile(file, spec, side, FileReading(file.about, spec, side, known))
+        given = _most(self._given_by(each, number, spec, side) for each, number in versions)
+        return OpenedFile(file, spec, side, cursor_of(file.about, spec, side), Ranges(), given)
 
     def where_it_stopped(self, file: KeptFile, side: Side, state: tuple[str, bytes] | None) -> OpenedFile:
-        """With the parser of that state; without one, or with one of another program, by reading again what is kept."""
+        """With the cursor of that state; without one, or with one of another program, by reading what is kept."""
         spec = format_named(file.about.format)
-        reading = None if file.about.is_document or state is None else _thawed(state, spec, side)
-        if reading is None:
+        thawed = None if file.about.is_document or state is None else _thawed(state, spec, side)
+        if thawed is None:
             opened = self.at_the_beginning(file, side)
-            self._read_again(opened)
+            for _, chunks in self._kept.batches(file.id, file.version, self._before, is_tolerant=True):
+                opened.read_again(chunks)
             return opened
+        cursor, ranges = thawed
+        given = cursor.given if isinstance(cursor.given, LineCounts) else LineCounts()
         if twins := self._versions_of_twins(file):
-            known = most(self._lines_of(twin, number, spec, side) for twin, number in twins)
-            reading.know(known - self._lines_of(file, file.version, spec, side))
-        return OpenedFile(file, spec, side, reading)
+            given = _most(self._given_by(twin, number, spec, side) for twin, number in twins)
+            given -= self._given_by(file, file.version, spec, side)
+        return OpenedFile(file, spec, side, cursor, ranges, given)
 
     def _versions_of_twins(self, file: KeptFile) -> list[tuple[KeptFile, int]]:
         return [(twin, number) for twin in self._catalog.twins(file) for number in range(1, twin.version + 1)]
 
-    def _lines_of(self, file: KeptFile, version: int, spec: FormatSpec, side: Side) -> Lines:
+    def _given_by(self, file: KeptFile, version: int, spec: FormatSpec, side: Side) -> LineCounts:
         chunks = self._kept.sound_chunks(file.id, version, self._before)
-        return events_in(chunks, file.about, spec, side) if file.about.is_document else lines_in(chunks)
-
-    def _read_again(self, opened: OpenedFile) -> None:
-        file, reading = opened.file, opened.reading
-        for _, chunks in self._kept.batches(file.id, file.version, self._before, is_tolerant=True):
-            for chunk in chunks:
-                reading.feed(chunk)
-            reading.settle()
+        return _events_in(chunks, file.about, spec, side) if file.about.is_document else lines_in(chunks)
 
 
-def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> FileReading | None:
+def cursor_of(about: About, spec: FormatSpec, side: Callable[[str], str | None]) -> FileCursor:
+    """A cursor at the beginning of a file that is kept."""
+    return FileCursor(partial(spec.open, _context(about, side)), is_document=about.is_document)
+
+
+def lines_in(chunks: Iterable[bytes]) -> LineCounts:
+    """How often each line stands in these bytes; a last one without newline counts when it is a whole record."""
+    lines = LineCounts()
+    rest: list[bytes] = []
+    for chunk in chunks:
+        *whole, last = chunk.split(b"\n")
+        if whole:
+            whole[0] = b"".join((*rest, whole[0]))
+            rest = []
+            lines.update(map(digest_of, whole))
+        if last:
+            rest.append(last)
+    if rest and is_record(line := b"".join(rest)):
+        lines[digest_of(line)] += 1
+    return lines
+
+
+def _events_in(chunks: Iterable[bytes], about: About, spec: FormatSpec, side: Side) -> LineCounts:
+    """How often each event comes from a document."""
+    cursor = cursor_of(about, spec, side)
+    for chunk in chunks:
+        cursor.feed(chunk)
+    return LineCounts(digest_of(line_of(event)) for event in cursor.settle())
+
+
+def _most(counts: Iterator[LineCounts]) -> LineCounts:
+    """Each line as often as where it stands most often."""
+    found = LineCounts()
+    for each in counts:
+        found |= each
+    return found
+
+
+def _context(about: About, side: Callable[[str], str | None]) -> Context:
+    return Context(
+        run_id=about.run_id,
+        parent_run_id=about.parent_run_id,
+        source=about.source,
+        file=about.file,
+        session_id=about.session_id,
+        parent_source=about.parent_source,
+        parent_call_id=about.parent_call_id,
+        at=about.at,
+        keep_raw=False,
+        side_file=side,
+    )
+
+
+def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> tuple[FileCursor, Ranges] | None:
     program, data = state
     try:
-        reading = thaw(data, spec, side) if program == program_of(spec) else None
+        found = thaw(data, spec, side) if program == program_of(spec) else None
     except UnknownState:
         return None
-    return reading if isinstance(reading, FileReading) else None
+    match found:
+        case (FileCursor() as cursor, Ranges() as ranges):
+            return cursor, ranges
+    return None

@@ -92,7 +92,7 @@ class Replay:
                 continue
             self._progress(place.size)
             yield from opened.feed(data)
-        yield from opened.reading.settle()
+        yield from opened.settle()
 
 
 def _forgotten_files(folder: Path, pack: int, end: int) -> frozenset[int]:

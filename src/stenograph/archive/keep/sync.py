@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ParamSpec
 
+from stenograph.archive.keep.comparison import Comparison
 from stenograph.archive.keep.database import keep_database
 from stenograph.archive.keep.discovery import (
     Discovery,
@@ -23,7 +24,7 @@ from stenograph.archive.keep.source_bytes import OpenSource, SourceBytes
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.walk import Root, Seen, path_text
 from stenograph.archive.keep.witness import OWN, rank_of
-from stenograph.archive.store.kept_file import KeptFile, tail_of
+from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.writer import Store
 from stenograph.errors import SourceError
 from stenograph.formats.registry import formats
@@ -51,6 +52,7 @@ class _Sync:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._source = SourceBytes()
+        self._comparison = Comparison(store.batches.index)
         self.summary = Summary(rebuilt=store.is_rebuilt)
 
     def run(self, roots: list[Root], progress: Progress, only: Collection[str] | None) -> Summary:
@@ -144,12 +146,11 @@ class _Sync:
             self._store.move_file(file, about)
 
     def _changed(self, file: KeptFile, seen: Seen, files: ExitStack) -> _Plan | None:
-        """A file whose status changed: grown, written anew, or only touched (then there is nothing to do)."""
+        """A file that has grown or was written anew; for one that was only touched there is nothing to do."""
         self._learn(file, seen)
         source = files.enter_context(self._source.opened(seen.path))
-        is_replaced = file.inode not in (None, source.status.st_ino)
         size = source.status.st_size
-        is_same = size >= file.kept and self._has_kept(file, source, whole=is_replaced)
+        is_same = self._comparison.is_same(file, source)
         self._note_status(file, seen, source)
         if is_same and size == file.kept:
             self._store.write_file(file)
@@ -158,27 +159,14 @@ class _Sync:
         live = self._side_file(file)
         if is_same:
             opened = self._store.open(file, is_begun=False, live=live)
-            if opened.reading.is_continued_by(source.read(file.kept, 2)):
+            if opened.cursor.is_continued_by(source.read(file.kept, 2)):
                 self.summary.grown += 1
                 self._keep_sidecar(file, seen.path)
                 return opened, source
         self.summary.rewritten += 1
         file.version += 1
-        file.kept = 0
+        file.kept = file.unchecked = file.next_range = 0
         return self._store.open(file, is_begun=True, live=live), source
-
-    def _has_kept(self, file: KeptFile, source: OpenSource, *, whole: bool) -> bool:
-        """Whether the file still begins with what was kept: by its last bytes, or compared as a whole."""
-        if tail_of(source.read(file.kept - file.window, file.window)) != file.tail:
-            return file.kept == 0
-        if not whole:
-            return True
-        start = 0
-        for chunk in self._store.kept.sound_chunks(file.id, file.version):
-            if source.read(start, len(chunk)) != chunk:
-                return False
-            start += len(chunk)
-        return True
 
     def _note_status(self, file: KeptFile, seen: Seen, source: OpenSource) -> None:
         status = source.status
@@ -191,8 +179,8 @@ class _Sync:
 
     def _keep_sidecar(self, file: KeptFile, path: Path) -> None:
         """A subagent's sidecar belongs to what its agent wrote."""
-        sidecar = path.with_suffix(".meta.json")
-        if file.about.main is None or not os.path.lexists(sidecar):
+        sidecar = layout_of(file.about.format).sidecar_of(path)
+        if sidecar is None or file.about.main is None or not os.path.lexists(sidecar):
             return
         try:
             with self._source.opened(sidecar) as source:
@@ -212,4 +200,4 @@ class _Sync:
                 yield from opened.feed(chunk)
         except SourceError as error:
             self._failed(error)
-        yield from opened.reading.settle()
+        yield from opened.settle()

@@ -10,19 +10,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.errors import InvalidFormat
+from stenograph.errors import InvalidAgent
 from stenograph.journal.place import ENVIRONMENT
-from stenograph.sources.conversion import SUFFIXES
-from stenograph.sources.layouts import LAYOUTS
+from stenograph.sources.layouts import layout_of, placed_formats, sidecar_suffixes, transcript_suffixes
 
 JOURNALS = "exchange"
-SIDECAR = ".meta.json"
-"""What the name of a file ends with that tells of a subagent's."""
 _LOG = "-wal"
-_NAMED_SUFFIXES = (*SUFFIXES, ".log")
-"""What files are looked at in a folder that a person named: programs print into files of any name."""
 NOT_REGULAR = "not a regular file (a link, a pipe …)"
-NOT_NAMED_SO = f"not named {', '.join(_NAMED_SUFFIXES)}"
 _HALF = 1 << 63
 
 
@@ -62,8 +56,8 @@ class Seen(Struct, frozen=True):
 
 
 def agent_names() -> dict[str, str]:
-    """The agents whose folders we know, each with its format on disk; our own journals are `stenograph`'s."""
-    return {name.partition("_")[0]: name for name in LAYOUTS} | {"stenograph": JOURNALS}
+    """The formats that have folders of their own, each with its agent; our own journals are `stenograph`'s."""
+    return {spec.name: spec.agent.id for spec in placed_formats()} | {JOURNALS: "stenograph"}
 
 
 def roots_of(
@@ -76,17 +70,17 @@ def roots_of(
 ) -> list[Root]:
     """The folders of the agents (of all without `agents`) by environment and home, and of journals.
 
-    With `are_there` false also those that do not exist yet. Raises `InvalidFormat` for the name of an unknown agent.
+    With `are_there` false also those that do not exist yet. Raises `InvalidAgent` for the name of an unknown agent.
     """
     names = agent_names()
     for agent in agents:
         if agent not in names and agent not in names.values():
-            raise InvalidFormat(agent, tuple(names))
+            raise InvalidAgent(agent, tuple(dict.fromkeys(names.values())))
     found: list[Root] = []
-    for agent, name in names.items():
+    for name, agent in names.items():
         if agents and agent not in agents and name not in agents:
             continue
-        folders = _journals(environment, archive) if name == JOURNALS else LAYOUTS[name].roots(environment, home)
+        folders = _journals(environment, archive) if name == JOURNALS else layout_of(name).roots(environment, home)
         wanted = (folder for folder in folders if folder.is_dir() or not are_there)
         found += [Root(folder.resolve(), name) for folder in wanted]
     return list(dict.fromkeys(found))
@@ -128,8 +122,8 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
                     yield seen
                 elif os.path.lexists(entry.path) and entry.path not in refused:
                     left_out[NOT_REGULAR] += 1
-            elif root.format is None and not entry.name.endswith((SIDECAR, _LOG)):
-                left_out[NOT_NAMED_SO] += 1
+            elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
+                left_out[not_named_so()] += 1
 
 
 def _folder_elsewhere(link: str, root: Root) -> str | None:
@@ -153,14 +147,26 @@ def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> It
 
 def transcript_of(path: str) -> str | None:
     """The file that may be a transcript and has changed when this one has; None when nothing of ours has."""
-    if path.endswith(SIDECAR):
-        return path.removesuffix(SIDECAR) + ".jsonl"
+    for suffix in sidecar_suffixes():
+        if path.endswith(suffix):
+            return path.removesuffix(suffix) + ".jsonl"
     path = path.removesuffix(_LOG)
-    return path if path.endswith(_NAMED_SUFFIXES) else None
+    return path if path.endswith(_named_suffixes()) else None
+
+
+def _named_suffixes() -> tuple[str, ...]:
+    """What files are looked at in a folder that a person named: programs print into files of any name."""
+    return (*transcript_suffixes(), ".log")
+
+
+def not_named_so() -> str:
+    """Why a file in a folder that a person named is not looked at."""
+    return f"not named {', '.join(_named_suffixes())}"
 
 
 def _may_be_transcript(name: str, root: Root) -> bool:
-    return name.endswith(_NAMED_SUFFIXES if root.format is None else SUFFIXES) and not name.endswith(SIDECAR)
+    suffixes = _named_suffixes() if root.format is None else transcript_suffixes()
+    return name.endswith(suffixes) and not name.endswith(sidecar_suffixes())
 
 
 def _seen(path: str, root: Root, refused: Refused) -> Seen | None:

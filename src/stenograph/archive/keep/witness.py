@@ -26,8 +26,9 @@ Range = tuple[int, int]
 
 
 def agent_of(format: str) -> str:
-    """The agent that writes a format: `claude`, `codex`, …; `stenograph` for journals of ours."""
-    return "stenograph" if format == JOURNALS else format.partition("_")[0]
+    """The id of the agent that writes a format; the name of a format that is not installed is all that is known."""
+    spec = formats().get(format)
+    return format if spec is None else spec.agent.id
 
 
 def told_agent(adapter: str | None) -> str | None:
@@ -40,7 +41,7 @@ def rank_of(format: str) -> int:
     if format == JOURNALS:
         return RECORDED
     spec = formats().get(format)
-    return OWN if spec is not None and spec.home else PRINTED
+    return OWN if spec is not None and spec.layout is not None else PRINTED
 
 
 def name_of(files: Iterable[KeptFile]) -> str:

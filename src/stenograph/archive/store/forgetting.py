@@ -19,12 +19,12 @@ from msgspec import Struct
 
 from stenograph.archive.index.schema import PATIENCE
 from stenograph.archive.keep.old_run import OldRun
-from stenograph.archive.keep.walk import SIDECAR
 from stenograph.archive.marks import remove_marks
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
 from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
 from stenograph.archive.writer import Store
 from stenograph.errors import SourceError, StoreError
+from stenograph.sources.layouts import sidecar_suffixes
 from stenograph.whole_file import write_whole
 
 _LEAVES_A_FRAME = 4000
@@ -119,6 +119,7 @@ def _leave_index(store: Store, removal: Removal) -> None:
         index.execute("DELETE FROM witnesses WHERE run = ?", (number,))
         index.execute("DELETE FROM runs WHERE id = ?", (number,))
     for file in removal.files:
+        index.execute("DELETE FROM ranges WHERE file = ?", (file,))
         index.execute("DELETE FROM parsers WHERE file = ?", (file,))
         index.execute("DELETE FROM files WHERE id = ?", (file,))
     index.note("events", events)
@@ -172,7 +173,8 @@ def _file_of(piece: bytes) -> int | None:
 def _delete(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
-        path.with_suffix(SIDECAR).unlink(missing_ok=True)
+        for suffix in sidecar_suffixes():
+            path.with_suffix(suffix).unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"cannot delete {path}: {error.strerror}; delete it by hand", str(path)) from error
 

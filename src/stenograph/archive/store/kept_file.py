@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any, Protocol
 import msgspec
 
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.keep.file_reading import WINDOW
 from stenograph.archive.store.pack import About, Place, payload_of
 from stenograph.errors import SourceError
 from stenograph.formats.base import Report
@@ -23,6 +21,8 @@ _STATE = (
     "version",
     "kept",
     "tail",
+    "unchecked",
+    "next_range",
     "size",
     "mtime_ns",
     "inode",
@@ -62,7 +62,11 @@ class KeptFile:
     kept: int = 0
     """Bytes kept of the newest version."""
     tail: bytes | None = None
-    """The digest of the last bytes kept."""
+    """The digest of the last range kept."""
+    unchecked: int = 0
+    """Whole ranges that were not compared with the file on disk since it last changed."""
+    next_range: int = 0
+    """The range at which comparing goes on."""
     size: int | None = None
     mtime_ns: int | None = None
     inode: int | None = None
@@ -74,11 +78,6 @@ class KeptFile:
     unknown: int = 0
     unknown_types: str = "{}"
     wanted_files: int = 0
-
-    @property
-    def window(self) -> int:
-        """How many bytes `tail` is the digest of."""
-        return min(self.kept, WINDOW)
 
     def is_as(self, size: int, mtime_ns: int, inode: int) -> bool:
         """Whether the file on disk looks as it did when it was last read."""
@@ -104,11 +103,6 @@ def load_files(connection: sqlite3.Connection) -> Iterator[KeptFile]:
     decode = msgspec.json.Decoder(About).decode
     for number, about, *state in connection.execute(f"SELECT id, about, {', '.join(_STATE)} FROM files"):
         yield KeptFile(number, decode(about), *state)
-
-
-def tail_of(window: bytes) -> bytes:
-    """The digest of the last bytes of a file."""
-    return blake2b(window[-WINDOW:], digest_size=16).digest()
 
 
 class KeptBytes:

@@ -8,12 +8,11 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from stenograph.archive.keep.walk import SIDECAR
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.archive.store.pack import About
 from stenograph.errors import RunNotFound, StoreError
-from stenograph.sources.layout import is_name
+from stenograph.formats.layout import is_name
 from stenograph.sources.layouts import layout_of
 from stenograph.whole_file import make_folder
 
@@ -48,10 +47,11 @@ def give_back(archive: IndexReader, run_id: str, folder: Path, version: int | No
 
 def _side_place(about: About, main: Path, name: str) -> Path:
     """Where a sidecar or a parked output was below its root."""
-    sidecar = Path(about.path).with_suffix(SIDECAR)
-    if name == sidecar.name:
+    files = layout_of(about.format)
+    sidecar = files.sidecar_of(Path(about.path))
+    if sidecar is not None and name == sidecar.name:
         return _below(about.root, str(sidecar))
-    path = layout_of(about.format).side_path(main, about.native_id, name)
+    path = files.side_path(main, about.native_id, name)
     if path is not None:
         return _below(about.root, str(path))
     base = PurePosixPath(name.replace("\\", "/")).name

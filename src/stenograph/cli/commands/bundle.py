@@ -32,7 +32,6 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.table import print_rows
-from stenograph.journal.reader import JournalReader
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.opening import open_run
 
@@ -100,7 +99,7 @@ def create(
         made_of = run.kind.for_bundle()
         proof = _proof(run.kind.run_id, archive_dir) if prove else {}
         extras = Extras(logs=None if logs is None else Path(logs), proof=proof)
-        size = made_of.path.stat().st_size if isinstance(made_of, JournalReader) else 0
+        size = Path(run.kind.place).stat().st_size if run.kind.name == "a journal" else 0
         with Progress("packing", in_bytes=True, total=size) as packing:
             path = write_bundle(
                 Path(passing if output == "-" else output),

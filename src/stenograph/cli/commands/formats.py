@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.formats.base import FormatSpec
 from stenograph.formats.registry import formats
 
 
@@ -14,11 +17,23 @@ def command(as_json: bool) -> None:
     """List the formats that can be read: name, what, versions verified, where the agent keeps its files."""
     specs = list(formats().values())
     if as_json:
-        print_json(
-            [{"name": spec.name, "what": spec.what, "versions": spec.versions, "home": spec.home} for spec in specs]
-        )
+        print_json([_as_json(spec) for spec in specs])
         return
     for spec in specs:
-        write_text(f"{spec.name}\n  {spec.what}\n  verified with {spec.versions}\n")
-        if spec.home:
-            write_text(f"  kept in {spec.home}\n")
+        write_text(f"{spec.name} ({spec.agent.name}, {spec.kind})\n  {spec.what}\n  verified with {spec.versions}\n")
+        if spec.layout is not None:
+            write_text(f"  kept in {spec.layout.described()}\n")
+
+
+def _as_json(spec: FormatSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "agent": spec.agent.id,
+        "agent_name": spec.agent.name,
+        "kind": spec.kind,
+        "what": spec.what,
+        "versions": spec.versions,
+        "home": "" if spec.layout is None else spec.layout.described(),
+        "programs": spec.programs,
+        "tokens": spec.tokens,
+    }

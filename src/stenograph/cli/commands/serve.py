@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
+from pathlib import Path
 
 import click
 
@@ -18,6 +20,7 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
     epilog="Example: steno serve --no-open --port 9000",
     short_help="Show the runs in a browser, live.",
 )
+@click.argument("bundle", metavar="[BUNDLE]", required=False)
 @click.option(
     "--port", type=click.IntRange(0, 65535), metavar="N", help="Listen here.  [default: 8421 or the next free]"
 )
@@ -31,6 +34,7 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 @archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
 def command(
+    bundle: str | None,
     port: int | None,
     host: str | None,
     allowed: tuple[str, ...],
@@ -44,7 +48,10 @@ def command(
 
     The address that is printed has a token in it: it lets a browser in, which keeps a cookie. Nothing leaves the
     machine. The archive is brought up to date in a process of its own, unless a steno watch does that already.
+    With a BUNDLE, what is in that zip is shown instead: its runs, its transcript, its logs, and SQL.
     """
+    if bundle is not None and (archive_dir is not None or no_sync):
+        raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
     try:
         from stenograph.server.app import application
         from stenograph.server.serving import serve, sockets_of
@@ -57,43 +64,48 @@ def command(
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
 
-    home = home_of(archive_dir)
-    home.make()
-    access = Access(key_of(home.path))
-    sockets, number = sockets_of(host, port)
-    mask = None
-    if redact:
-        from stenograph.runs.mask import RunMask
+    with ExitStack() as until_end:
+        if bundle is None:
+            home = home_of(archive_dir)
+            home.make()
+        else:
+            from stenograph.server.bundling import bundle_home
 
-        mask = RunMask()
-    keeper = None if no_sync else Keeper(home)
-    feed = Feed(home)
-    site = Site(home, mask, keeper)
-    names = (*allowed, *([f"[{host}]" if ":" in host else host] if host else []))
-    if verbose:
-        _log_to_stderr()
-    name = f"[{host}]" if host and ":" in host else host or "localhost"
-    click.echo(f"http://{name}:{number}/?token={access.token}")
-    if host and host not in _LOCAL:
-        say(
-            f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net unencrypted"
-        )
-    sys.stdout.flush()
-    if sys.stdout.isatty() if opens is None else opens:
-        import webbrowser
-
-        webbrowser.open(f"http://{name}:{number}/?token={access.token_for_one_use()}")
-    if keeper is not None:
-        keeper.start()
-    feed.start()
-    try:
-        serve(application(site, access, number, names, feed), sockets, feed.close)
-    finally:
-        feed.close()
-        if keeper is not None:
-            keeper.close()
+            home = until_end.enter_context(bundle_home(Path(bundle)))
+        access = Access(key_of(home.path))
+        sockets, number = sockets_of(host, port)
         for each in sockets:
-            each.close()
+            until_end.callback(each.close)
+        mask = None
+        if redact:
+            from stenograph.runs.mask import RunMask
+
+            mask = RunMask()
+        keeper = None if no_sync or bundle is not None else Keeper(home)
+        feed = Feed(home)
+        site = Site(home, mask, keeper, None if bundle is None else Path(bundle).absolute())
+        names = (*allowed, *([f"[{host}]" if ":" in host else host] if host else []))
+        if verbose:
+            _log_to_stderr()
+        name = f"[{host}]" if host and ":" in host else host or "localhost"
+        place = f"http://{name}:{number}/{'' if bundle is None else 'bundle'}?token="
+        click.echo(f"{place}{access.token}")
+        if host and host not in _LOCAL:
+            say(
+                f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net "
+                "unencrypted"
+            )
+        sys.stdout.flush()
+        if sys.stdout.isatty() if opens is None else opens:
+            import webbrowser
+
+            webbrowser.open(f"{place}{access.token_for_one_use()}")
+        if keeper is not None:
+            keeper.start()
+            until_end.callback(keeper.close)
+        feed.start()
+        until_end.callback(feed.close)
+        serve(application(site, access, number, names, feed), sockets, feed.close)
 
 
 def _log_to_stderr() -> None:

@@ -69,10 +69,10 @@ def command(
     expiry = Retention(archive) if retention else None
 
     def tell(summary: Summary) -> None:
-        if not (home or agents or paths):
-            archive.note_sync()
         if expiry is not None:
             expiry.after(summary)
+        if not (home or agents or paths):
+            archive.note_sync()
         checkpoint_after(archive, summary)
         if as_json:
             import msgspec

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.acp.message import Message, message_of
-from stenograph.formats.base import Identity
+from stenograph.formats.base import SURE, Identity
 from stenograph.formats.shared.loose import a_dict, first_told
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Every record is a message, and one of them can only be this protocol's."""
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely every record is a message, and one of them can only be this protocol's."""
     messages = [message_of(record) for record in records]
-    return None not in messages and any(_is_ours(message) for message in messages if message is not None)
+    is_ours = None not in messages and any(_is_ours(message) for message in messages if message is not None)
+    return SURE if is_ours else 0
 
 
 def _is_ours(message: Message) -> bool:

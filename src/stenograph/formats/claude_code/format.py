@@ -13,17 +13,16 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity
+from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
-from stenograph.formats.claude_code.message import SYNTHETIC, ClaudeFormat, message_of, text_of
-from stenograph.formats.claude_code.program import PROGRAM
+from stenograph.formats.claude_code.message import ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
 from stenograph.formats.claude_code.record import Message, SessionRecord, Shape, record_from
 from stenograph.formats.claude_code.sidechain import Sidechains
 from stenograph.formats.shared.loose import a_dict, first_told
 from stenograph.model.block import ToolUseBlock
+from stenograph.model.payload import SYNTHETIC
 
 SPAWNING_TOOLS = ("Agent", "Task")
 """The tool that starts a subagent: its name today, and in 1.x and 2.0."""
@@ -170,11 +169,12 @@ _AGENT_FILE = re.compile(r"agent-(.+)\.jsonl")
 _IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
     found = [record for record in records if isinstance(record, dict)]
     is_at_home = _HOME.search(path) is not None
-    return any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
+    is_ours = any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
+    return SURE if is_ours else 0
 
 
 def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
@@ -267,41 +267,3 @@ def _agent_id(name: str, lines: list[dict[str, Any]]) -> str | None:
     inside = text_or_none(first.get("agentId")) if first.get("isSidechain") is True else None
     named = _AGENT_FILE.fullmatch(name)
     return inside if named is None else named.group(1)
-
-
-def agent_meta(meta: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Who spawned a subagent and by which call, as its `.meta.json` tells (2.1)."""
-    call_id = text_or_none(meta.get("toolUseId"))
-    parent = text_or_none(meta.get("parentAgentId"))
-    if parent is not None:
-        return f"subagent:{parent}", call_id
-    depth = meta.get("spawnDepth")
-    # 2.1.197 does not say who spawned an agent of an agent.
-    is_nested = isinstance(depth, int) and depth > 1
-    return None if call_id is None or is_nested else "main", call_id
-
-
-def agent_link(record: dict[str, Any]) -> tuple[str, str] | None:
-    """The subagent that a result line answers for, and the call that spawned it: all that 2.0 says of the two."""
-    result = record.get("toolUseResult")
-    message = record.get("message")
-    agent_id = text_or_none(result.get("agentId")) if isinstance(result, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
-    if agent_id is None or not isinstance(content, list):
-        return None
-    calls = [text_or_none(item.get("tool_use_id")) for item in content if isinstance(item, dict)]
-    return next(((agent_id, call) for call in calls if call is not None), None)
-
-
-SPEC = FormatSpec(
-    name="claude_code",
-    what="Claude Code and Claude Agent SDK session files, with their subagents",
-    versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
-    home="~/.claude/projects/<project>/<session-id>.jsonl ($CLAUDE_CONFIG_DIR)",
-    detect=detect,
-    identify=identify,
-    open=ClaudeCodeFormat,
-    turns=turns.CLAUDE_CODE,
-    tools=tools.CLAUDE,
-    program=PROGRAM,
-)

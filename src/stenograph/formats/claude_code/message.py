@@ -21,9 +21,8 @@ from stenograph.formats.claude_code.record import Message, SessionRecord, Stream
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
-from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, UsagePayload
+from stenograph.model.payload import SYNTHETIC, ErrorPayload, MessagePayload, SystemPayload, UsagePayload
 
-SYNTHETIC = "<synthetic>"
 _REMEMBERED = 4096
 """Messages whose usage is remembered: the lines of one message are never far apart."""
 

@@ -11,11 +11,9 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity
+from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.claude_code.content import text_or_blank, text_or_none, usage_of
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
-from stenograph.formats.claude_code.program import PROGRAM
 from stenograph.formats.claude_code.record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
 from stenograph.formats.claude_stream.partial import Partial
 from stenograph.formats.shared.loose import dollars, first_told
@@ -231,12 +229,12 @@ class ClaudeStreamFormat(ClaudeFormat):
         self._flush()
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are lines of the stream: told by `session_id`, which session files spell `sessionId`."""
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of the stream: known by `session_id`, which session files spell `sessionId`."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     found = [record for record in records if isinstance(record, dict)]
-    return any(map(_is_stream_line, found)) and not any(map(_is_foreign, found))
+    return SURE if any(map(_is_stream_line, found)) and not any(map(_is_foreign, found)) else 0
 
 
 def _is_foreign(record: dict[str, Any]) -> bool:
@@ -271,17 +269,3 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         agent_version=first_told(begun, "claude_code_version"),
         model=first_told(begun, "model"),
     )
-
-
-SPEC = FormatSpec(
-    name="claude_stream",
-    what="Claude Code's stdout: claude -p --output-format stream-json",
-    versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
-    on_disk=False,
-    detect=detect,
-    identify=identify,
-    open=ClaudeStreamFormat,
-    turns=turns.CLAUDE_STREAM,
-    tools=tools.CLAUDE,
-    program=PROGRAM,
-)

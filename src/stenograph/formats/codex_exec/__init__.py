@@ -1,5 +1,5 @@
 """codex_exec: what `codex exec --json` prints."""
 
-from stenograph.formats.codex_exec.format import SPEC
+from stenograph.formats.codex_exec.spec import SPEC
 
 __all__ = ["SPEC"]

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.base import SURE, Context, Identity, LineFormat
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
-from stenograph.formats.codex_rollout.program import PROGRAM
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.content import texts_of
@@ -347,7 +345,12 @@ def _todo_text(items: Any) -> str | None:
     return "\n".join(f"[{'x' if step.get('completed') is True else ' '}] {step.get('text')}" for step in steps)
 
 
-def _detect(records: Sequence[Any], path: str) -> bool:
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely the first line is one that the program prints first, or an item."""
+    return SURE if _is_ours(records) else 0
+
+
+def _is_ours(records: Sequence[Any]) -> bool:
     first = records[0]
     if not isinstance(first, dict):
         return False
@@ -359,7 +362,7 @@ def _detect(records: Sequence[Any], path: str) -> bool:
     return kind == "turn.started" or (kind == "thread.started" and "thread_id" in first)
 
 
-def _identify(records: Sequence[Any], path: str) -> Identity:
+def identify(records: Sequence[Any], path: str) -> Identity:
     begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
     settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
     thread = first_told(begun[:1], "thread_id")
@@ -369,17 +372,3 @@ def _identify(records: Sequence[Any], path: str) -> Identity:
         cwd=first_told(settings, "workdir"),
         model=first_told(settings, "model"),
     )
-
-
-SPEC = FormatSpec(
-    name=NAME,
-    what="what `codex exec --json` prints",
-    versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
-    on_disk=False,
-    detect=_detect,
-    identify=_identify,
-    open=CodexExecFormat,
-    turns=turns.CODEX_EXEC,
-    tools=tools.CODEX,
-    program=PROGRAM,
-)

@@ -7,13 +7,11 @@ from typing import Any
 
 from msgspec import Raw
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
-from stenograph.formats.codex_rollout.identity import detect, identify, parent_of, run_of
+from stenograph.formats.codex_rollout.identity import parent_of, run_of
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
-from stenograph.formats.codex_rollout.program import PROGRAM
 from stenograph.formats.codex_rollout.prompt import harness_subtype
 from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
@@ -488,17 +486,3 @@ _EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
     "sub_agent_activity": CodexRolloutFormat._agent_spawned,
     "collab_agent_spawn_end": CodexRolloutFormat._agent_spawned,
 }
-
-
-SPEC = FormatSpec(
-    name=NAME,
-    what="Codex CLI's threads on disk",
-    versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
-    home="$CODEX_HOME/sessions/YYYY/MM/DD/rollout-*.jsonl (and archived_sessions/)",
-    detect=detect,
-    identify=identify,
-    open=CodexRolloutFormat,
-    turns=turns.CODEX_ROLLOUT,
-    tools=tools.CODEX,
-    program=PROGRAM,
-)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.base import Identity, run_id_of
+from stenograph.formats.base import SURE, Identity, run_id_of
 from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
 from stenograph.formats.shared.loose import a_dict, first_told, string
 
@@ -23,7 +23,12 @@ def _meta_of(head: Sequence[Any]) -> Any:
     return None
 
 
-def detect(head: Sequence[Any], path: str) -> bool:
+def detect(head: Sequence[Any], path: str) -> int:
+    """How surely the first line is a rollout's; in its oldest shape only the file's name says so."""
+    return SURE if _is_ours(head, path) else 0
+
+
+def _is_ours(head: Sequence[Any], path: str) -> bool:
     first = head[0]
     if not isinstance(first, dict):
         return False
@@ -33,6 +38,7 @@ def detect(head: Sequence[Any], path: str) -> bool:
 
 
 def identify(head: Sequence[Any], path: str) -> Identity:
+    """The thread, by its first record or the name of its file."""
     meta = _meta_of(head)
     name = _FILE_NAME.search(path)
     native_id = (string(meta.id) if meta else None) or (name["thread"] if name else "")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.base import Identity
+from stenograph.formats.base import SURE, Identity
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
 from stenograph.formats.shared.loose import a_dict, first_told
 
@@ -15,9 +15,9 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _SESSIONS = "session-state"
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are lines of a session file: Copilot's records, and none that only its stream has."""
-    return are_copilots(records) and not any(is_streamed(record) for record in records)
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of a session file: Copilot's records, and none that only its stream has."""
+    return SURE if are_copilots(records) and not any(is_streamed(record) for record in records) else 0
 
 
 def are_copilots(records: Sequence[Any]) -> bool:

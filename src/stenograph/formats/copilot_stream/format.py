@@ -12,12 +12,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity
+from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.copilot_cli.content import requests_of
 from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
 from stenograph.formats.copilot_cli.format import CopilotFormat
-from stenograph.formats.copilot_cli.program import PROGRAM
 from stenograph.formats.copilot_cli.record import Data, Record, Result
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.loose import small, string
@@ -217,9 +215,9 @@ _PIECES: dict[str, Callable[[CopilotStreamFormat, Data], None]] = {
 }
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are Copilot's records, and some that only the stream has."""
-    return any(is_streamed(record) for record in records) and are_copilots(records)
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are Copilot's records, and some that only the stream has."""
+    return SURE if any(is_streamed(record) for record in records) and are_copilots(records) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -229,17 +227,3 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         if isinstance(session_id, str) and session_id:
             return Identity(native_id=session_id, session_id=session_id)
     return Identity()
-
-
-SPEC = FormatSpec(
-    name="copilot_stream",
-    what="GitHub Copilot CLI's stdout: copilot -p --output-format json",
-    versions="1.0.102",
-    on_disk=False,
-    detect=detect,
-    identify=identify,
-    open=CopilotStreamFormat,
-    turns=turns.COPILOT_STREAM,
-    tools=tools.COPILOT,
-    program=PROGRAM,
-)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats import tools
-from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
+from stenograph.formats.base import SURE, Context, Identity, LineFormat
 from stenograph.formats.registry import formats
 from stenograph.formats.shared.loose import a_dict, a_str, first_str, first_told
 from stenograph.model import mend
@@ -49,15 +48,17 @@ class ExchangeFormat(LineFormat):
         self._out.append(record if record.run_id else mend.filled(record, run_id=self._run_id))
 
 
-def _detect(records: Sequence[Any], path: str) -> bool:
-    return any(_is_event(record) for record in records)
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of a journal."""
+    return SURE if any(_is_event(record) for record in records) else 0
 
 
 def _is_event(record: Any) -> bool:
     return isinstance(record, dict) and {"seq", "run_id", "type", "payload"} <= record.keys()
 
 
-def _identify(records: Sequence[Any], path: str) -> Identity:
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The run that the first event names."""
     events = [record for record in records if _is_event(record)]
     first: dict[str, Any] = events[0] if events else {}
     begun = [a_dict(event.get("payload")) for event in events if event.get("type") == "run.started"]
@@ -76,7 +77,7 @@ def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
     """What the agent's own lines tell in a journal that was taken down from them."""
     adapter = next((name for event in events if (name := a_str(a_dict(event.get("origin")).get("adapter")))), "")
     spec = formats().get(adapter)
-    if spec is None or adapter == SPEC.name:
+    if spec is None or adapter == ExchangeFormat.name:
         return Identity()
     lines = []
     for event in events:
@@ -85,15 +86,3 @@ def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
         except (ValueError, RecursionError):
             continue  # no line of the agent's, or none that it wrote as JSON
     return spec.identify(lines, "") if lines else Identity()
-
-
-SPEC = FormatSpec(
-    name="exchange",
-    what="Stenograph's own journals and AWF's exchange transcripts",
-    versions="Stenograph 0.1, AWF's published schema",
-    home="$STENOGRAPH_STORAGE/transcripts/<run-id>.jsonl",
-    detect=_detect,
-    identify=_identify,
-    open=ExchangeFormat,
-    tools=tools.GENERIC,
-)

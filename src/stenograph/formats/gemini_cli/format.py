@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from stenograph.formats import tools
-from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.gemini_cli.content import (
     answer_blocks,
     block_of,
@@ -19,9 +18,7 @@ from stenograph.formats.gemini_cli.content import (
     usage_of,
 )
 from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
-from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
-from stenograph.formats.gemini_cli.program import PROGRAM
 from stenograph.formats.gemini_cli.told import Told
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import a_dict, first_str
@@ -227,17 +224,3 @@ class GeminiCliFormat(LineFormat):
             self._emit("error", ErrorPayload(message=text or "Gemini CLI reported an error without words", data=others))
         else:
             self._system(kind, text, others)
-
-
-SPEC = FormatSpec(
-    name="gemini_cli",
-    what="Gemini CLI's chat files, with their subagents",
-    versions="0.61.0",
-    home="~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl ($GEMINI_CLI_HOME)",
-    documents=True,
-    detect=detect,
-    identify=identify,
-    open=GeminiCliFormat,
-    tools=tools.GEMINI,
-    program=PROGRAM,
-)

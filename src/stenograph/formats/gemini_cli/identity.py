@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stenograph.formats.base import Identity
+from stenograph.formats.base import SURE, Identity
 from stenograph.formats.gemini_cli.content import calls_of, texts_of
 from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
 
@@ -18,9 +18,9 @@ _WORKSPACE = re.compile(
 _TYPES = ("user", "gemini", "info", "error", "warning")
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are records of a chat file: its header, or what only Gemini CLI writes when that is gone."""
-    return any(isinstance(record, dict) and _is_chat(record) for record in records)
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are records of a chat file: its header, or what only Gemini CLI writes when that is gone."""
+    return SURE if any(isinstance(record, dict) and _is_chat(record) for record in records) else 0
 
 
 def _is_chat(record: dict[str, Any]) -> bool:

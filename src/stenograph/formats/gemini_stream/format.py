@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity, LineFormat
-from stenograph.formats.gemini_cli.program import PROGRAM
+from stenograph.formats.base import SURE, Context, Identity, LineFormat
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str, first_told
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
@@ -184,9 +182,9 @@ def _tokens(value: Any) -> int | None:
     return count if count is not None and count < _TOO_MANY else None
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether these are lines of the stream: its first line, or another's fields when that is gone."""
-    return any(isinstance(record, dict) and _is_line(record) for record in records)
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of the stream: its first line, or another's fields when that is gone."""
+    return SURE if any(isinstance(record, dict) and _is_line(record) for record in records) else 0
 
 
 def _is_line(record: dict[str, Any]) -> bool:
@@ -207,17 +205,3 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
     session_id = first_told(found[:1], "session_id")
     return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))
-
-
-SPEC = FormatSpec(
-    name="gemini_stream",
-    what="Gemini CLI's stdout: gemini -p … --output-format stream-json",
-    versions="0.61.0",
-    on_disk=False,
-    detect=detect,
-    identify=identify,
-    open=GeminiStreamFormat,
-    turns=turns.GEMINI_STREAM,
-    tools=tools.GEMINI,
-    program=PROGRAM,
-)

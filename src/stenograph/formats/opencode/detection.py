@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.base import SURE, Identity
 from stenograph.formats.opencode.export import is_export, session_id_of
-from stenograph.formats.opencode.format import OpenCodeFormat, model_name
-from stenograph.formats.opencode.program import PROGRAM
+from stenograph.formats.opencode.format import model_name
 from stenograph.formats.opencode.row import TABLES
-from stenograph.formats.opencode.sessions import NAME
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, first_str
 
 _PREFIXES = {"session": "ses", "message": "msg", "part": "prt", "event": "evt"}
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether it is a database with OpenCode's tables, rows of one as lines of JSON, or an exported session."""
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely it is a database with OpenCode's tables, rows of one as lines of JSON, or an exported session."""
+    return SURE if _is_ours(records) else 0
+
+
+def _is_ours(records: Sequence[Any]) -> bool:
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return {*TABLES, "project"} <= {name for name in a_list(first.get("tables")) if isinstance(name, str)}
@@ -56,18 +57,3 @@ def session_identity(session: dict[str, Any]) -> Identity:
         agent_version=first_str(session, "version"),
         model=model_name(session.get("model")),
     )
-
-
-SPEC = FormatSpec(
-    name=NAME,
-    what="OpenCode's database, with the sessions of its subagents",
-    versions="1.18.33",
-    home="~/.local/share/opencode/opencode.db ($XDG_DATA_HOME, $OPENCODE_DB)",
-    documents=True,
-    detect=detect,
-    identify=identify,
-    open=OpenCodeFormat,
-    turns=turns.OPENCODE,
-    tools=tools.OPENCODE,
-    program=PROGRAM,
-)

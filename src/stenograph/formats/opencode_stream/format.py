@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats import tools, turns
-from stenograph.formats.base import Context, FormatSpec, Identity, run_id_of
+from stenograph.formats.base import SURE, Context, Identity, run_id_of
 from stenograph.formats.opencode.content import error_of
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
-from stenograph.formats.opencode.program import PROGRAM
 from stenograph.formats.opencode.sessions import NAME as SESSIONS
 from stenograph.formats.shared.loose import a_dict, a_str
 
@@ -63,13 +61,13 @@ class OpenCodeStreamFormat(PartFormat):
         self._place(first_stamp(*times), session_id=self._session_id)
 
 
-def detect(records: Sequence[Any], path: str) -> bool:
-    """Whether the first line holds a part, or is an error, of an OpenCode session."""
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely the first line holds a part, or is an error, of an OpenCode session."""
     first = a_dict(records[0])
     if "timestamp" not in first or not a_str(first.get("sessionID")).startswith("ses"):
-        return False
+        return 0
     kind, part = a_str(first.get("type")), a_dict(first.get("part"))
-    return kind == "error" or (kind in _LINES and "messageID" in part)
+    return SURE if kind == "error" or (kind in _LINES and "messageID" in part) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
@@ -77,16 +75,3 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     session_id = next((found for record in records if (found := a_str(a_dict(record).get("sessionID")))), "")
     run_id = run_id_of(SESSIONS, session_id) if session_id else ""  # the same run as in the database
     return Identity(native_id=run_id, session_id=session_id or None)
-
-
-SPEC = FormatSpec(
-    name=NAME,
-    what="output of `opencode run --format json`",
-    versions="1.18.33",
-    detect=detect,
-    identify=identify,
-    open=OpenCodeStreamFormat,
-    turns=turns.OPENCODE_STREAM,
-    tools=tools.OPENCODE,
-    program=PROGRAM,
-)

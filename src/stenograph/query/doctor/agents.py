@@ -42,7 +42,7 @@ _UNTOLD = """
 
 def agents_of(roots: Iterable[Root], index: sqlite3.Connection | None, refused: Refused) -> list[AgentState]:
     """The agents that have a folder here or files in the index; `refused` gets what may not be looked at."""
-    names = {name: agent for agent, name in agent_names().items()}
+    names = agent_names()
     drafts: dict[str, _Draft] = defaultdict(_Draft)
     skipped = _skipped(index)
     kept = [] if index is None else index.execute(_KEPT).fetchall()

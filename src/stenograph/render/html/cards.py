@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.fold.actions import PLAN, QUESTION, TODO
+from stenograph.render.answers import answers_of
 from stenograph.render.html.escape import line, text
 from stenograph.render.html.highlight import Highlighter
 from stenograph.render.html.prose import prose
@@ -14,14 +15,17 @@ _PLANS = ("plan", "content", "summary")
 _MARKS = {"completed": "☑", "done": "☑", "in_progress": "◐", "inProgress": "◐", "cancelled": "☒"}
 
 
-def card(kind: str, given: Any, highlighter: Highlighter) -> tuple[str, Any]:
-    """The card of a call by its kind, and what of its input the card does not show; "" where there is no card."""
+def card(kind: str, given: Any, highlighter: Highlighter, answer: Any = None) -> tuple[str, Any]:
+    """The card of a call by its kind, and what of its input the card does not show; "" where there is no card.
+
+    `answer` is the result of a question.
+    """
     if not isinstance(given, dict):
         return "", given
     if kind == TODO:
         return _checklist(given)
     if kind == QUESTION:
-        return _questions(given)
+        return _questions(given, answer)
     if kind == PLAN:
         return _plan(given, highlighter)
     return "", given
@@ -56,13 +60,14 @@ def _text_of(item: dict[str, Any]) -> tuple[str, str]:
     return next(found, ("", ""))
 
 
-def _questions(given: dict[str, Any]) -> tuple[str, Any]:
+def _questions(given: dict[str, Any], answer: Any) -> tuple[str, Any]:
     asked = given.get("questions")
     if isinstance(asked, list) and asked and all(isinstance(each, dict) and _asks(each) for each in asked):
         rest = [kept for each in asked if (kept := _without(each, ("question", "header", "options")))]
-        return "".join(map(_question, asked)), _without(given, ("questions",)) | ({"questions": rest} if rest else {})
+        shown = "".join(map(_question, asked, answers_of(asked, answer)))
+        return shown, _without(given, ("questions",)) | ({"questions": rest} if rest else {})
     if _asks(given):
-        return _question(given), _without(given, ("question", "header", "options"))
+        return _question(given, answers_of([given], answer)[0]), _without(given, ("question", "header", "options"))
     return "", given
 
 
@@ -76,19 +81,37 @@ def _is_option(option: Any) -> bool:
     return isinstance(option, dict) and all(isinstance(value, str) for value in option.values())
 
 
-def _question(each: dict[str, Any]) -> str:
+def _question(each: dict[str, Any], chosen: tuple[str, ...]) -> str:
     head = f"<small>{line(each['header'])}</small> " if each.get("header") else ""
-    options = "".join(map(_option, each.get("options", [])))
+    labels = [_label(option) for option in each.get("options", [])]
+    marked = {label for label in labels if label in chosen or label in _several(chosen, labels)}
+    options = "".join(_option(option, is_chosen=_label(option) in marked) for option in each.get("options", []))
     listed = f"<ul>{options}</ul>" if options else ""
-    return f'<div class="question"><p dir="auto">{head}<strong>{text(each["question"])}</strong></p>{listed}</div>'
+    typed = [] if marked else [answer for answer in chosen if answer.strip()]
+    said = "".join(f'<p class="chosen" dir="auto">{_CHOSEN} {text(answer)}</p>' for answer in typed)
+    asked = f'<p dir="auto">{head}<strong>{text(each["question"])}</strong></p>'
+    return f'<div class="question">{asked}{listed}{said}</div>'
 
 
-def _option(option: str | dict[str, str]) -> str:
-    if isinstance(option, str):
-        return f'<li dir="auto">{text(option)}</li>'
-    label = option.get("label", "")
-    more = " ".join(text(value) for name, value in option.items() if name != "label")
-    return f'<li dir="auto">{text(label)} <small>{more}</small></li>'
+_CHOSEN = '<span aria-hidden="true">☑</span><span class="unseen">chosen:</span>'
+
+
+def _several(chosen: tuple[str, ...], labels: list[str]) -> set[str]:
+    """The options that one answer names, joined by commas."""
+    parts = {part.strip() for answer in chosen for part in answer.split(",")}
+    return parts if parts and parts <= set(labels) else set()
+
+
+def _label(option: str | dict[str, str]) -> str:
+    return option if isinstance(option, str) else option.get("label", "")
+
+
+def _option(option: str | dict[str, str], *, is_chosen: bool) -> str:
+    more = ""
+    if isinstance(option, dict):
+        more = f" <small>{' '.join(text(value) for name, value in option.items() if name != 'label')}</small>"
+    kind, mark = (' class="chosen"', f"{_CHOSEN} ") if is_chosen else ("", "")
+    return f'<li{kind} dir="auto">{mark}{text(_label(option))}{more}</li>'
 
 
 def _plan(given: dict[str, Any], highlighter: Highlighter) -> tuple[str, Any]:

@@ -10,13 +10,17 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from stenograph.fold.explain import Explaining, Explanation
 from stenograph.fold.prices import Prices
 from stenograph.fold.status import Life
 from stenograph.model.event import Event
+from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import cost, counted, day, duration, tokens
-from stenograph.render.html.escape import line, text
+from stenograph.render.html.contents import contents, unit_title
+from stenograph.render.html.escape import line, pre
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
+from stenograph.render.html.strip import Cell, strip
 from stenograph.render.html.style import STYLE
 from stenograph.render.layout import Layout
 from stenograph.render.outline import Outline, UnitFacts
@@ -33,11 +37,38 @@ def html_page(
     beforehand and, when they are too many to remember, once more to write. `full` folds no output.
     `life` is what is known of its process; without it the page says no status.
     """
-    events = Rereading(read)
-    outline = outline_of(events, prices, life)
-    yield _head(outline)
-    yield from Layout(outline, HtmlSkin(full=full)).text(events)
-    yield _foot(outline)
+    return HtmlPage(read, full=full, prices=prices, life=life).parts()
+
+
+class HtmlPage:
+    """The page of a run, and what is said in its head. The arguments are those of `html_page`."""
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Event]],
+        *,
+        full: bool = False,
+        prices: Prices | None = None,
+        life: Life | None = None,
+    ) -> None:
+        self._events = Rereading(read)
+        self._full = full
+        explaining = Explaining()
+        self._outline = outline_of(_heard(self._events, explaining), prices, life)
+        self.explanation = explaining.explanation(prices, life)
+        """What happened in the run."""
+
+    def parts(self) -> Iterator[str]:
+        """The page, piece by piece."""
+        yield _head(self._outline, self.explanation)
+        yield from Layout(self._outline, HtmlSkin(full=self._full)).text(self._events)
+        yield _foot(self._outline)
+
+
+def _heard(events: Iterable[Event], explaining: Explaining) -> Iterator[Event]:
+    for event in events:
+        explaining.add(event)
+        yield event
 
 
 def html_fragment(events: Sequence[Event], *, skin: HtmlSkin | None = None, full: bool = False) -> str:
@@ -57,18 +88,6 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
-_TOOLS = """<div class="tools" id="tools" hidden>
-<input id="search" type="search" placeholder="Search  ( / )" aria-label="Search" autocomplete="off" spellcheck="false">
-<output id="count"></output>
-<button id="previous" type="button" aria-label="Previous hit">↑</button>
-<button id="next" type="button" aria-label="Next hit">↓</button>
-<span class="density"><button id="brief" type="button">Brief</button><button id="normal" type="button">Normal</button>\
-<button id="all" type="button">All</button></span>
-<button id="error" type="button" aria-label="Next error">Errors ↓</button>
-<button id="theme" type="button">Light / dark</button>
-<button id="keys" type="button" aria-label="Keys">?</button>
-</div>
-"""
 _KEYS = [
     ("j k", "next, previous event"),
     ("J K", "next, previous prompt"),
@@ -89,7 +108,7 @@ _KEYS = [
 ]
 
 
-def _head(outline: Outline) -> str:
+def _head(outline: Outline, explanation: Explanation) -> str:
     title = line(outline.title)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -98,9 +117,24 @@ def _head(outline: Outline) -> str:
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
-        f"{switches(outline)}</header>\n"
-        f"{_TOOLS}{_help()}{_contents(outline.units)}<main>\n"
+        f"{what_happened(explanation)}{switches(outline)}</header>\n"
+        f"{_tools(outline.units)}{_help()}{contents(outline.units)}<main>\n"
     )
+
+
+def _tools(units: tuple[UnitFacts, ...]) -> str:
+    return f"""<div class="tools" id="tools" hidden>
+<input id="search" type="search" placeholder="Search  ( / )" aria-label="Search" autocomplete="off" spellcheck="false">
+<output id="count"></output>
+<button id="previous" type="button" aria-label="Previous hit">↑</button>
+<button id="next" type="button" aria-label="Next hit">↓</button>
+<span class="density"><button id="brief" type="button">Brief</button><button id="normal" type="button">Normal</button>\
+<button id="all" type="button">All</button></span>
+<button id="error" type="button" aria-label="Next error">Errors ↓</button>
+<button id="theme" type="button">Light / dark</button>
+<button id="keys" type="button" aria-label="Keys">?</button>
+{_strip(units)}</div>
+"""
 
 
 def switches(outline: Outline) -> str:
@@ -122,7 +156,7 @@ def _facts(outline: Outline) -> str:
     seconds = outline.span.seconds
     facts = [
         ("Agent", ", ".join(outline.agent_names)),
-        ("Model", ", ".join(outline.model_names)),
+        ("Model", ", ".join(outline.models)),
         ("Run", outline.name if outline.name != outline.title else ""),
         ("Folder", outline.cwd or ""),
         ("When", day(outline.span.started_at)),
@@ -139,24 +173,30 @@ def _facts(outline: Outline) -> str:
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
-def _contents(units: tuple[UnitFacts, ...]) -> str:
-    rows = "".join(
-        f'<li><a href="#unit-{unit.number}" dir="auto">{text(_unit_title(unit))}{_small(unit)}</a></li>\n'
-        for unit in units
+def what_happened(told: Explanation) -> str:
+    """What `steno explain` says of a run, folded, with its end in sight."""
+    if not told.run_id:
+        return ""
+    failed = counted(len(told.failures) + len(told.errors), "failure")
+    changed = counted(len(told.files), "file")
+    end = "" if told.verdict is None else f"{told.verdict.status}, "
+    small = f"<small>{line(f'{end}{changed} changed, {failed}')}</small>"
+    body = pre("\n".join(explanation_lines(told)))
+    return f'<details class="told"><summary>What happened {small}</summary>{body}</details>'
+
+
+def _strip(units: tuple[UnitFacts, ...]) -> str:
+    return strip(
+        [
+            Cell(
+                weight=1 + unit.calls,
+                place=f"#unit-{unit.number}",
+                kind="bad" if unit.errors else "ask",
+                title=unit_title(unit),
+            )
+            for unit in units
+        ]
     )
-    return f'<nav class="toc" aria-label="Contents"><h2>Contents</h2><ol>\n{rows}</ol></nav>\n'
-
-
-def _unit_title(unit: UnitFacts) -> str:
-    return unit.title or (f"Prompt {unit.number}" if unit.number else "Before the first prompt")
-
-
-def _small(unit: UnitFacts) -> str:
-    told = [counted(unit.calls, "tool call")] if unit.calls else []
-    told += [duration(unit.span.seconds)] if unit.span.seconds else []
-    told += [paid] if (paid := cost(unit.cost.dollars, unit.cost.is_partial)) else []
-    failed = f' <span class="no">{counted(unit.errors, "error")}</span>' if unit.errors else ""
-    return f"<small>{line(' · '.join(told))}{failed}</small>" if told or failed else ""
 
 
 def _foot(outline: Outline) -> str:

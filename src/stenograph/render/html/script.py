@@ -204,6 +204,16 @@ SCRIPT = r"""
     $('errors').addEventListener('click', (event) => { event.preventDefault(); now = null; keys.e(); });
   }
   $('keys').addEventListener('click', keys['?']);
+  const sift = $('sift');
+  if (sift) {
+    sift.hidden = false;
+    sift.addEventListener('input', () => {
+      const sought = sift.value.toLowerCase();
+      for (const each of document.querySelectorAll('.toc li')) {
+        each.hidden = !each.textContent.toLowerCase().includes(sought);
+      }
+    });
+  }
 
   if (window.IntersectionObserver) {
     const links = new Map([...document.querySelectorAll('.toc a')].map((link) => [link.hash.slice(1), link]));

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
-from stenograph.fold.actions import EDIT, OTHER, READ, WRITE, Action, action, tool_of
+from stenograph.fold.actions import EDIT, OTHER, READ, SUBAGENT, WRITE, Action, action, tool_of
 from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -18,7 +19,7 @@ from stenograph.model.payload import (
 )
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, cost, counted, duration, tokens
-from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of
+from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
 from stenograph.render.html.cards import card
 from stenograph.render.html.escape import line, pre, text
@@ -27,10 +28,12 @@ from stenograph.render.html.output import folded, given_html, listing
 from stenograph.render.names import LABEL_LENGTH, event_label
 from stenograph.render.outline import SourceFacts, UnitFacts, on_a_line
 from stenograph.render.skin import CallFacts
+from stenograph.render.unwrapped import unwrapped
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
 WORTH_SECONDS = 60
 """Pauses between prompts that are worth telling."""
+_EXIT_CODE = re.compile(r"exit code (-?\d{1,10})", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -67,13 +70,15 @@ class HtmlSkin:
     def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
         done = action(event)
         about = on_a_line(", ".join(done.paths), SUMMARY_LENGTH) if done.changes else summary_of(payload.input)
+        if done.kind == SUBAGENT:
+            about = about or task_of(payload.input)
         marks = "" if facts.parallel is None else '<small class="par">∥ {} of {}</small>'.format(*facts.parallel)
         marks += _counts(done)
         if facts.failed:
             marks += '<span class="no">failed</span>'
         elif not facts.answered:
             marks += '<span class="no">no result</span>'
-        seen, body = self._call_body(payload, about, done.kind)
+        seen, body = self._call_body(payload, about, done.kind, facts.answer)
         is_open = facts.failed or facts.spawns or done.kind in (WRITE, EDIT) or seen or payload.blocks
         head = (
             f'<details class="ev tool {done.kind}{" failed" if facts.failed else ""}"{_id(anchor)}'
@@ -82,10 +87,12 @@ class HtmlSkin:
         )
         return head, f'{_at(event, anchor)}</summary><div class="body">{seen}{body}', "</div></details>\n"
 
-    def _call_body(self, payload: ToolPayload, about: str = "", kind: str = OTHER) -> tuple[str, str]:
+    def _call_body(
+        self, payload: ToolPayload, about: str = "", kind: str = OTHER, answer: Any = None
+    ) -> tuple[str, str]:
         """What was given: as a card where there is one for it, and what the card does not show."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
-        seen, rest = card(kind, payload.input, self._highlighter)
+        seen, rest = card(kind, payload.input, self._highlighter, answer)
         error = "" if payload.error is None else pre(payload.error)
         given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
         return seen, shown + given + error
@@ -106,13 +113,15 @@ class HtmlSkin:
         path = (
             path_of(call.payload.input) if tool_of(call).kind == READ and isinstance(call.payload, ToolPayload) else ""
         )
-        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{self._result_body(payload, path)}</div>'
+        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{self._result_body(payload, path, call)}</div>'
 
-    def _result_body(self, payload: ToolPayload, path: str = "") -> str:
-        output = as_text(payload.output)
+    def _result_body(self, payload: ToolPayload, path: str = "", call: Event | None = None) -> str:
+        shown = unwrapped(as_text(payload.output))
+        output = shown.text
         parts: list[str] = []
-        if payload.error is not None and payload.error.strip() != output.strip():
-            parts.append(folded(payload.error, full=self._full))
+        error = unwrapped(payload.error or "").text
+        if error.strip() and error.strip() != output.strip() and not _is_said(error, call, payload):
+            parts.append(folded(error, full=self._full))
         if output:
             file = listing(output, path, self._highlighter, full=self._full) if path else None
             parts.append(folded(output, full=self._full) if file is None else file)
@@ -121,7 +130,8 @@ class HtmlSkin:
                 parts.append(attachment(block))
             elif (words := block_text(block)) and words not in output:
                 parts.append(folded(words, full=self._full))
-        return "".join(parts) or '<p class="empty">no output</p>'
+        body = "".join(parts) or '<p class="empty">no output</p>'
+        return body + (f'<p class="args">{line(" · ".join(shown.facts))}</p>' if shown.facts else "")
 
     def stray(self, event: Event, payload: ToolPayload, anchor: str, name: str, call_anchor: str) -> str:
         of = line(name or payload.call_id) or "a tool"
@@ -198,6 +208,12 @@ class HtmlSkin:
         names = Counter(on_a_line(label, LABEL_LENGTH) for label, _ in group)
         told = ", ".join(line(name) if number == 1 else f"{number} × {line(name)}" for name, number in names.items())
         return f'<details class="asides"><summary>{told}</summary>{"".join(body for _, body in group)}</details>\n'
+
+
+def _is_said(error: str, call: Event | None, payload: ToolPayload) -> bool:
+    """Whether an error is no more than the exit code, which the head of the call says."""
+    found = _EXIT_CODE.fullmatch(error.strip())
+    return found is not None and call is not None and figures_of(call, payload).startswith(f"exit {found[1]}")
 
 
 def unit_figures(facts: UnitFacts) -> str:

@@ -54,6 +54,17 @@ grid-column:1;padding-bottom:2rem}
 .toc ol{list-style:none;margin:0;padding:0}
 .toc li a{display:block;padding:.35rem .6rem;border-left:2px solid var(--line);color:inherit;text-decoration:none}
 .toc li a:hover,.toc li a.here{border-color:var(--accent);background:var(--tint);border-radius:0 6px 6px 0}
+.toc li[hidden],.toc:has(#only-errors:checked) li:not(.bad),#sift[hidden]{display:none}
+.toc .day{font-size:.72rem;color:var(--soft);padding:.5rem .6rem .1rem}
+.toc .only{display:flex;gap:.4rem;align-items:center;color:var(--soft);margin:0 0 .4rem}
+#sift{width:100%;padding:.3rem .6rem;margin:0 0 .4rem;border:1px solid var(--line);border-radius:8px;
+background:var(--card);color:inherit;font:inherit;font-size:.82rem}
+.strip{flex:1 1 100%;width:100%;height:16px;display:block}.strip .plain{fill:var(--line)}.strip .ask{fill:var(--accent);
+opacity:.55}.strip .bad{fill:var(--bad)}.strip .sub{fill:var(--good)}.strip .here{fill:var(--ink)}
+.strip .hit{fill:var(--c3)}.strip a:hover rect{opacity:1;fill:var(--accent)}
+.told{margin-top:.7rem;font-size:.86rem}.told>summary small{color:var(--soft);margin-left:.4rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.question .chosen{font-weight:600;color:var(--good)}.question .chosen small{font-weight:400}
 .toc small{display:block;color:var(--soft)}.toc .no,.no{color:var(--bad)}
 main{grid-column:2;min-width:0}
 .unit{margin:0 0 2.5rem;content-visibility:auto;contain-intrinsic-size:auto 2000px}

@@ -50,12 +50,26 @@ export const step = (by) => {
   go(seqs[at]);
 };
 
+// Where the hits are, on the strip that shows the whole run.
+const strip = document.querySelector('.switches .strip');
+const drawHits = () => {
+  if (!strip) return;
+  for (const each of strip.querySelectorAll('.hit')) each.remove();
+  const last = Number(strip.dataset.last);
+  for (const place of new Set(seqs.map((seq) => Math.round(((seq - 1) / last) * 400)))) {
+    const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+    for (const [name, value] of [['class', 'hit'], ['x', place * 2.5], ['y', 0], ['width', 2], ['height', 16]]) rect.setAttribute(name, value);
+    strip.append(rect);
+  }
+};
+
 const look = async (sought, seq) => {
   words = sought;
   const answer = await fetch(`/api/v1/runs/${run}/find?q=${encodeURIComponent(sought)}`);
   const document = await answer.json();
   seqs = document.seqs || [];
   if (document.error) say(document.error);
+  drawHits();
   if (told) told.textContent = seqs.length ? `${seqs.length} hits` : 'not found';
   at = seq ? seqs.indexOf(seq) - 1 : -1;
   if (seqs.length) step(1);

@@ -134,7 +134,11 @@ const changeRow = (told) => {
   const fresh = made(`<table><tbody>${told.row}</tbody></table>`).querySelector('tr');
   const old = document.getElementById(fresh.id);
   fresh.classList.add('unread');
-  if (old) { old.replaceWith(fresh); return; }
+  if (old) {
+    fresh.querySelector('input').checked = old.querySelector('input').checked;
+    old.replaceWith(fresh);
+    return;
+  }
   if (!location.search) table.prepend(fresh);
 };
 // A notification, where the reader allowed it: once whenever a run begins to wait or fails.

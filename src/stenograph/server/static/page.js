@@ -40,10 +40,19 @@ export const toggleTheme = () => {
   store.set('stenograph-theme', root.dataset.theme);
 };
 
+const two = (number) => String(number).padStart(2, '0');
+const local = (moment) => [
+  [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join('-'),
+  [moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(two).join(':'),
+];
 export const localTimes = (within) => {
   for (const each of within.querySelectorAll('time[datetime]')) {
     const moment = new Date(each.dateTime);
-    if (!Number.isNaN(moment.valueOf())) each.title = moment.toLocaleString();
+    if (Number.isNaN(moment.valueOf())) continue;
+    each.title = `${moment.toLocaleString()} (${each.dateTime})`;
+    const [date, time] = local(moment);
+    if (/^\d\d:\d\d:\d\d$/.test(each.textContent)) each.textContent = time;
+    else if (/^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(each.textContent)) each.textContent = `${date} ${time.slice(0, 5)}`;
   }
 };
 
@@ -95,6 +104,24 @@ export const once = () => {
   }
   for (const each of document.querySelectorAll('[data-density-of]')) {
     each.addEventListener('click', (event) => { event.preventDefault(); setDensity(each.dataset.densityOf); });
+  }
+  const form = document.querySelector('.marks form');
+  if (form) {
+    form.addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const { name, tags, note, star: starred } = form.elements;
+      const listed = tags.value.split(',').map((each) => each.trim()).filter(Boolean);
+      const answer = await mark({ name: name.value.trim() || null, tags: [...new Set(listed)], note: note.value.trim() || null, star: starred.checked });
+      if (answer.ok) location.reload(); else say((await answer.json()).error);
+    });
+  }
+  const sift = document.getElementById('sift');
+  if (sift) {
+    sift.hidden = false;
+    sift.addEventListener('input', () => {
+      const sought = sift.value.toLowerCase();
+      for (const each of document.querySelectorAll('.toc li')) each.hidden = !each.textContent.toLowerCase().includes(sought);
+    });
   }
   localTimes(document);
   addEventListener('hashchange', visit);

@@ -12,6 +12,7 @@ from stenograph.formats.shared.model_api.messages_stream import EVENTS, MessageS
 from stenograph.formats.shared.model_api.parts import block_of, plain_text
 from stenograph.formats.shared.model_api.turn import Turn
 from stenograph.formats.shared.model_api.usage import anthropic_usage
+from stenograph.model.payload import SYNTHETIC
 
 TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
@@ -40,7 +41,7 @@ class Messages(Dialect):
             turn = self._turn_of(body.get("content"), inside=True)
             turn.tell(self._emit, "assistant", model=model, message_id=answer_id, stop_reason=stop)
             self._remember(answer_id, marks)
-        if model != "<synthetic>":
+        if model != SYNTHETIC:
             self._count(anthropic_usage(body.get("usage"), model, answer_id))
 
     def bare(self, record: dict[str, Any]) -> bool:

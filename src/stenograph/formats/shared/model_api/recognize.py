@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.base import Identity
+from stenograph.formats.base import LIKELY, POSSIBLE, Detect, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.envelope import Api, Piece, chunks_in, unwrap
 from stenograph.formats.shared.model_api.messages_stream import EVENTS
@@ -20,14 +20,27 @@ _FOREIGN = ("parts", "blocks", "sessionID", "sessionKey", "uuid", "parentId")
 """Fields of other programs' records that are otherwise worded like a message."""
 
 
-def is_written_in(api: Api, records: Sequence[Any]) -> bool:
-    """Whether a file that begins with these records holds calls to this API first."""
-    if not records or not all(_is_role(record["role"]) for record in dicts(list(records)) if "role" in record):
-        return False
-    return _api_of(records[0]) == api
+def detection_of(api: Api) -> Detect:
+    """How surely a file holds calls to this API first.
+
+    Requests and answers are the API's own. A message per line, a role and what was said, is what many programs write.
+    """
+
+    def detect(records: Sequence[Any], path: str) -> int:
+        if not all(_is_role(record["role"]) for record in dicts(list(records)) if "role" in record):
+            return 0
+        if _api_of(records[0]) != api:
+            return 0
+        return POSSIBLE if _is_bare_message(records[0]) else LIKELY
+
+    return detect
 
 
-def identity_of(records: Sequence[Any]) -> Identity:
+def _is_bare_message(record: Any) -> bool:
+    return isinstance(record, dict) and "role" in record and "type" not in record
+
+
+def identity_of(records: Sequence[Any], path: str) -> Identity:
     """The conversation that the service keeps, else the first answer; no more is there to name a run by."""
     pieces = [piece for record in records for piece in unwrap(record)]
     session = next((piece.session for piece in pieces if piece.session), None)

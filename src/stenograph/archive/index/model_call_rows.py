@@ -1,0 +1,92 @@
+"""Model calls with the tools they asked for as rows: those of `fold.model_calls`, across batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import msgspec
+
+from stenograph.archive.index.index_writer import IndexWriter
+from stenograph.archive.index.run_draft import RunDraft
+from stenograph.fold.model_calls import HEARD, ModelCall, ModelCalls
+from stenograph.model.event import Event
+
+_CALL = "INSERT OR REPLACE INTO model_calls VALUES (?, ?, ?, ?)"
+_MESSAGE = "INSERT INTO model_call_messages VALUES (?, ?, ?)"
+_SOURCE = "INSERT OR REPLACE INTO model_call_sources VALUES (?, ?, ?)"
+_SHARED = "UPDATE usage SET tools = ? WHERE run = ? AND model_call = ?"
+_COLUMNS = "calls.number, calls.tools, calls.is_over"
+
+
+def as_json(names: list[str]) -> str:
+    """Names of tools as columns have them."""
+    return msgspec.json.encode(names).decode()
+
+
+@dataclass(slots=True)
+class _Told:
+    """What a batch tells of one run."""
+
+    calls: ModelCalls
+    last: int
+    """The number of the last call that earlier batches wrote."""
+    newest: dict[str, int] = field(default_factory=dict)
+    """The newest call of each source, as earlier batches wrote it."""
+
+
+class ModelCallRows:
+    """The model calls that one batch touches."""
+
+    def __init__(self, index: IndexWriter) -> None:
+        self._index = index
+        self._runs: dict[int, _Told] = {}
+
+    def add(self, run: RunDraft, event: Event, tool: str | None, message_id: str | None) -> ModelCall | None:
+        """Take an event into account; the model call that it belongs to, if to any."""
+        if event.type not in HEARD:
+            return None
+        told = self._runs.get(run.id)
+        if told is None:
+            told = self._runs[run.id] = self._load(run)
+        return told.calls.hear(event.source, event.type, tool or "", message_id)
+
+    def _load(self, run: RunDraft) -> _Told:
+        if run.is_new:
+            return _Told(ModelCalls(), 0)
+        last = self._index.written("SELECT coalesce(max(number), 0) FROM model_calls WHERE run = ?", (run.id,))[0][0]
+        query = f"""
+            SELECT newest.source, {_COLUMNS} FROM model_call_sources AS newest
+            JOIN model_calls AS calls ON calls.run = newest.run AND calls.number = newest.number WHERE newest.run = ?
+        """
+        calls: dict[int, ModelCall] = {}
+        current: dict[str, ModelCall] = {}
+        for source, number, tools, is_over in self._index.written(query, (run.id,)):
+            current[source] = calls.setdefault(number, _call(number, tools, is_over))
+        newest = {source: call.number for source, call in current.items()}
+        return _Told(ModelCalls(last, current, partial(self._of_message, run.id)), last, newest)
+
+    def _of_message(self, run: int, message_id: str) -> ModelCall | None:
+        query = f"""
+            SELECT {_COLUMNS} FROM model_call_messages AS named
+            JOIN model_calls AS calls ON calls.run = named.run AND calls.number = named.number
+            WHERE named.run = ? AND named.message_id = ?
+        """
+        found = self._index.written(query, (run, message_id))
+        return _call(*found[0]) if found else None
+
+    def write(self) -> None:
+        """Write them; what earlier batches reported of a call is shared anew where it asked for more tools since."""
+        for run, told in self._runs.items():
+            changed = told.calls.changed.values()
+            self._index.add(_CALL, *((run, each.number, as_json(each.tools), int(each.is_over)) for each in changed))
+            self._index.add(_MESSAGE, *((run, name, call.number) for name, call in told.calls.messages.items()))
+            current = told.calls.current.items()
+            moved = ((run, name, call.number) for name, call in current if told.newest.get(name) != call.number)
+            self._index.add(_SOURCE, *moved)
+            grown = (call for call in changed if call.number <= told.last)
+            self._index.add(_SHARED, *((as_json(call.shares), run, call.number) for call in grown))
+
+
+def _call(number: int, tools: str, is_over: int) -> ModelCall:
+    return ModelCall(number, msgspec.json.decode(tools, type=list[str]), bool(is_over))

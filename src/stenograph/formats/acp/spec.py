@@ -1,0 +1,30 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, INTERRUPTS, Agent, Turns
+from stenograph.formats.acp.detection import detect, identify
+from stenograph.formats.acp.parser import AcpFormat
+from stenograph.formats.acp.tools import TOOLS
+from stenograph.formats.base import FormatSpec
+
+_ENDS = ("end_turn", "max_tokens", "max_turn_requests", "refusal")
+
+SPEC = FormatSpec(
+    name="acp",
+    what="The Agent Client Protocol, recorded: gemini --acp, copilot --acp, opencode acp",
+    versions="protocol 1; Gemini CLI 0.61.0, GitHub Copilot CLI 1.0.102, OpenCode 1.18.33",
+    agent=Agent("acp", "ACP agent"),
+    kind="stream",
+    detect=detect,
+    identify=identify,
+    open=AcpFormat,
+    turns=Turns(
+        marks={
+            "session/prompt/response": ("stopReason", {"cancelled": INTERRUPTS} | dict.fromkeys(_ENDS, ENDS)),
+            "session/cancel": INTERRUPTS,
+            "session/request_permission": ASKS,
+            "session/request_permission/response": ANSWERS,
+        }
+    ),
+    tools=TOOLS,
+    tokens=("call", "turn"),
+)

@@ -1,0 +1,20 @@
+"""The description of this format."""
+
+from stenograph.formats.anthropic_messages.format import AnthropicMessagesFormat
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.shared.host_tools import HOST_TOOLS
+from stenograph.formats.shared.model_api.agents import ANTHROPIC
+from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
+
+SPEC = FormatSpec(
+    name="anthropic_messages",
+    what="Anthropic Messages API",
+    versions="anthropic 2.8",
+    agent=ANTHROPIC,
+    kind="stream",
+    detect=detection_of("messages"),
+    identify=identity_of,
+    open=AnthropicMessagesFormat,
+    tools=HOST_TOOLS,
+    tokens=("call",),
+)

@@ -1,0 +1,58 @@
+"""Where Claude Code keeps its sessions, which subagent files belong to one, and which call spawned each.
+
+2.1 keeps them in `<session>/subagents/**/agent-*.jsonl` with a `.meta.json` each, 2.0 beside the session with the
+session's id inside their lines, 1.0 in the session file itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stenograph.formats.claude_code.content import text_or_none
+from stenograph.formats.layout import Home, Layout, Links, Parent, Sidecar, cwd_field, folder_of, is_name, last_name
+
+
+def agent_meta(meta: dict[str, Any]) -> Parent:
+    """Who spawned a subagent and by which call, as its `.meta.json` tells (2.1)."""
+    call_id = text_or_none(meta.get("toolUseId"))
+    parent = text_or_none(meta.get("parentAgentId"))
+    if parent is not None:
+        return f"subagent:{parent}", call_id
+    depth = meta.get("spawnDepth")
+    # 2.1.197 does not say who spawned an agent of an agent.
+    is_nested = isinstance(depth, int) and depth > 1
+    return None if call_id is None or is_nested else "main", call_id
+
+
+def agent_links(record: Any) -> Iterator[tuple[str, str]]:
+    """The subagent that a result line answers for, and the call that spawned it: all that 2.0 says of the two."""
+    record = record if isinstance(record, dict) else {}
+    result = record.get("toolUseResult")
+    message = record.get("message")
+    agent_id = text_or_none(result.get("agentId")) if isinstance(result, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if agent_id is None or not isinstance(content, list):
+        return
+    calls = [text_or_none(item.get("tool_use_id")) for item in content if isinstance(item, dict)]
+    yield from [(agent_id, call) for call in calls if call is not None][:1]
+
+
+def _parked_output(main: str, session_id: str, name: str) -> str | None:
+    """Beside the session, wherever the agent says that it is: both may have been moved."""
+    base = last_name(name)
+    if not is_name(session_id) or not is_name(base):
+        return None
+    return f"{folder_of(main)}/{session_id}/tool-results/{base}"
+
+
+LAYOUT = Layout(
+    homes=(Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folder="projects"),),
+    sessions=("{project}/{session}.jsonl",),
+    members=("{stem}/subagents/**/agent-{agent}.jsonl",),
+    nearby=("agent-{agent}.jsonl",),
+    sidecar=Sidecar(suffix=".meta.json", parent=agent_meta, unfinished=".tmp."),
+    links=Links(mark=b'"agentId"', of=agent_links),
+    side_file=_parked_output,
+    names_folder=cwd_field,
+)

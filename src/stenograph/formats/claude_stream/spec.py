@@ -1,0 +1,24 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.claude_code.agent import AGENT
+from stenograph.formats.claude_code.spec import STOPPED
+from stenograph.formats.claude_code.tools import TOOLS
+from stenograph.formats.claude_stream.format import ClaudeStreamFormat, detect, identify
+
+SPEC = FormatSpec(
+    name="claude_stream",
+    what="Claude Code's stdout: claude -p --output-format stream-json",
+    versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
+    agent=AGENT,
+    kind="stream",
+    detect=detect,
+    identify=identify,
+    open=ClaudeStreamFormat,
+    turns=Turns(
+        marks={"init": BEGINS, "result": ENDS, "interrupted": INTERRUPTS}, announced=("init",), interruptions=STOPPED
+    ),
+    tools=TOOLS,
+    tokens=("call", "turn"),
+)

@@ -1,0 +1,30 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.codex_exec.format import NAME, CodexExecFormat, detect, identify
+from stenograph.formats.codex_rollout.agent import AGENT
+from stenograph.formats.codex_rollout.tools import TOOLS
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="what `codex exec --json` prints",
+    versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
+    agent=AGENT,
+    kind="stream",
+    detect=detect,
+    identify=identify,
+    open=CodexExecFormat,
+    turns=Turns(
+        marks={
+            "turn.started": BEGINS,
+            "task_started": BEGINS,
+            "turn.completed": ENDS,
+            "task_complete": ENDS,
+            "turn_aborted": INTERRUPTS,
+        },
+        announced=("turn.started",),  # 0.42 writes `task_started`, and no end
+    ),
+    tools=TOOLS,
+    tokens=("call", "turn", "total"),
+)

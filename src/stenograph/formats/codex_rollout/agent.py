@@ -1,0 +1,10 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent(
+    "codex",
+    "Codex",
+    resume=("codex", "resume", "{session}"),
+    begin=("codex", "{prompt}"),
+)

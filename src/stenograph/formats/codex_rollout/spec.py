@@ -1,0 +1,34 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.codex_rollout.agent import AGENT
+from stenograph.formats.codex_rollout.format import NAME, CodexRolloutFormat
+from stenograph.formats.codex_rollout.identity import detect, identify
+from stenograph.formats.codex_rollout.layout import LAYOUT
+from stenograph.formats.codex_rollout.tools import TOOLS
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="Codex CLI's threads on disk",
+    versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
+    agent=AGENT,
+    kind="file",
+    layout=LAYOUT,
+    detect=detect,
+    identify=identify,
+    open=CodexRolloutFormat,
+    programs=("codex",),
+    turns=Turns(
+        marks={
+            "task_started": BEGINS,
+            "turn_started": BEGINS,
+            "task_complete": ENDS,
+            "turn_complete": ENDS,
+            "turn_aborted": INTERRUPTS,
+        },
+        announced=("task_started", "turn_started"),
+    ),
+    tools=TOOLS,
+    tokens=("call",),
+)

@@ -1,0 +1,7 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent(
+    "copilot", "Copilot CLI", resume=("copilot", "--resume={session}"), begin=("copilot", "--interactive", "{prompt}")
+)

@@ -1,0 +1,39 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, INTERRUPTS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.copilot_cli.agent import AGENT
+from stenograph.formats.copilot_cli.detection import detect, identify
+from stenograph.formats.copilot_cli.format import CopilotFormat
+from stenograph.formats.copilot_cli.layout import LAYOUT
+from stenograph.formats.copilot_cli.tools import TOOLS
+
+
+class CopilotCliFormat(CopilotFormat):
+    """One `events.jsonl`."""
+
+    name = "copilot_cli"
+
+
+SPEC = FormatSpec(
+    name="copilot_cli",
+    what="GitHub Copilot CLI session files, with their subagents",
+    versions="1.0.102",
+    agent=AGENT,
+    kind="file",
+    layout=LAYOUT,
+    detect=detect,
+    identify=identify,
+    open=CopilotCliFormat,
+    programs=("copilot",),
+    turns=Turns(
+        marks={
+            "abort": INTERRUPTS,
+            "session.shutdown": ENDS,
+            "permission.requested": ASKS,
+            "permission.completed": ANSWERS,
+        }
+    ),
+    tools=TOOLS,
+    tokens=("call", "total"),
+)

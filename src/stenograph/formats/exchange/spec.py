@@ -1,0 +1,19 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import Agent
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.exchange.format import ExchangeFormat, detect, identify
+from stenograph.formats.shared.host_tools import HOST_TOOLS
+
+SPEC = FormatSpec(
+    name="exchange",
+    what="Stenograph's own journals ($STENOGRAPH_STORAGE/transcripts/<run-id>.jsonl) and AWF's exchange transcripts",
+    versions="Stenograph 0.1, AWF's published schema",
+    agent=Agent("stenograph", "Stenograph"),
+    kind="file",
+    detect=detect,
+    identify=identify,
+    open=ExchangeFormat,
+    tools=HOST_TOOLS,
+    tokens=("call", "turn", "total"),
+)

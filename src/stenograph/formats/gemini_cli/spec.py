@@ -1,0 +1,24 @@
+"""The description of this format."""
+
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.gemini_cli.agent import AGENT
+from stenograph.formats.gemini_cli.format import GeminiCliFormat
+from stenograph.formats.gemini_cli.identity import detect, identify
+from stenograph.formats.gemini_cli.layout import LAYOUT
+from stenograph.formats.gemini_cli.tools import TOOLS
+
+SPEC = FormatSpec(
+    name="gemini_cli",
+    what="Gemini CLI's chat files, with their subagents",
+    versions="0.61.0",
+    agent=AGENT,
+    kind="file",
+    layout=LAYOUT,
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=GeminiCliFormat,
+    programs=("gemini", "gemini-cli"),
+    tools=TOOLS,
+    tokens=("call",),
+)

@@ -1,0 +1,21 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import BEGINS, ENDS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.gemini_cli.agent import AGENT
+from stenograph.formats.gemini_cli.tools import TOOLS
+from stenograph.formats.gemini_stream.format import GeminiStreamFormat, detect, identify
+
+SPEC = FormatSpec(
+    name="gemini_stream",
+    what="Gemini CLI's stdout: gemini -p … --output-format stream-json",
+    versions="0.61.0",
+    agent=AGENT,
+    kind="stream",
+    detect=detect,
+    identify=identify,
+    open=GeminiStreamFormat,
+    turns=Turns(marks={"init": BEGINS, "result": ENDS}, announced=("init",)),
+    tools=TOOLS,
+    tokens=("turn",),
+)

@@ -1,0 +1,157 @@
+"""Where an agent keeps its files, and which of them belong together: data and pure functions, part of a `FormatSpec`.
+
+`stenograph.sources` looks at the disk by it, so nothing here does. A pattern is the path of files below a folder:
+`{word}` stands for any text within one name, `*` for the same without a word, `**/` for any number of folders. Words
+with a meaning are `{session}`, the id of a session; `{stem}`, the name of its main file without the suffix; and
+`{agent}`, the id of a subagent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from stenograph.formats.base import Identity
+
+Parent = tuple[str | None, str | None]
+"""The source and the call that spawned a subagent, as far as they are known."""
+State = tuple[int, int]
+"""How far a stored session has come: numbers that only grow."""
+
+
+class Home(Struct, frozen=True, kw_only=True):
+    """A folder in which an agent keeps transcripts."""
+
+    default: str = ""
+    """The agent's folder below the user's home, when no variable names another: `.claude`."""
+    variable: str = ""
+    """The environment variable that names another folder in its place."""
+    folder: str = ""
+    """The folder below that: `projects`."""
+    file_variable: str = ""
+    """An environment variable that names one file, by its path or relative to the folder: then its folder is meant."""
+
+    def path(self, environment: Mapping[str, str], home: str) -> str:
+        """The folder, by the environment and the user's home."""
+        base = environment.get(self.variable) or _joined(home, self.default)
+        folder = _joined(base, self.folder)
+        named = environment.get(self.file_variable)
+        if not named:
+            return folder
+        file = named if named.startswith("/") else _joined(folder, named)
+        return folder_of(file)
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}" if name else folder
+
+
+class Sidecar(Struct, frozen=True, kw_only=True):
+    """A small file beside a subagent's that says which call spawned it."""
+
+    suffix: str
+    """What stands in the place of the transcript's own suffix: `.meta.json`."""
+    parent: Callable[[dict[str, Any]], Parent]
+    """Who spawned the subagent, by the content of the file."""
+    unfinished: str = ""
+    """What follows the suffix while the agent is still writing the file: `.tmp.`, and then anything."""
+
+
+class Links(Struct, frozen=True, kw_only=True):
+    """How transcripts say which call spawned which subagent, where no sidecar does."""
+
+    mark: bytes
+    """Bytes that a line which says it must hold; other lines are not looked at."""
+    of: Callable[[Any], Iterable[tuple[str, str]]]
+    """The subagents that a record names, each with the call that spawned it."""
+    are_nested: bool = False
+    """Whether the files of subagents say it, too, of subagents of their own."""
+
+
+class StoredSession(Struct, frozen=True, kw_only=True):
+    """One session of a database, which holds many."""
+
+    identity: Identity
+    state: State | None = None
+    """Another one as soon as something in it changed; None where nothing says so."""
+    parent: Callable[[], Parent]
+    lines: Callable[[], Iterator[bytes]]
+    """Reads it: lines of JSON, each with its newline."""
+    lines_since: Callable[[State], list[bytes] | None]
+    """Reads what changed after an earlier state; None where nothing says what that is."""
+
+
+class Database(Struct, frozen=True, kw_only=True):
+    """How to read the sessions of a database, by a connection with one unchanging view that gives texts as bytes."""
+
+    sessions: Callable[[Connection], list[StoredSession]]
+    """Every session, those of one run together, the oldest run first."""
+    has_session: Callable[[Connection, str], bool]
+    """Whether it holds a session with this id."""
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """How one agent lays out its files."""
+
+    homes: tuple[Home, ...]
+    sessions: tuple[str, ...]
+    """Patterns of the main file of a session, or of a database, below a home."""
+    session_in_name: Callable[[str], str] | None = None
+    """What of a session's id is in the name of its file, when that is not all of it."""
+    continues_in: Literal["first", "last"] = "last"
+    """In which of several files of one session it goes on, by the order of their names."""
+    replaced_by: Mapping[str, str] = {}
+    """Suffixes of main files that are not read where a file with this other suffix is there, too."""
+    members: tuple[str, ...] = ()
+    """Patterns of the files of a session's subagents, below the folder of its main file."""
+    nearby: tuple[str, ...] = ()
+    """Patterns of subagents' files in the same folder whose session only their content names."""
+    sidecar: Sidecar | None = None
+    links: Links | None = None
+    side_file: Callable[[str, str, str], str | None] | None = None
+    """The path of an output that the agent parked in a file of its own, by the path of the main file, the session's id
+    and the name in the transcript; None for a name that is not one: a transcript may not make us read any file."""
+    database: Database | None = None
+    names_folder: Callable[[str], bytes] | None = None
+    """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
+
+    def described(self) -> str:
+        """One line for people: where such files are."""
+        home = self.homes[0]
+        folder = _joined(_joined("~", home.default), home.folder)
+        variables = [f"${each}" for each in (home.variable, home.file_variable) if each]
+        path = _joined(folder, re.sub(r"\{(\w+)\}", r"<\1>", self.sessions[0]))
+        return f"{path} ({', '.join(variables)})" if variables else path
+
+    def suffixes(self) -> frozenset[str]:
+        """What the names of its files end with."""
+        names = (pattern.rpartition("/")[2] for pattern in (*self.sessions, *self.members, *self.nearby))
+        return frozenset(f".{name.rpartition('.')[2]}" for name in names if "." in name)
+
+
+def cwd_field(folder: str) -> bytes:
+    """How many agents write the folder they work in: as `cwd` in a JSON object."""
+    return b'"cwd":' + msgspec.json.encode(folder.encode("utf-8", "replace").decode())
+
+
+def is_name(text: str) -> bool:
+    """Whether a text, which a transcript may have made up, is the name of a file or folder and leads nowhere else."""
+    return text not in ("", ".", "..") and not any(letter in text for letter in "/\\\0")
+
+
+def folder_of(path: str) -> str:
+    """The folder of a path."""
+    folder, mark, _ = path.rpartition("/")
+    return folder or ("/" if mark else ".")
+
+
+def last_name(path: str) -> str:
+    """The last name of a path that an agent wrote."""
+    return path.rpartition("/")[2]

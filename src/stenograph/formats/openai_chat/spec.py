@@ -1,0 +1,21 @@
+"""The description of this format."""
+
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.openai_chat.format import OpenAIChatFormat
+from stenograph.formats.shared.host_tools import HOST_TOOLS
+from stenograph.formats.shared.model_api.agents import OPENAI
+from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
+
+SPEC = FormatSpec(
+    name="openai_chat",
+    what="OpenAI Chat Completions (also LiteLLM and compatible servers), chat datasets",
+    versions="openai 2.54 and 3.49, LiteLLM 1.106",
+    agent=OPENAI,
+    kind="stream",
+    detect=detection_of("chat"),
+    identify=identity_of,
+    open=OpenAIChatFormat,
+    adapters={"litellm": "LiteLLM", "openai": "OpenAI API"},
+    tools=HOST_TOOLS,
+    tokens=("call",),
+)

@@ -1,0 +1,7 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent(
+    "opencode", "OpenCode", resume=("opencode", "--session", "{session}"), begin=("opencode", "--prompt", "{prompt}")
+)

@@ -1,0 +1,29 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.opencode.agent import AGENT
+from stenograph.formats.opencode.detection import detect, identify
+from stenograph.formats.opencode.format import OpenCodeFormat
+from stenograph.formats.opencode.layout import LAYOUT
+from stenograph.formats.opencode.sessions import NAME
+from stenograph.formats.opencode.tools import TOOLS
+
+TURNS = Turns(interrupting_errors=("MessageAbortedError",))
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="OpenCode's database, with the sessions of its subagents",
+    versions="1.18.33",
+    agent=AGENT,
+    kind="database",
+    layout=LAYOUT,
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=OpenCodeFormat,
+    programs=("opencode",),
+    turns=TURNS,
+    tools=TOOLS,
+    tokens=("call",),
+)

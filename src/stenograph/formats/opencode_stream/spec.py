@@ -1,0 +1,22 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import BEGINS, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.opencode.agent import AGENT
+from stenograph.formats.opencode.spec import TURNS
+from stenograph.formats.opencode.tools import TOOLS
+from stenograph.formats.opencode_stream.format import NAME, OpenCodeStreamFormat, detect, identify
+
+SPEC = FormatSpec(
+    name=NAME,
+    what="output of `opencode run --format json`",
+    versions="1.18.33",
+    agent=AGENT,
+    kind="stream",
+    detect=detect,
+    identify=identify,
+    open=OpenCodeStreamFormat,
+    turns=Turns(marks={"step-start": BEGINS}, announced=("step-start",), interrupting_errors=TURNS.interrupting_errors),
+    tools=TOOLS,
+    tokens=("call",),
+)

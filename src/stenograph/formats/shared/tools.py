@@ -1,0 +1,21 @@
+"""Tables of tools, `FormatSpec.tools`, by the names under which they are called.
+
+A table names tools that are `other` on purpose: each was seen, and is none of the other kinds.
+"""
+
+from __future__ import annotations
+
+from stenograph.fold import actions
+from stenograph.fold.agent_tables import Tool
+
+Tools = dict[str, Tool]
+
+
+def tools(kind: str, names: str) -> Tools:
+    """Tools of one kind, by their names with blanks between."""
+    return dict.fromkeys(names.split(), Tool(kind=kind))
+
+
+def shells(names: str, exit_code: str) -> Tools:
+    """Tools that run a command, with the regular expression that finds the exit code in a result."""
+    return {name: Tool(kind=actions.SHELL, exit_code=exit_code) for name in names.split()}
