@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from msgspec import Struct
 
-from stenograph.errors import InvalidQuery, InvalidTarget
+from stenograph.errors import InvalidAgent, InvalidTarget
 from stenograph.fold.agent_tables import Agent, name_of_agent
 from stenograph.fold.explain import Explanation, explain
 from stenograph.formats.registry import formats
@@ -63,7 +62,7 @@ def resumption(run: RunReader) -> Resumption:
 def handover(run: RunReader, agent: str) -> Resumption:
     """A briefing of the run, and the command that begins a session of another agent with it.
 
-    Raises `InvalidQuery` for an agent whose command is not known.
+    Raises `InvalidAgent` for one whose command is not known.
     """
     other = _agent_named(agent)
     info = run.info
@@ -87,9 +86,7 @@ def resumable_agents() -> dict[str, Agent]:
 def _agent_named(name: str) -> Agent:
     known = resumable_agents()
     if name.lower() not in known:
-        nearest = get_close_matches(name.lower(), known, n=1)
-        hint = f"did you mean {nearest[0]}? " if nearest else ""
-        raise InvalidQuery(f"no command of an agent {name!r} is known; {hint}known agents: {', '.join(sorted(known))}")
+        raise InvalidAgent(name, tuple(sorted(known)))
     return known[name.lower()]
 
 

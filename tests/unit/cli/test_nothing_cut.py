@@ -53,7 +53,7 @@ def test_empty_results_say_what_was_looked_through(steno: Steno, home: Path, tmp
 
 
 @pytest.mark.parametrize("command", [("ls",), ("stats",), ("search", "walrus")])
-@pytest.mark.parametrize(("name", "hint"), [("cluade", "did you mean claude"), ("zzzz", "known agents: claude, codex")])
+@pytest.mark.parametrize(("name", "hint"), [("cluade", "did you mean claude"), ("zzzz", "claude, codex, copilot")])
 def test_an_unknown_agent_suggests_the_nearest(
     steno: Steno, home: Path, command: tuple[str, ...], name: str, hint: str
 ) -> None:
@@ -62,6 +62,13 @@ def test_an_unknown_agent_suggests_the_nearest(
     assert refused.code == 2
     assert refused.err.startswith(f"steno: unknown agent {name!r}; ")
     assert hint in refused.err
+
+
+def test_sync_suggests_the_nearest_agent(steno: Steno, home: Path) -> None:
+    """The same line as everywhere."""
+    refused = steno("sync", "--agent", "cluade")
+    assert refused.code == 2
+    assert refused.err.startswith("steno: unknown agent 'cluade'; did you mean claude? known agents: ")
 
 
 @pytest.mark.parametrize("name", ["claude", "claud", "claude_code", "claude-code", "gemini", "codex_rollout"])
