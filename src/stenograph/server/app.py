@@ -114,7 +114,8 @@ def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], 
         try:
             return view(site, request)
         except StenographError as error:
-            status = 404 if isinstance(error, RunNotFound) else 400 if isinstance(error, InvalidAgent | InvalidQuery) else 500
+            is_mistake = isinstance(error, InvalidAgent | InvalidQuery)
+            status = 404 if isinstance(error, RunNotFound) else 400 if is_mistake else 500
             text = site.text(str(error))
             if is_page:
                 return html(request, plain_error(site, "That did not work", text), status)

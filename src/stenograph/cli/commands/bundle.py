@@ -108,7 +108,7 @@ def create(
                 extras,
                 source=run.kind.place,
                 mask=mask,
-                progress=packing.add,
+                progress=packing.reach,
             )
         if output == "-":
             with path.open("rb") as file:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import click
 import msgspec
 
-from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.forgotten import read_forgotten
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import (
@@ -80,7 +81,7 @@ def command(
         hits, total = searched(archive, " ".join(words), options, count=True, **filters)
         with archive.reading() as reader:
             names = {} if as_json else short_ids(reader.index)
-            looked = "" if hits else _looked_through(reader)
+            looked = "" if hits else _looked_through(reader.index)
     if as_json:
         lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
         write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
@@ -98,8 +99,8 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _looked_through(reader: IndexReader) -> str:
-    runs, events = reader.index.execute("SELECT count(*), coalesce(sum(events), 0) FROM runs").fetchone()
+def _looked_through(index: sqlite3.Connection) -> str:
+    runs, events = index.execute("SELECT count(*), coalesce(sum(events), 0) FROM runs").fetchone()
     return f"{events:,} events of {counted(runs, 'run')}"
 
 
