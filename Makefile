@@ -78,8 +78,10 @@ $(VENV)/.made:
 $(INTEROP)/.installed: Makefile
 	$(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python harbor trl
-	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check anthropic datasets inspect-ai jinja2 \
-	  opentelemetry-proto pydantic teich transformers
+	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check ag-ui-protocol anthropic datasets duckdb inspect-ai \
+	  inspect-scout jinja2 opentelemetry-proto pydantic teich transformers
+	@tools/ensure npm
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(INTEROP)/node @ag-ui/client rxjs
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml

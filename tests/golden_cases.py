@@ -31,3 +31,8 @@ def run_of(case: Path) -> list[Event]:
     """The events of the first run of a case."""
     events = [decode(line) for line in (case / "expected.jsonl").read_bytes().splitlines()]
     return [event for event in events if event.run_id == events[0].run_id]
+
+
+def first_run_of(case: Path) -> str:
+    """The id of the first run of a case."""
+    return run_of(case)[0].run_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from otlp_parity import table
 from parity import AGENTS, CHILD, DETOURS, FACTS, IGNORED, MAIN, UNREPORTED, Account, Row, rows_of
 from stenograph.transcript import TranscriptEntry
 
@@ -42,6 +43,22 @@ Codex keeps a subagent as a run of its own, the others as a source of the run th
 ## What takes more steps
 
 {detours}
+
+## Frameworks through OpenTelemetry
+
+What seven frameworks send by OTLP ([how to](how-to/receive-opentelemetry.md)), each given the same errand, read from
+the golden cases of [otlp](formats/otlp.md). What is not sent is not guessed.
+
+{frameworks}
+
+- **CrewAI** and **AutoGen** send no model calls by themselves; with the instrumentation of the library that talks to
+  the model they do.
+- **Google ADK** sends no content unless two variables of the environment ask for it; its thinking is plain text beside
+  the answer.
+- **OpenAI Agents** names no conversation, replaces the reason of a tool's failure, and counts neither cached nor
+  reasoning tokens.
+- **smolagents** and **CrewAI** name no conversation. **LangChain** drops the text of thinking.
+- The case of AutoGen and CrewAI has one turn and no refused request; that of smolagents no second turn.
 """
 
 
@@ -54,6 +71,7 @@ def page(accounts: Mapping[str, Account]) -> str:
         child=_entries(CHILD, {name: account.child for name, account in accounts.items()}),
         facts=_facts(accounts),
         unreported=_unreported(),
+        frameworks=table(),
         detours="\n".join(f"- **{AGENTS[name].name}**: {detour.reason}" for name, detour in DETOURS.items()),
     )
 

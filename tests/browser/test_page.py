@@ -19,7 +19,7 @@ def test_it_reads_from_top_to_bottom(open_page: Open) -> None:
     page = seen.page
     expect(page.get_by_role("heading", level=1)).to_contain_text("Requests get slower")
     for words in ("30 seconds", "pytest -q tests/test_client.py", "self.delay = FIRST", "Overloaded"):
-        expect(page.get_by_text(words).first).to_be_visible()
+        expect(page.locator("main").get_by_text(words).first).to_be_visible()
     expect(page.locator(".think .said")).to_be_hidden()
     expect(page.locator(".asides").first).to_be_hidden()
     expect(page.locator("table td")).to_have_count(6)
@@ -355,10 +355,26 @@ def test_on_paper_everything_shrinks_together(open_page: Open) -> None:
     assert said_on_paper / said == pytest.approx(tool_on_paper / tool)
 
 
+def test_contents_can_be_filtered(open_page: Open) -> None:
+    """By words, and without a script to those with errors; the strip leads to a unit."""
+    events = [each for number in range(9) for each in _asked(f"question {number}")]
+    page = open_page([*sample.events(), *events]).page
+    entries = page.locator(".toc li:not(.day)")
+    page.locator("#sift").fill("question 3")
+    expect(entries.locator("visible=true")).to_have_count(1)
+    page.locator("#sift").fill("")
+    page.locator("#only-errors").check()
+    assert [
+        each.inner_text() for each in entries.locator("visible=true").all() if "error" not in each.inner_text()
+    ] == []
+    page.locator(".strip a").last.click(force=True)
+    assert page.url.endswith("#unit-11")
+
+
 def test_it_reads_without_scripts(open_page: Open) -> None:
     """The text is there and folds; what needs a script is not shown."""
     page = open_page(sample.events(), java_script_enabled=False).page
-    expect(page.get_by_text("Overloaded")).to_be_visible()
+    expect(page.locator("main").get_by_text("Overloaded")).to_be_visible()
     expect(page.locator("#tools")).to_be_hidden()
     page.locator("details.think > summary").first.click()
     expect(page.locator(".think .said")).to_be_visible()

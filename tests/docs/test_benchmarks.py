@@ -105,3 +105,25 @@ def test_every_budget_of_the_page_is_measured(part: str, jobs: tuple[str, ...]) 
     for job in jobs:
         assert _rows(part, job) <= {"yes", "no"}, job
         assert _rows(part, job), job
+
+
+def test_receiving_was_measured_and_is_within_its_goal() -> None:
+    """The row of `steno receive` stands on the page, met, with memory and latency beside it."""
+    page = (REPO / "docs" / "benchmarks.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.*?) \|.*\| (yes|no) \|$", page, re.MULTILINE)
+    met = [word for job, word in rows if job.startswith(("`steno receive`", "answer a request of"))]
+    assert met == ["yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("part", "what"),
+    [
+        ("bundle", "with its page"),
+        ("collector", "collected into a journal"),
+        ("query", "Text(random.Random(number), real_lines())"),
+        ("tree", "real_lines()"),
+    ],
+)
+def test_what_a_user_does_is_measured(part: str, what: str) -> None:
+    """Bundles with their page, backlogs into a journal, and real text in what is synced and searched."""
+    assert what in (REPO / "bench" / f"{part}.py").read_text("utf-8")

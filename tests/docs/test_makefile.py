@@ -24,8 +24,10 @@ def test_exports_are_read_by_others_before_anything_lands() -> None:
     assert "tools/interop .venv/bin/python .venv-interop/bin/python" in told
     assert "make interop" in (REPO / ".ci" / "run").read_text().splitlines()
     tool = (REPO / "tools" / "interop").read_text()
-    for name in ("atif", "inspect", "anthropic", "messages", "otlp", "pi"):
-        assert f'"{name}": read_{name},' in tool
+    names = "agui anthropic atif inspect inspect-eval messages otlp otlp-protobuf parquet pi scout"
+    for name in names.split():
+        assert f'"{name}": read_{name.replace("-", "_")},' in tool
+    assert "verifyEvents" in tool
 
 
 def test_evidence_is_checked_by_others_before_anything_lands() -> None:

@@ -27,6 +27,18 @@ import stenograph.session
 import stenograph.transcript
 from stenograph.cli import COMMANDS, cli
 from stenograph.fold import RunNode, StepNode
+from stenograph.formats import (
+    Database,
+    FormatSpec,
+    Home,
+    Hooks,
+    Identity,
+    Layout,
+    Links,
+    McpSettings,
+    Sidecar,
+    StoredSession,
+)
 from stenograph.formats.registry import formats
 from stenograph.journal import fanout, follow, reader, recorder, repair, tool_call, verify
 from stenograph.logs import JsonFormatter, TranscriptEmitter
@@ -272,7 +284,9 @@ LIVE = {
     "stenograph.adapters.codex_app_server": None,
     "stenograph.adapters.openai": None,
     "stenograph.adapters.litellm": None,
+    "stenograph.adapters.opentelemetry": None,
     "stenograph.adapters.capture": ["Capture"],
+    "stenograph.adapters.outputs": ["Outputs"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],
     "stenograph.threads": ["ThreadTranscripts"],
@@ -433,6 +447,15 @@ def test_every_public_member_of_a_class_is_documented(kind: type) -> None:
 def test_every_field_of_a_result_is_documented(kind: type) -> None:
     """The table of a result is its fields."""
     assert _first_cells(_section(_page("api.md"), kind.__name__)) == _fields(kind)
+
+
+FORMAT_VALUES = (FormatSpec, Identity, Layout, Home, Sidecar, Links, Database, StoredSession, Hooks, McpSettings)
+
+
+@pytest.mark.parametrize("kind", FORMAT_VALUES, ids=lambda kind: kind.__name__)
+def test_every_field_of_a_format_is_documented(kind: type[msgspec.Struct]) -> None:
+    """The table of each value that a format is made of is its fields."""
+    assert _first_cells(_section(_page("format-spec.md"), kind.__name__)) == set(kind.__struct_fields__)
 
 
 # Logs

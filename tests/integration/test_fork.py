@@ -17,6 +17,7 @@ import pytest
 from stenograph.adapters.capture import Capture
 from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.litellm.deliveries import Deliveries
+from stenograph.adapters.outputs import Outputs
 from stenograph.logs import TranscriptEmitter
 from stenograph.session import Bus, JsonlSliceFactory, Session, SliceFactoryConfig, append_all
 from stenograph.transcript import TranscriptEntry
@@ -86,7 +87,7 @@ def test_an_emitter_is_not_locked_in_a_child() -> None:
     logger = logging.Logger("forking", logging.DEBUG)
     logger.addHandler(Handler())
     emitter = TranscriptEmitter(prompt_name="p", adapter="a", logger=logger)
-    capture = Capture(prompt_name="p", adapter="a", logger=logger)
+    capture = Capture(prompt_name="p", adapter="a", outputs=Outputs(logger=logger))
     held = Held(lambda: emitter.emit("user_message", content="parent"))
     with held:
         assert _forked(lambda: emitter.emit("user_message", content="child")) == 0
@@ -123,7 +124,7 @@ def test_a_wire_is_not_locked_in_a_child() -> None:
     session = Session()
     held = Held(lambda: wire.asked("/v1/chat/completions", REQUEST))
     session.bus.subscribe(TranscriptEntry, held.wait)
-    wire = ModelWire(Capture(prompt_name="p", adapter="openai", session=session), "openai_chat")
+    wire = ModelWire(Capture(prompt_name="p", adapter="openai", outputs=Outputs(session=session)), "openai_chat")
     with held:
         assert _forked(lambda: wire.asked("/v1/chat/completions", REQUEST)) == 0
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from stenograph import Event, Recorder, TranscriptEntry, entries, read_events
 from stenograph.adapters.capture import Capture
+from stenograph.adapters.outputs import Outputs
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle
 from stenograph.logs import JsonFormatter
 from stenograph.model import Origin
@@ -55,7 +56,9 @@ def test_an_id_is_the_same_in_log_session_journal_and_bundle(first: list[Event],
         session = Session(slice_config=SliceFactoryConfig(log_factory=JsonlSliceFactory(folder / "slices")))
         with Recorder(folder) as recorder, session:
             captures = [
-                Capture(prompt_name="p", adapter="test", recorder=recorder, session=session, logger=logger)
+                Capture(
+                    prompt_name="p", adapter="test", outputs=Outputs(recorder=recorder, session=session, logger=logger)
+                )
                 for _ in range(2)
             ]
             for capture, events in _taking_turns(captures, first, second):

@@ -30,7 +30,7 @@ from stenograph.render.html.highlight import LANGUAGES, Highlighter
 from stenograph.render.html.output import folded, given_html
 from stenograph.render.html.prose import _Prose, prose
 from stenograph.render.html.skin import HtmlSkin
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.survey import outline_of
 from stenograph.render.visible import visible
 from strategies import BRIEF, PATIENT, RUN_ID, runs, wild_json_values, wild_texts
@@ -238,7 +238,7 @@ def _event(seq: int, kind: str, payload: Any, origin: Origin | None) -> Event:
 @given(_conversations(), st.sampled_from([0, 200, 10**6]))
 def test_every_event_has_its_place_exactly_once(run: list[Event], hold: int) -> None:
     """Whoever talks at once and however little is held: no event is lost, none is told twice, all is well nested."""
-    body = "".join(Layout(outline_of(run), HtmlSkin(), hold=hold).text(run))
+    body = "".join(PageLayout(outline_of(run), HtmlSkin(), hold=hold).text(run))
     ids = [each for each in Page(body).ids if each.startswith("seq-")]
     assert sorted(ids) == sorted(f"seq-{event.seq}" for event in run)
 
@@ -247,7 +247,7 @@ def test_every_event_has_its_place_exactly_once(run: list[Event], hold: int) -> 
 @given(_conversations(), st.integers(0, 14))
 def test_a_run_that_grows_while_it_is_read_is_whole(run: list[Event], known: int) -> None:
     """What came after the survey is on the page, too."""
-    body = "".join(Layout(outline_of(run[:known]), HtmlSkin()).text(run))
+    body = "".join(PageLayout(outline_of(run[:known]), HtmlSkin()).text(run))
     assert {f"seq-{event.seq}" for event in run} <= set(Page(body).ids)
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from stenograph import Event, entries, summarize
 from stenograph.adapters.capture import Capture
+from stenograph.adapters.outputs import Outputs
 from stenograph.logs import JsonFormatter, TranscriptEmitter
 from stenograph.model import Origin
 from stenograph.transcript import TranscriptEntry, reconstruct_transcript
@@ -40,7 +41,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 def logged(run: list[Event], adapter: str) -> list[dict[str, Any]]:
     """The log of a run that an adapter took down, as an adapter does: its name and prompt in every origin."""
     stream = io.StringIO()
-    capture = Capture(prompt_name="review", adapter=adapter, logger=logger(stream))
+    capture = Capture(prompt_name="review", adapter=adapter, outputs=Outputs(logger=logger(stream)))
     capture.start()
     for event in run:
         origin = replace(event.origin or Origin(), adapter=adapter, prompt_name="review")

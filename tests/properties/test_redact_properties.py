@@ -16,7 +16,7 @@ from stenograph.model import Event, MessagePayload, StreamBlock, TextBlock, Unkn
 from stenograph.redact import default_masker, mask_text, sharing_mask
 from stenograph.redact.event import EventMask
 from stenograph.redact.hint import may_hold_secret
-from stenograph.redact.known import Known
+from stenograph.redact.known import KnownSecrets
 from stenograph.redact.span import cut
 from stenograph.redact.stream import mask_events, masked_chunks
 from stenograph.redact.text import TextMask, in_text
@@ -246,7 +246,7 @@ def test_chunks_of_a_text_are_masked_as_the_text_is(text: str, cuts: list[int]) 
 @given(st.text(min_size=4, max_size=12), texts, texts)
 def test_a_named_secret_survives_nowhere(secret: str, before: str, after: str) -> None:
     """Any text that somebody names is masked wherever it stands, and no mark is broken by it."""
-    masker = TextMask(Known([secret]))
+    masker = TextMask(KnownSecrets([secret]))
     masked = masker.text(f"{before}{secret}{after}")
     assert secret not in re.sub(r"\[masked:[\w-]+\]", "\0", masked) or secret == "\0"
     assert masker.text(masked) == masked

@@ -14,68 +14,50 @@ from collections.abc import Iterable
 from typing import Any
 
 from stenograph.adapters.following.text_files import TextFiles
+from stenograph.adapters.outputs import Outputs
 from stenograph.forked import survives_fork
 from stenograph.guard import Guard
-from stenograph.journal.recorder import Mask, Recorder
-from stenograph.journal.run import Run, Step
+from stenograph.journal.recorder import Recorder
 from stenograph.logs import TranscriptEmitter
 from stenograph.model.event import Event
-from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
 from stenograph.transcript import Projector, TranscriptSummary
-
-Target = Recorder | Run | Step
 
 
 class Capture:
     """Takes events and gives them to a recorder, a session and the log, whichever the caller chose. Never raises."""
 
     def __init__(
-        self,
-        *,
-        prompt_name: str,
-        adapter: str,
-        recorder: Target | None = None,
-        session: Session | None = None,
-        logger: logging.Logger | None = None,
-        log: bool = True,
-        emit_raw: bool = True,
-        session_id: str | None = None,
-        mask: Mask | None = None,
-        parses_raw: bool = True,
-        text_transcripts: ThreadTranscripts | None = None,
+        self, *, prompt_name: str, adapter: str, outputs: Outputs | None = None, parses_raw: bool = True
     ) -> None:
-        """`recorder` may be a recorder, a run or a step of one; `mask` is for where nothing is recorded.
-
-        `parses_raw=False` leaves out of the entries' detail what the raw line tells. Every unit that has ended is
-        written by `text_transcripts`, the last one by `stop`.
-        """
+        """`parses_raw=False` leaves out of the entries' detail what the raw line tells."""
+        outputs = outputs or Outputs()
         self.prompt_name = prompt_name
         self.adapter = adapter
-        self.session_id = session_id or _session_id(session)
+        self.session_id = outputs.own_session_id
         """For what names no session of the agent: the one given, else the `Session`'s own id."""
-        self._recorder = recorder
-        self._session = session
+        self._recorder = outputs.recorder
+        self._session = outputs.session
+        logger = outputs.logger or logging.getLogger(f"stenograph.adapters.{adapter}")
         self._emitter = TranscriptEmitter(
             prompt_name=prompt_name,
             adapter=adapter,
-            run_id=_run_id(recorder),
+            run_id=outputs.run_id,
             session_id=self.session_id,
-            logger=(logger or logging.getLogger(f"stenograph.adapters.{adapter}")) if log else _SILENT,
-            emit_raw=emit_raw,
+            logger=logger if outputs.log else _SILENT,
+            emit_raw=outputs.emit_raw,
         )
         self.run_id = self._emitter.run_id
         """What a format's `Context` gets: the run that is recorded, or the id of the evaluation."""
         self.wire = f"wire:{self._emitter.evaluation_id}"
         """The `origin.file` of what came over a connection: its lines are those of this evaluation alone."""
-        self._mask = mask or _mask_of(recorder)
+        self._mask = outputs.masking
         self._guard = Guard(f"capture of {prompt_name!r}")
         self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
         self._lost = 0
         self._projector = Projector(parses_raw=parses_raw)
         self._texts: TextFiles | None = None
-        if text_transcripts is not None:
-            self._texts = TextFiles(text_transcripts, self._guard)
+        if outputs.text_transcripts is not None:
+            self._texts = TextFiles(outputs.text_transcripts, self._guard)
             weakref.finalize(self, self._texts.close)  # a host may never stop: then when it ends
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the three above, and keeps events in their order
@@ -176,19 +158,3 @@ class Capture:
 
 _SILENT = logging.Logger("stenograph.silent", logging.CRITICAL + 1)
 """For who wants no logs: never enabled, and not in the tree of loggers."""
-
-
-def _session_id(session: Session | None) -> str | None:
-    return None if session is None else str(session.session_id)
-
-
-def _run_id(recorder: Target | None) -> str | None:
-    if recorder is None:
-        return None
-    return recorder.run_id if isinstance(recorder, Recorder) else recorder.run.run_id
-
-
-def _mask_of(recorder: Target | None) -> Mask | None:
-    if recorder is None:
-        return None
-    return recorder.mask if isinstance(recorder, Recorder) else recorder.run.mask

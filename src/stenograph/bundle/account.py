@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from stenograph.fold.totals import TotalsCounter
 from stenograph.fold.usage import UsageCounter
 from stenograph.model import ErrorPayload, Event, LifecyclePayload, ToolPayload
 from stenograph.model.moment import moment_of
-from stenograph.transcript.record import EntryRecord
+from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.summary import Tally
 
 
@@ -74,9 +73,9 @@ class Account:
         self.child_events += 1
         self._count(event)
 
-    def add_entry(self, entry: EntryRecord, moment: datetime) -> None:
+    def add_entry(self, entry: TranscriptEntry) -> None:
         """Take an entry of the run."""
-        self._entries.count(entry.entry_type, entry.source, moment, entry.adapter, entry.prompt_name)
+        self._entries.add(entry)
 
     @property
     def entries(self) -> int:

@@ -28,7 +28,7 @@ class Packed(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-class Member:
+class ZipMember:
     """Takes the bytes of one file, until it is closed."""
 
     def __init__(self, name: str, path: Path, worker: Executor) -> None:

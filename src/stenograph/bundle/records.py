@@ -16,12 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stenograph.bundle.member import Member
+from stenograph.bundle.member import ZipMember
 from stenograph.bundle.spool import Spool
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
+from stenograph.transcript.entry import TranscriptEntry, fields_of
 from stenograph.transcript.project import EPOCH
-from stenograph.transcript.record import EntryRecord
 
 LOGS = "logs/app.jsonl"
 TRANSCRIPT = "transcript.jsonl"
@@ -51,7 +51,7 @@ class _Record(Struct, frozen=True, kw_only=True):
     logger: str
     event: str
     message: str
-    context: EntryRecord
+    context: dict[str, Any]
 
 
 _encode = msgspec.json.Encoder().encode
@@ -72,7 +72,7 @@ class Records:
         self._spool = spool
         self._mask = mask
         self._logs = spool.open(LOGS)
-        self._transcript: Member | None = None
+        self._transcript: ZipMember | None = None
         self._clock = EPOCH
         self._clock_text = _utc(EPOCH)
 
@@ -96,20 +96,21 @@ class Records:
             self.wrapped += 1
         self._write(line, is_entry=is_entry)
 
-    def add(self, entry: EntryRecord, moment: datetime) -> None:
+    def add(self, entry: TranscriptEntry) -> None:
         """Add an entry of the run, unless it was logged; its capture time is the latest time told so far."""
         if self._was_logged(entry):
             return
-        if moment > self._clock:
-            self._clock = moment
-            self._clock_text = _utc(moment, entry.timestamp)
+        context = fields_of(entry)
+        if entry.timestamp > self._clock:
+            self._clock = entry.timestamp
+            self._clock_text = _utc(entry.timestamp, context["timestamp"])
         record = _Record(
             timestamp=self._clock_text,
             level="DEBUG",
             logger=LOGGER,
             event=ENTRY,
             message=f"transcript entry: {entry.entry_type}",
-            context=entry,
+            context=context,
         )
         self._write(_encoded(record), is_entry=True)
 
@@ -128,12 +129,13 @@ class Records:
         else:
             self._unnamed += 1
 
-    def _was_logged(self, entry: EntryRecord) -> bool:
-        if self._unnamed:
-            return True
-        if entry.entry_id not in self._logged:
+    def _was_logged(self, entry: TranscriptEntry) -> bool:
+        if self._unnamed or not self._logged:
+            return bool(self._unnamed)
+        entry_id = str(entry.entry_id)
+        if entry_id not in self._logged:
             return False
-        self._logged.discard(entry.entry_id)
+        self._logged.discard(entry_id)
         return True
 
     def _write(self, line: bytes, *, is_entry: bool) -> None:
@@ -151,9 +153,7 @@ def _encoded(record: _Record) -> bytes:
     try:
         return _encode(record)
     except Exception:  # noqa: BLE001  # values that JSON has no form for, each with an exception of its own
-        fields = asdict(record.context)
-        context = {name: value for name, value in fields.items() if value is not None}
-        return as_json({**asdict(record), "context": context}).encode()
+        return as_json(asdict(record)).encode()
 
 
 def _utc(moment: datetime, told: str = "") -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from stenograph.bundle.member import Member, Packed
+from stenograph.bundle.member import Packed, ZipMember
 from stenograph.bundle.zip_file import write_zip
 from stenograph.errors import StoreError
 
@@ -45,18 +45,18 @@ class Spool:
                 f"cannot write a bundle in {folder}: {error.strerror}; choose another folder", str(folder)
             ) from error
         self._files: dict[str, Packed] = {}
-        self._open: dict[str, Member] = {}
+        self._open: dict[str, ZipMember] = {}
         self._numbers = count()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="stenograph-bundle")
 
-    def open(self, name: str) -> Member:
+    def open(self, name: str) -> ZipMember:
         """A file to write, until `finish`."""
-        member = Member(name, self.path / f"{next(self._numbers):06d}", self._worker)
+        member = ZipMember(name, self.path / f"{next(self._numbers):06d}", self._worker)
         self._open[name] = member
         return member
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Member]:
+    def writing(self, name: str) -> Iterator[ZipMember]:
         """A file to write in a `with` block, which ends it; when the block fails, there is no such file."""
         member = self.open(name)
         try:

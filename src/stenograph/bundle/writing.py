@@ -20,7 +20,7 @@ from stenograph.bundle.account import Account
 from stenograph.bundle.environment import environment_files
 from stenograph.bundle.manifest import NAME, BundleFile, Counts, Manifest, write_manifest
 from stenograph.bundle.mask import BundleMask
-from stenograph.bundle.member import Member
+from stenograph.bundle.member import ZipMember
 from stenograph.bundle.page import PagePaper
 from stenograph.bundle.readme import readme
 from stenograph.bundle.records import Records
@@ -35,6 +35,7 @@ from stenograph.liveness import Liveness
 from stenograph.logs.formatter import as_json
 from stenograph.model import Event
 from stenograph.model.ids import check_run_id
+from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
 EVENTS = "events.jsonl"
@@ -89,7 +90,7 @@ class Writing:
         self._account = Account()
         self._problems = list(extras.problems)
         self._missing: list[str] = []
-        self._children: dict[str, Member] = {}
+        self._children: dict[str, ZipMember] = {}
         """The runs beside the run, with their files."""
 
     def write(self) -> Manifest:
@@ -127,18 +128,17 @@ class Writing:
         main = self._spool.open(EVENTS)
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
-            told = []
+            told: list[TranscriptEntry] = []
             for event in self._write_lines(main, batch):
-                projector = projectors[event.run_id]
-                told += [(entry, projector.moment) for entry in projector.records(event)]
-            for entry, moment in told:
-                self._account.add_entry(entry, moment)
-                self._records.add(entry, moment)
+                told += projectors[event.run_id].feed(event)
+            for entry in told:
+                self._account.add_entry(entry)
+                self._records.add(entry)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
 
-    def _write_lines(self, main: Member, batch: list[tuple[Event, bytes]]) -> list[Event]:
+    def _write_lines(self, main: ZipMember, batch: list[tuple[Event, bytes]]) -> list[Event]:
         """The events as they are; gives those of the run itself."""
         is_journal = self._source.is_journal
         own: list[Event] = []

@@ -1,6 +1,6 @@
 """The command `steno`: parse, call, print. Each command is a module of its own, loaded when it is used.
 
-An agent waits for `steno hook claude` at every step, so that one call goes by a short way that loads next to nothing.
+An agent waits for `steno hook AGENT` at every step, so that one call goes by a short way that loads next to nothing.
 """
 
 from __future__ import annotations
@@ -17,18 +17,25 @@ COMMANDS = {
     "sync": "Keep and index what agents left on this machine.",
     "watch": "Keep the archive up to date until interrupted.",
     "ls": "List the runs of the archive.",
+    "ps": "List the runs that work or wait now.",
     "search": "Find what was said and done.",
+    "blame": "Say which run, prompt and event last changed a file or line.",
+    "errors": "List what failed in a run.",
+    "files": "List the files a run read and changed.",
     "sql": "Ask the archive in SQL.",
     "explain": "Say what happened in a run, in facts.",
     "diff": "Compare two runs, or many with one.",
     "stats": "Add up tokens, cost and tools.",
+    "replay": "Run an agent again with the recorded answers of its model.",
     "restore": "Give back the agent's own files of a run.",
+    "receive": "Record agents that send OpenTelemetry (OTLP).",
     "serve": "Show the runs in a browser, live.",
     "export": "Write runs in the formats that others read.",
     "forget": "Remove runs from the archive, on purpose and for good.",
     "evidence": "Sign what the archive keeps, and check that it was not changed.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
+    "resume": "Print or run the command that goes on with a run.",
     "verify": "Check journals for gaps, torn tails, open ends and permissions.",
     "check": "Check runs against rules, for CI.",
     "secrets": "Say where secrets stand in runs.",
@@ -73,12 +80,15 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
+_HOOK_CALL = 3  # words
+
+
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    if sys.argv[1:] == ["hook", "claude"]:
+    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer())
+        sys.exit(answer(sys.argv[2]))
     from stenograph.cli.program import run
 
     run()

@@ -1,4 +1,4 @@
-"""Registers `steno mcp` in an agent's settings: Claude Code's JSON, Codex's TOML. Everything else in them stays."""
+"""Registers `steno mcp` in an agent's settings, JSON or TOML. Everything else in them stays."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from stenograph.cli.commands.install import Change, document, our_program, read_settings, replace_file
 from stenograph.errors import SourceError
+from stenograph.formats.settings import McpSettings
 
 NAME = "stenograph"
 """Of the server, in the settings."""
@@ -19,20 +20,13 @@ _SECTION = re.compile(rf"^\s*\[\s*mcp_servers\s*\.\s*[\"']?{NAME}[\"']?\s*(?:\.[
 _ANY_SECTION = re.compile(r"^\s*\[")
 
 
-def default_settings(agent: str) -> Path:
-    """Where an agent looks for servers of the user."""
-    if agent == "codex":
-        return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home()) / ".claude.json"
-
-
-def register(agent: str, path: Path, *, remove: bool) -> Change:
+def register(mcp: McpSettings, path: Path, *, remove: bool) -> Change:
     """Register the server, or take it out; raises `SourceError` for settings that cannot be changed safely."""
     text = read_settings(path)
     words = [*our_program(), "mcp", *_archive()]
     program, rest = words[0], words[1:]
     wanted = None if remove else {"command": program, "args": rest}
-    change = _in_toml(path, text, wanted) if agent == "codex" else _in_json(path, text, wanted)
+    change = _in_toml(path, text, wanted) if mcp.syntax == "toml" else _in_json(path, text, wanted)
     ours = shlex.join([program, *rest])
     if change is None:
         return Change(settings=str(path), command=ours)

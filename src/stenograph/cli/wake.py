@@ -20,13 +20,13 @@ LAST_STANDARD = 2
 LONGEST_EVENT = 100
 
 
-def answer() -> int:
+def answer(agent: str) -> int:
     """Take a hook call from standard input; always 0, since no trouble of ours is the agent's."""
     root = None
     try:
         call = sys.stdin.buffer.read()
         root = storage()
-        _take(call, root)
+        _take(call, root, agent)
     except Exception as error:  # noqa: BLE001  # whatever it is, the agent must go on
         note(root, f"a hook call was not taken: {type(error).__name__}: {error}")
     return 0
@@ -53,7 +53,7 @@ def _has_config() -> bool:
     return Path(folder, "stenograph", "config.toml").exists()
 
 
-def _take(call: bytes, root: Path) -> None:
+def _take(call: bytes, root: Path, agent: str) -> None:
     import json
 
     told = json.loads(call)
@@ -62,7 +62,7 @@ def _take(call: bytes, root: Path) -> None:
         raise ValueError(f"transcript_path is {str(transcript)[:200]!r}; it must be the path of a .jsonl file")
     lock = _lock(root / FOLDER, transcript.stem, event)
     if lock is not None:
-        _start(transcript, root, lock)
+        _start(transcript, root, lock, agent)
 
 
 def _lock(folder: Path, session: str, event: str) -> int | None:
@@ -82,10 +82,10 @@ def _lock(folder: Path, session: str, event: str) -> int | None:
     return fd
 
 
-def _start(transcript: Path, root: Path, lock: int) -> None:
+def _start(transcript: Path, root: Path, lock: int, agent: str) -> None:
     """A process that outlives the agent: in a session of its own, with none of the agent's pipes."""
     os.set_inheritable(lock, True)
-    command = [sys.executable, "-P", "-m", "stenograph", "collect", str(transcript), "--from", "claude_code"]
+    command = [sys.executable, "-P", "-m", "stenograph", "collect", str(transcript), "--from", agent]
     command += ["--root", str(root), "--lock", str(lock)]
     nowhere = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)

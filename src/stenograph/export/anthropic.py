@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from stenograph.export.exporter import Exporter
 from stenograph.export.replay import NO_MODEL, OPTIONS, replayed
 from stenograph.export.wording import IMAGES, definitions_for, json_bytes, result_text
-from stenograph.fold.conversation import Place
+from stenograph.fold.conversation import AttachmentPlace
 from stenograph.fold.exchange import Call, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
@@ -54,7 +54,7 @@ def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator
     yield msgspec.json.format(json_bytes(request), indent=2) + b"\n"
 
 
-def _attachment_reason(block: AttachmentBlock, place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, place: AttachmentPlace) -> str | None:
     if place == "assistant":
         return "in an answer"
     if block.media_type not in IMAGES and block.media_type != "application/pdf":

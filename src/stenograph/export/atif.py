@@ -22,7 +22,14 @@ from stenograph.export.wording import (
     text_of,
     thinking_of,
 )
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
+from stenograph.fold.conversation import (
+    AttachmentPlace,
+    ChatRules,
+    account_for_run,
+    conversation,
+    drop_part,
+    is_compaction,
+)
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model import mend
@@ -148,6 +155,7 @@ class _Writer:
             usage=True,
             every_system_prompt=True,
             thinking=self._thinking,
+            joins_texts=True,
         )
         steps: list[dict[str, Any]] = []
         for item in conversation(thread.items, self._report, rules):
@@ -185,8 +193,7 @@ class _Writer:
         if turn.system_prompt is not None:
             yield {"source": "system", "message": turn.system_prompt, **at}
         if turn.role == "user":
-            if turn.blocks or turn.system_prompt is None:
-                yield {"source": "user", "message": self._content(turn.blocks), **at}
+            yield {"source": "user", "message": self._content(turn.blocks), **at}
             return
         step: dict[str, Any] = {"source": "agent", "message": self._content(turn.blocks), **at}
         step["llm_call_count"] = max(1, len(turn.usages)) if turn.records else 0
@@ -237,7 +244,7 @@ class _Writer:
         return {"type": kind, "source": {"media_type": block.media_type, "path": name}}
 
 
-def _attachment_reason(block: AttachmentBlock, _place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     if block.media_type not in IMAGES and block.media_type not in AUDIO:
         return "type not allowed"
     return _data_reason(block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,7 +19,14 @@ from stenograph.export.wording import (
     result_text,
     text_of,
 )
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
+from stenograph.fold.conversation import (
+    AttachmentPlace,
+    ChatRules,
+    account_for_run,
+    conversation,
+    drop_part,
+    is_compaction,
+)
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model import mend
@@ -39,9 +48,35 @@ NO_TIME = "1970-01-01T00:00:00+00:00"
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
     """One log with one sample: the main agent's messages, and the events of all, subagents as spans."""
+    yield json_bytes(inspect_log(events, report, subagents)) + b"\n"
+
+
+def write_eval(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
+    """The same log as a zip file: the sample apart from the header, so that a viewer opens a list of logs quickly."""
+    log = inspect_log(events, report, subagents)
+    (sample,) = log.pop("samples")
+    name = f"{sample['id']}_epoch_{sample['epoch']}"
+    summary = {each: sample[each] for each in ("id", "epoch", "input", "target", "uuid")}
+    summary |= {each: sample[each] for each in ("started_at", "completed_at", "total_time") if each in sample}
+    summary |= {"completed": True, "message_count": len(sample["messages"])}
+    files = {
+        "_journal/start.json": {"version": log["version"], "eval": log["eval"], "plan": {}},
+        f"samples/{name}.json": sample,
+        "summaries.json": [summary],
+        "header.json": log | {"samples": None, "results": {"total_samples": 1, "completed_samples": 1}},
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path, value in files.items():
+            archive.writestr(zipfile.ZipInfo(path), json_bytes(value), zipfile.ZIP_DEFLATED)
+    yield buffer.getvalue()
+
+
+def inspect_log(events: Iterable[Event], report: LossReport, subagents: str) -> dict[str, Any]:
+    """The whole log as plain values."""
     run = exchange(events)
     account_for_run(run, report)
-    yield json_bytes(_Log(run, report, subagents).value()) + b"\n"
+    return _Log(run, report, subagents).value()
 
 
 class _Log:
@@ -113,6 +148,12 @@ class _Log:
         begin = common | {"event": "span_begin", "name": thread.source, "type": "agent"}
         if thread.parent_source not in (None, "main", thread.source):
             begin["parent_id"] = thread.parent_source
+        facts = {
+            "source": thread.source,
+            "parent_source": thread.parent_source,
+            "parent_call_id": thread.parent_call_id,
+        }
+        begin["metadata"] = {"stenograph": facts}
         end = {"event": "span_end", "id": thread.source, **self._place(stamp[-1] if stamp else None)}
         return [begin, *events, end]
 
@@ -129,6 +170,8 @@ class _Log:
         messages: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
         before = len(self._said)
+        asked_for = 0
+        """So many messages stand in the input or the output of a model event."""
         for item in items:
             if isinstance(item, Notice):
                 events.append(self._notice(item))
@@ -137,12 +180,16 @@ class _Log:
                 asked = (before, before + len(messages))
                 messages.append(_answer(item))
                 events.append(self._model_event(item, asked, messages[-1], tools))
+                asked_for = len(messages)
             else:
                 messages += _prompts(item)
             for call in item.calls:
                 events.append(self._tool_event(call, thread))
                 if call.has_result:
                     messages.append(_tool_message(call))
+        if span is not None and (rest := messages[asked_for:]):
+            data = {"type": "messages", "messages": rest}  # those of the main agent stand in the sample itself
+            events.append({"event": "info", "source": "stenograph", "data": data, **self._place(None)})
         self._said += messages
         return messages, events if span is None else [event | {"span_id": span} for event in events]
 
@@ -174,7 +221,7 @@ class _Log:
             "tool_choice": "auto",
             "config": {},
             "output": output,
-            "metadata": {"stenograph": {"seq": turn.seq, "model_calls": len(turn.usages)}},
+            "metadata": {"stenograph": {"seq": turn.seq, "model_calls": len(turn.usages), "is_said": turn.records > 0}},
             **self._place(turn.at, turn.ended_at),
         }
 
@@ -188,7 +235,7 @@ class _Log:
             **self._place(call.at, call.answered_at),
         }
         if call.has_result:
-            event["result"] = result_text(call)
+            event["result"] = _result_content(call)
             if call.error is not None:
                 event["error"] = {"type": "unknown", "message": call.error}
         else:
@@ -212,7 +259,7 @@ class _Log:
         return {"event": "info", "source": "stenograph", "data": data, **self._place(notice.at)}
 
 
-def _attachment_reason(block: AttachmentBlock, _place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     if block.media_type not in IMAGES and block.media_type != "application/pdf":
         return "type not allowed"
     return None if block.data else "without data"
@@ -221,8 +268,7 @@ def _attachment_reason(block: AttachmentBlock, _place: Place) -> str | None:
 def _prompts(turn: Turn) -> Iterator[dict[str, Any]]:
     if turn.system_prompt is not None:
         yield {"role": "system", "content": turn.system_prompt}
-    if turn.blocks or turn.system_prompt is None:
-        yield {"role": "user", "content": _content(turn.blocks), "source": "input"}
+    yield {"role": "user", "content": _content(turn.blocks), "source": "input"}
 
 
 def _answer(turn: Turn) -> dict[str, Any]:
@@ -240,22 +286,24 @@ def _answer(turn: Turn) -> dict[str, Any]:
 
 
 def _tool_message(call: Call) -> dict[str, Any]:
-    media = pictures_of(call.blocks)
-    text = result_text(call)
-    content: Any = text if not media else [{"type": "text", "text": text}, *(_media(block) for block in media)]
     message: dict[str, Any] = {
         "role": "tool",
         "tool_call_id": call.call_id,
         "function": call.name,
-        "content": content,
+        "content": _result_content(call),
     }
     if call.error is not None:
         message["error"] = {"type": "unknown", "message": call.error}
     return message
 
 
+def _result_content(call: Call) -> str | list[dict[str, Any]]:
+    media, text = pictures_of(call.blocks), result_text(call)
+    return text if not media else [{"type": "text", "text": text}, *(_media(block) for block in media)]
+
+
 def _content(blocks: tuple[Block, ...]) -> str | list[dict[str, Any]]:
-    if all(isinstance(block, TextBlock) for block in blocks):
+    if not blocks or (len(blocks) == 1 and isinstance(blocks[0], TextBlock)):
         return text_of(blocks)
     return [_part(block) for block in blocks]
 
@@ -308,5 +356,14 @@ EXPORTER = Exporter(
     version="2",
     suffix=".json",
     write=write,
+    options={"subagents": ("embed", "drop")},
+)
+
+EVAL_EXPORTER = Exporter(
+    name="inspect-eval",
+    what="the same log as Inspect writes it itself (.eval, a zip file)",
+    version="2",
+    suffix=".eval",
+    write=write_eval,
     options={"subagents": ("embed", "drop")},
 )

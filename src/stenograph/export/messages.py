@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.export.exporter import Exporter
 from stenograph.export.wording import function_tools, json_line, json_text, result_text, text_of, thinking_of
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, contexts, conversation, drop_part
+from stenograph.fold.conversation import AttachmentPlace, ChatRules, account_for_run, contexts, conversation, drop_part
 from stenograph.fold.exchange import Call, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model.block import AttachmentBlock, ThinkingBlock
@@ -30,6 +30,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
         thinking=thinking,
         attachments=_no_media,
         error_flags=False,
+        joins_texts=True,
     )
     for thread in run.threads:
         if thread is not run.main:
@@ -47,7 +48,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
                 yield json_line(row)
 
 
-def _no_media(_block: AttachmentBlock, _place: Place) -> str:
+def _no_media(_block: AttachmentBlock, _place: AttachmentPlace) -> str:
     return "rows are text"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from stenograph.export.exporter import Exporter
 from stenograph.export.replay import NO_MODEL, OPTIONS, replayed
 from stenograph.export.wording import IMAGES, data_url, function_tools, json_bytes, json_text, result_text, text_of
-from stenograph.fold.conversation import Place
+from stenograph.fold.conversation import AttachmentPlace
 from stenograph.fold.exchange import Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.model.block import AttachmentBlock, Block, ThinkingBlock
@@ -34,7 +34,7 @@ def _no_thinking(_block: ThinkingBlock) -> str:
     return "no place"
 
 
-def _attachment_reason(block: AttachmentBlock, place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, place: AttachmentPlace) -> str | None:
     if place != "user":
         return "not in a user message"
     if block.media_type not in IMAGES:

@@ -8,12 +8,14 @@ which `stenograph.time` says. Ids are made from the run's, so sending a run twic
 from __future__ import annotations
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from stenograph.errors import MissingExtra
 from stenograph.export.exporter import Exporter
-from stenograph.export.otlp_message import Message, answer_of, finish_reason, flat, prompt_of, response_of
+from stenograph.export.otlp_message import OtlpMessage, answer_of, finish_reason, flat, prompt_of, response_of
 from stenograph.export.usage_names import GENAI, OPENINFERENCE, named
 from stenograph.export.wording import function_tools, json_line, json_text, notice_text, result_text, text_of
 from stenograph.fold.conversation import ChatRules, account_for_run, conversation
@@ -27,6 +29,8 @@ from stenograph.version import __version__
 
 _NOTICES = frozenset({"system events", "errors", "lifecycle events", "unknown events", "results"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = (1 << 64) - 1
+"""Nanoseconds: what the protocol can hold, up to the year 2554."""
 _PROVIDERS = (
     ("claude", "anthropic"),
     ("gpt", "openai"),
@@ -40,13 +44,32 @@ ERROR = 2
 
 
 def write(events: Iterable[Event], report: LossReport, *, content: str, vocabulary: str) -> Iterator[bytes]:
-    """One request of OTLP with every span of the run."""
+    """One request of OTLP with every span of the run, in JSON."""
+    yield json_line(_request(events, report, content, vocabulary))
+
+
+def write_protobuf(events: Iterable[Event], report: LossReport, *, content: str, vocabulary: str) -> Iterator[bytes]:
+    """The same request in protobuf. Raises `MissingExtra` where OpenTelemetry's types are not installed."""
+    try:
+        from google.protobuf import json_format  # type: ignore[import-untyped]
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    except ModuleNotFoundError as error:
+        raise MissingExtra("opentelemetry-proto", "otlp") from error
+    request = mend.scrub(_request(events, report, content, vocabulary))[0]
+    for span in request["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        for name in ("traceId", "spanId", "parentSpanId"):  # hex in JSON, which protobuf's own JSON has in base64
+            if name in span:
+                span[name] = b64encode(bytes.fromhex(span[name])).decode()
+    yield json_format.ParseDict(request, ExportTraceServiceRequest()).SerializeToString()
+
+
+def _request(events: Iterable[Event], report: LossReport, content: str, vocabulary: str) -> dict[str, Any]:
     run = exchange(events)
     account_for_run(run, report, totals=True)
     trace = _Trace(run, report, content, vocabulary)
     scope = {"scope": {"name": "stenograph", "version": __version__}, "spans": trace.spans()}
     resource = {"attributes": _attributes({"service.name": "stenograph", "openinference.project.name": "stenograph"})}
-    yield json_line({"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]})
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
 
 
 class _Trace:
@@ -94,7 +117,7 @@ class _Trace:
         own = self._span_id("agent", thread.source)
         below: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
-        history: list[Message] = []
+        history: list[OtlpMessage] = []
         told = 0
         clock = self._start
         stamps: list[int] = []
@@ -161,7 +184,7 @@ class _Trace:
         name = "gen_ai.conversation.id" if self._is_genai else "session.id"
         return {name: self._run.session_id} if self._run.session_id else {}
 
-    def _agent_facts(self, thread: Thread, history: list[Message]) -> dict[str, Any]:
+    def _agent_facts(self, thread: Thread, history: list[OtlpMessage]) -> dict[str, Any]:
         facts: dict[str, Any] = self._session() | {"stenograph.run_id": self._run.run_id, "stenograph.time": "derived"}
         if self._run.parent_run_id:
             facts["stenograph.parent_run_id"] = self._run.parent_run_id
@@ -191,7 +214,7 @@ class _Trace:
         parent: str,
         start: int,
         end: int,
-        given: list[Message],
+        given: list[OtlpMessage],
         prompt: str | None,
     ) -> dict[str, Any]:
         model = turn.model or "unknown"
@@ -302,7 +325,9 @@ def _provider(model: str | None) -> str:
 
 def _nanoseconds(text: str) -> int:
     moment = moment_of(text)
-    return 0 if moment is None else max(0, (moment - _EPOCH) // timedelta(microseconds=1) * 1000)
+    if moment is None:
+        return 0
+    return min(_LATEST, max(0, (moment - _EPOCH) // timedelta(microseconds=1) * 1000))
 
 
 def _times(start: int, end: int) -> dict[str, str]:
@@ -335,4 +360,12 @@ EXPORTER = Exporter(
     write=write,
     options={"content": ("delta", "full", "none"), "vocabulary": ("genai", "openinference")},
     is_lines=True,
+)
+
+PROTOBUF_EXPORTER = Exporter(
+    name="otlp-protobuf",
+    what="the same trace as OTLP/protobuf: Phoenix (needs stenograph[otlp])",
+    suffix=".otlp.pb",
+    write=write_protobuf,
+    options=EXPORTER.options,
 )

@@ -9,16 +9,16 @@ from stenograph.export.wording import data_url, json_text, result_text
 from stenograph.fold.exchange import Call, Turn
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
 
-Message = dict[str, Any]
+OtlpMessage = dict[str, Any]
 _FINISH = {"tool_use": "tool_call", "tool_calls": "tool_call", "end_turn": "stop", "max_tokens": "length"}
 
 
-def prompt_of(turn: Turn) -> Message:
+def prompt_of(turn: Turn) -> OtlpMessage:
     """A user message."""
     return {"role": "user", "parts": [_part(block) for block in turn.blocks]}
 
 
-def answer_of(turn: Turn) -> Message:
+def answer_of(turn: Turn) -> OtlpMessage:
     """An answer with its calls."""
     calls = [
         {"type": "tool_call", "id": call.call_id, "name": call.name, "arguments": call.arguments} for call in turn.calls
@@ -27,7 +27,7 @@ def answer_of(turn: Turn) -> Message:
     return {"role": "assistant", "parts": parts, "finish_reason": finish_reason(turn)}
 
 
-def response_of(call: Call) -> Message:
+def response_of(call: Call) -> OtlpMessage:
     """The answer of a tool."""
     parts: list[dict[str, Any]] = [{"type": "tool_call_response", "id": call.call_id, "response": result_text(call)}]
     parts += [_part(block) for block in call.blocks if isinstance(block, AttachmentBlock)]
@@ -54,7 +54,7 @@ def _part(block: Block) -> dict[str, Any]:
     raise AssertionError(f"a {type(block).__name__} is not part of a conversation")
 
 
-def flat(prefix: str, messages: list[Message]) -> dict[str, Any]:
+def flat(prefix: str, messages: list[OtlpMessage]) -> dict[str, Any]:
     """Messages as OpenInference has them: one attribute for each leaf, lists by index."""
     return {
         f"{prefix}.{number}.message.{name}": value
@@ -63,7 +63,7 @@ def flat(prefix: str, messages: list[Message]) -> dict[str, Any]:
     }
 
 
-def _leaves(message: Message) -> Iterator[tuple[str, Any]]:
+def _leaves(message: OtlpMessage) -> Iterator[tuple[str, Any]]:
     yield "role", message["role"]
     contents = calls = 0
     for part in message["parts"]:

@@ -9,7 +9,14 @@ from typing import Any
 from stenograph.export.exporter import Exporter, Piece, SideFile
 from stenograph.export.usage_names import PI, named
 from stenograph.export.wording import IMAGES, json_line, milliseconds, result_text
-from stenograph.fold.conversation import ChatRules, Place, account_for_run, conversation, drop_part, is_compaction
+from stenograph.fold.conversation import (
+    AttachmentPlace,
+    ChatRules,
+    account_for_run,
+    conversation,
+    drop_part,
+    is_compaction,
+)
 from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
 from stenograph.fold.losses import LossReport
 from stenograph.fold.usage import Usage
@@ -64,7 +71,7 @@ def _with_compactions(items: Iterable[Turn | Notice], report: LossReport) -> Ite
             yield item
 
 
-def _attachment_reason(block: AttachmentBlock, place: Place) -> str | None:
+def _attachment_reason(block: AttachmentBlock, place: AttachmentPlace) -> str | None:
     if place == "assistant":
         return "in an answer"
     if block.media_type not in IMAGES:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stenograph.fold.conversation import (
+    AttachmentPlace,
     ChatRules,
     OpenCalls,
-    Place,
     account_for_run,
     contexts,
     conversation,
@@ -28,7 +28,7 @@ def replayed(
     *,
     open: str,
     thinking: Callable[[ThinkingBlock], str | None],
-    attachments: Callable[[AttachmentBlock, Place], str | None],
+    attachments: Callable[[AttachmentBlock, AttachmentPlace], str | None],
     error_flags: bool = False,
     starts_with_user: bool = False,
 ) -> list[Turn]:

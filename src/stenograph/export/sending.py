@@ -11,12 +11,15 @@ PATIENCE = 30
 """Seconds to wait for an answer."""
 
 
-def send_trace(data: bytes, endpoint: str) -> None:
-    """POST a request of OTLP/JSON to `ENDPOINT/v1/traces`. Raises `StoreError` when it is not taken."""
+JSON, PROTOBUF = "application/json", "application/x-protobuf"
+
+
+def send_trace(data: bytes, endpoint: str, kind: str = JSON) -> None:
+    """POST a request of OTLP to `ENDPOINT/v1/traces`. Raises `StoreError` when it is not taken."""
     url = endpoint.rstrip("/")
     url = url if url.endswith("/v1/traces") else f"{url}/v1/traces"
     try:
-        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method="POST")
+        request = urllib.request.Request(url, data, {"Content-Type": kind}, method="POST")
         with urllib.request.urlopen(request, timeout=PATIENCE):
             pass
     except urllib.error.HTTPError as error:

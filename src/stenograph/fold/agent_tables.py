@@ -27,6 +27,10 @@ class Agent(Struct, frozen=True):
     """As commands and rows name it: `claude`."""
     name: str
     """As people call it: `Claude Code`."""
+    resume: tuple[str, ...] = ()
+    """The words of the command that goes on with a session, whose id stands in place of `{session}`."""
+    begin: tuple[str, ...] = ()
+    """The words of the command that begins a session with a prompt, which stands in place of `{prompt}`."""
 
 
 class Turns(Struct, frozen=True, kw_only=True):
@@ -81,13 +85,27 @@ class AgentTables(Struct, frozen=True, kw_only=True):
 
     turns: Turns = Turns()
     tools: Mapping[str, Tool] = {}
+    fork: tuple[str, str] | None = None
+    labels: Mapping[str, str] = {}
+    notices: frozenset[str] = frozenset()
+    volatile: tuple[str, ...] = ()
+    """What differs in results at each run: regular expressions."""
 
 
 @cache
 def tables_of(adapter: str | None) -> AgentTables:
     """The tables of the format or adapter of that name; those of our own journals for a name that nothing has."""
     spec = _spec_of(adapter or _OURS) or _spec_of(_OURS)
-    return AgentTables() if spec is None else AgentTables(turns=spec.turns, tools=spec.tools)
+    if spec is None:
+        return AgentTables()
+    return AgentTables(
+        turns=spec.turns,
+        tools=spec.tools,
+        fork=spec.fork,
+        labels=spec.labels,
+        notices=spec.notices,
+        volatile=spec.volatile,
+    )
 
 
 @cache

@@ -30,14 +30,14 @@ from stenograph.model.payload import SystemPayload
 OpenCalls = Literal["keep", "answer", "cut", "drop"]
 NO_RESULT = "No result was recorded."
 """The answer of a call that was left open, where a format demands one."""
-Place = Literal["user", "assistant", "result"]
+AttachmentPlace = Literal["user", "assistant", "result"]
 
 
 def _holds(_block: Block) -> str | None:
     return None
 
 
-def _holds_anywhere(_block: AttachmentBlock, _place: Place) -> str | None:
+def _holds_anywhere(_block: AttachmentBlock, _place: AttachmentPlace) -> str | None:
     return None
 
 
@@ -49,7 +49,7 @@ class ChatRules(Struct, frozen=True, kw_only=True):
     ends with open calls ends before that message."""
     thinking: Callable[[ThinkingBlock], str | None] = _holds
     """Why a block of thinking cannot be held; None when it can."""
-    attachments: Callable[[AttachmentBlock, Place], str | None] = _holds_anywhere
+    attachments: Callable[[AttachmentBlock, AttachmentPlace], str | None] = _holds_anywhere
     """Why an attachment cannot be held in that place; None when it can."""
     notices: frozenset[str] = frozenset()
     """The kinds of notices that are held."""
@@ -65,6 +65,8 @@ class ChatRules(Struct, frozen=True, kw_only=True):
     """Whether a result can be anything but text."""
     any_input: bool = False
     """Whether the arguments of a call can be anything but an object."""
+    joins_texts: bool = False
+    """Whether the texts of a message become one, and its thinking, too."""
     block_order: bool = False
     """Whether texts after a call stay there."""
 
@@ -244,13 +246,21 @@ def _turn(turn: Turn, report: LossReport, rules: ChatRules, ids: dict[str, int])
         report.carry("system events")
         return turn
     blocks = tuple(_blocks(turn, report, rules))
-    calls = tuple(each for call in turn.calls for each in _call(call, report, rules, ids))
+    if rules.joins_texts:
+        for name, kind in (("texts", TextBlock), ("thinking", ThinkingBlock)):
+            number = sum(isinstance(block, kind) for block in blocks)
+            report.change(f"{name}: joined", turn.seq, max(0, number - 1))
+    calls = () if turn.role == "user" else turn.calls
+    for call in turn.calls[len(calls) :]:
+        _drop_call(call, report, "in a user message")
+    calls = tuple(each for call in calls for each in _call(call, report, rules, ids))
     if turn.records > 1:
         report.change("messages: records joined", turn.seq)
     if not rules.usage:
         report.drop("usage", turn.seq, len(turn.usages))
     else:
         report.carry("usage", len(turn.usages))
+        report.change("usage: reports of one message added up", turn.seq, len(turn.usages) - 1 if turn.usages else 0)
     if not rules.block_order and _goes_on_after_call(turn.blocks):
         report.change("order of texts and calls", turn.seq)
     return replace(turn, blocks=blocks, calls=calls, usages=turn.usages if rules.usage else ())
@@ -271,7 +281,7 @@ def _blocks(turn: Turn, report: LossReport, rules: ChatRules) -> Iterator[Block]
             case TextBlock(text=text):
                 reason = None if text.strip() else "empty"
             case ThinkingBlock():
-                reason = rules.thinking(block)
+                reason = rules.thinking(block) if turn.role != "user" else "in a user message"
             case AttachmentBlock():
                 reason = rules.attachments(block, "user" if turn.role == "user" else "assistant")
             case _:

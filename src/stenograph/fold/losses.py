@@ -7,6 +7,7 @@ that was carried.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 KINDS = (
@@ -79,8 +80,13 @@ class LossReport:
 
     def __str__(self) -> str:
         """One line for people."""
-        parts = [_listed(name, lines) for name, lines in (("changed", self._changed), ("dropped", self._dropped))]
-        return "; ".join(filter(None, parts)) or "nothing was lost"
+        return loss_line(self.to_dict())
+
+
+def loss_line(losses: Mapping[str, Any]) -> str:
+    """A report's plain values in one line for people."""
+    parts = [_listed(name, losses[name]) for name in ("changed", "dropped") if losses[name]]
+    return "; ".join(parts) or "nothing was lost"
 
 
 def _count(lines: dict[str, list[int]], what: str, seq: int, count: int) -> None:
@@ -98,5 +104,5 @@ def _lines(lines: dict[str, list[int]]) -> list[dict[str, Any]]:
     return [{"what": what, "count": count, "first_seq": seq} for what, (count, seq) in lines.items()]
 
 
-def _listed(name: str, lines: dict[str, list[int]]) -> str:
-    return f"{name} " + ", ".join(f"{what} ({count})" for what, (count, _) in lines.items()) if lines else ""
+def _listed(name: str, lines: list[dict[str, Any]]) -> str:
+    return f"{name} " + ", ".join(f"{line['what']} ({line['count']})" for line in lines)

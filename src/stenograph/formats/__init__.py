@@ -1,5 +1,42 @@
-"""How each agent writes: bytes or objects to canonical events, one module each. No I/O, no clock."""
+"""How each agent writes: bytes or objects to canonical events, one package each. No I/O, no clock.
 
-from stenograph.formats.base import Context, Format, FormatSpec, Identity, Report
+A package of yours adds a format by the same names: docs/how-to/add-a-format.md.
+"""
 
-__all__ = ["Context", "Format", "FormatSpec", "Identity", "Report"]
+from stenograph.fold.agent_tables import Agent, Tool, Turns
+from stenograph.formats.base import (
+    LIKELY,
+    POSSIBLE,
+    SURE,
+    Context,
+    Format,
+    FormatSpec,
+    Identity,
+    LineFormat,
+    Report,
+)
+from stenograph.formats.layout import Database, Home, Layout, Links, Sidecar, StoredSession
+from stenograph.formats.settings import Hooks, McpSettings
+
+__all__ = [
+    "LIKELY",
+    "POSSIBLE",
+    "SURE",
+    "Agent",
+    "Context",
+    "Database",
+    "Format",
+    "FormatSpec",
+    "Home",
+    "Hooks",
+    "Identity",
+    "Layout",
+    "LineFormat",
+    "Links",
+    "McpSettings",
+    "Report",
+    "Sidecar",
+    "StoredSession",
+    "Tool",
+    "Turns",
+]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 from uuid import UUID, uuid5
 
 import msgspec
@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from stenograph.fold.agent_tables import Agent, Tool, Turns
 from stenograph.formats.layout import Layout
+from stenograph.formats.settings import Hooks, McpSettings
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -49,6 +50,8 @@ class Context(Struct, frozen=True, kw_only=True):
     """The sources that have files of their own: what this file repeats of them is left to those."""
     already: frozenset[int] = frozenset()
     """Records of a subagent's file, by their keys, that the session's main file told before this file was there."""
+    is_growing: bool = False
+    """Whether events are wanted as soon as they are known, although later lines may show that they were wrong."""
     side_file: Callable[[str], str | None] | None = None
     """Reads an output that the agent parked in a file of its own; None where none may be opened."""
 
@@ -65,6 +68,8 @@ class Identity(Struct, frozen=True, kw_only=True):
     """The folder in which the agent works."""
     branch: str | None = None
     """The git branch of that folder when the run began."""
+    agent: str | None = None
+    """Which agent wrote it, where the format alone does not say."""
     agent_version: str | None = None
     model: str | None = None
     """The first model that is named."""
@@ -117,6 +122,17 @@ class Format(Protocol):
         """The events that an unfinished end still held."""
 
 
+@runtime_checkable
+class GrowingFormat(Format, Protocol):
+    """A parser that gives events as soon as they are known (`Context.is_growing`), and says when they were wrong."""
+
+    is_superseded: bool
+    """What was given is wrong by what was read since: the file is to be read again as a whole."""
+
+    def go_on(self) -> None:
+        """After a file was read as a whole: give what is appended to it as it comes."""
+
+
 Kind = Literal["file", "stream", "database", "document"]
 """How a format reaches us: lines that an agent appends to a file of its own; lines that a program prints or a protocol
 exchanges, wherever somebody put them; a database with many sessions; one JSON document."""
@@ -128,10 +144,21 @@ SURE, LIKELY, POSSIBLE = 90, 60, 20
 """Scores of a detection: what only this program writes; what it writes and others might; what many programs write."""
 
 
+class Binary(Struct, frozen=True, kw_only=True):
+    """How a format is written that is not text."""
+
+    may_be: Callable[[bytes], bool]
+    """Whether a file with this beginning may be in it."""
+    records: Callable[[bytes], list[Any]]
+    """The records of such a file, as decoded JSON; none where it is not in this format after all."""
+    suffixes: tuple[str, ...] = ()
+    """Names of files that end so are in it: an error of `records` is raised for them, and not for others."""
+
+
 class FormatSpec(Struct, frozen=True, kw_only=True):
     """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
 
-    docs/design/007-format-spec.md says how one is written.
+    docs/design/007-format-spec.md and docs/how-to/add-a-format.md say how one is written.
     """
 
     name: str
@@ -153,6 +180,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Who wins between two formats that are equally sure: the higher."""
     layout: Layout | None = None
     """Where the agent keeps such files, and which belong together; None for what has no place of its own."""
+    binary: Binary | None = None
+    """How files are read that are not text."""
     documents: bool = False
     """Whether a session is also written as one JSON object over many lines."""
     programs: tuple[str, ...] = ()
@@ -163,8 +192,22 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Which of its records begin, end or interrupt a turn."""
     tools: Mapping[str, Tool] = {}
     """What its agent's tools do, by name."""
+    fork: tuple[str, str] | None = None
+    """The subtype of a system event, and the field of its data, that names the run whose history this one continues."""
+    labels: Mapping[str, str] = {}
+    """Words for people, by subtypes of system events whose own words would mislead."""
+    notices: frozenset[str] = frozenset()
+    """Subtypes of system events that a reader must not miss."""
+    hooks: Hooks | None = None
+    """How the agent can be made to call `steno hook`; None where it cannot."""
+    mcp: McpSettings | None = None
+    """Where `steno mcp` can be registered with the agent; None where it cannot."""
     tokens: tuple[Scope, ...] = ()
     """What its reports of tokens are about; none where it reports no tokens."""
+    sample: bytes = b""
+    """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
+    volatile: tuple[str, ...] = ()
+    """What differs in the results of its agent's tools at each run: regular expressions."""
 
 
 def run_id_of(format_name: str, native_id: str) -> str:
@@ -287,11 +330,13 @@ class LineFormat:
                 self._pieces.append(data)
             return []
         *lines, rest = data.split(b"\n")
-        if self._pieces:
-            lines[0] = b"".join(self._pieces) + lines[0]
+        if self._pieces:  # a line may be as long as the memory: it is held once, and let go of when it is read
+            self._pieces.append(lines[0])
+            lines[0] = b"".join(self._pieces)
         self._pieces = [rest] if rest else []
-        for line in lines:
-            self._line(line)
+        lines.reverse()
+        while lines:
+            self._line(lines.pop())
         return self._taken()
 
     def feed_object(self, record: dict[str, Any]) -> list[Event]:

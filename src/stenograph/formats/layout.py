@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -97,11 +97,33 @@ class Database(Struct, frozen=True, kw_only=True):
     """Whether it holds a session with this id."""
 
 
+class Contents(Protocol):
+    """A file that holds JSON values: one without a name, or the members of a ZIP."""
+
+    names: tuple[str, ...]
+
+    def read(self, name: str) -> Any:
+        """The value of that name. Raises `ValueError` for what is not JSON."""
+
+    def state(self, name: str) -> State | None:
+        """Another one as soon as the value changed; None where nothing says so without reading it."""
+
+
+class ManySessions(Struct, frozen=True, kw_only=True):
+    """How to read a file of many sessions that is not a database."""
+
+    is_one: Callable[[bytes], bool]
+    """Whether a file holds many sessions, by its first line; else it is one session, line by line."""
+    sessions: Callable[[bytes], list[StoredSession]]
+    """Every session in the bytes of such a file, those of one run together."""
+
+
 class Layout(Struct, frozen=True, kw_only=True):
     """How one agent lays out its files."""
 
-    homes: tuple[Home, ...]
-    sessions: tuple[str, ...]
+    homes: tuple[Home, ...] = ()
+    """None for files that people put where they like."""
+    sessions: tuple[str, ...] = ()
     """Patterns of the main file of a session, or of a database, below a home."""
     session_in_name: Callable[[str], str] | None = None
     """What of a session's id is in the name of its file, when that is not all of it."""
@@ -113,17 +135,24 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Patterns of the files of a session's subagents, below the folder of its main file."""
     nearby: tuple[str, ...] = ()
     """Patterns of subagents' files in the same folder whose session only their content names."""
+    always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None
+    """The tools that spawn a subagent, and the version from which on each such subagent has a file of its own."""
     sidecar: Sidecar | None = None
     links: Links | None = None
     side_file: Callable[[str, str, str], str | None] | None = None
     """The path of an output that the agent parked in a file of its own, by the path of the main file, the session's id
     and the name in the transcript; None for a name that is not one: a transcript may not make us read any file."""
     database: Database | None = None
+    runs: Callable[[Contents], list[StoredSession]] | None = None
+    """The runs in a file that holds many: a document with a list of them, or a ZIP."""
+    many: ManySessions | None = None
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
 
     def described(self) -> str:
-        """One line for people: where such files are."""
+        """One line for people: where such files are; empty where they are wherever a person put them."""
+        if not self.homes:
+            return ""
         home = self.homes[0]
         folder = _joined(_joined("~", home.default), home.folder)
         variables = [f"${each}" for each in (home.variable, home.file_variable) if each]

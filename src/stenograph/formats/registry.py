@@ -7,27 +7,69 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from stenograph.errors import AmbiguousFormat
+from stenograph.errors import AmbiguousFormat, SourceError
 from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 GROUP = "stenograph.formats"
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 20
 
 
-@cache
+class _Installed(NamedTuple):
+    """What the entry points give."""
+
+    specs: dict[str, FormatSpec]
+    broken: dict[str, str]
+    packages: dict[str, Distribution]
+
+
 def formats() -> dict[str, FormatSpec]:
     """Every installed format by its name, in alphabetical order."""
+    return _installed().specs
+
+
+def broken_formats() -> dict[str, str]:
+    """Entry points that give no format, by their names, each with the reason."""
+    return _installed().broken
+
+
+@cache
+def package_of(name: str) -> str:
+    """The name and version of the package that a format comes from; empty where that is not known."""
+    package = _installed().packages.get(name)
+    return "" if package is None else f"{package.name} {package.version}"
+
+
+@cache
+def _installed() -> _Installed:
+    """What is installed. One package that is broken must not keep the others from being read."""
     from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
 
-    specs = (point.load() for point in entry_points(group=GROUP))
-    return {spec.name: spec for spec in sorted(specs, key=lambda spec: str(spec.name))}
+    found: dict[str, FormatSpec] = {}
+    broken: dict[str, str] = {}
+    packages: dict[str, Distribution] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            spec = point.load()
+        except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
+            broken[point.name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
+            continue
+        if not isinstance(spec, FormatSpec) or spec.name != point.name:
+            broken[point.name] = f"{point.value} is not a FormatSpec of that name"
+        elif found.setdefault(point.name, spec) is not spec:
+            broken[point.name] = f"{point.value} has the name of another format"
+        elif point.dist is not None:
+            packages[point.name] = point.dist
+    return _Installed(found, broken, packages)
 
 
 def head_records(head: bytes) -> list[Any]:
@@ -64,7 +106,7 @@ def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
 
     Raises `AmbiguousFormat` where that leaves two.
     """
-    scores = {spec.name: (spec.detect(records, path), spec.priority) for spec in formats().values()} if records else {}
+    scores = {spec.name: (_score(spec, records, path), spec.priority) for spec in formats().values()} if records else {}
     best = max(scores.values(), default=(0, 0))
     if best[0] <= 0:
         return None
@@ -72,3 +114,11 @@ def detect_records(records: Sequence[Any], path: str = "") -> FormatSpec | None:
     if len(names) > 1:
         raise AmbiguousFormat(path, names)
     return formats()[names[0]]
+
+
+def _score(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
+    try:
+        return spec.detect(records, path)
+    except Exception as error:
+        what = f"the format {spec.name} failed to look at {path or 'it'} ({type(error).__name__}: {error})"
+        raise SourceError(f"{what}; tell its author, or uninstall it", path) from error

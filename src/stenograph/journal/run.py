@@ -41,7 +41,7 @@ from stenograph.model.value import Value
 
 F = TypeVar("F", bound=Callable[..., Any])
 Blocks = Iterable[Block | Mapping[str, Any]]
-Place = tuple[str, tuple[int, ...]]
+StepPlace = tuple[str, tuple[int, ...]]
 """The path of a step and the iterations of all steps on it, the outermost first."""
 
 
@@ -76,7 +76,7 @@ class _Scope:
 
     run: Run
 
-    def _place(self) -> Place:
+    def _place(self) -> StepPlace:
         raise NotImplementedError
 
     def _record(self, what: str, type: str, payload: Callable[[], Value], **more: Any) -> Event | None:
@@ -310,7 +310,7 @@ class Run(_Scope):
             raise StoreError(f"run {self.run_id} is not being recorded; the log says why")
         return self._recorder
 
-    def _place(self) -> Place:
+    def _place(self) -> StepPlace:
         """Where the current context stands in this run: its innermost step, if any."""
         for scope in reversed(_scopes.get()):
             if scope is self:
@@ -352,7 +352,7 @@ class Step(_Scope):
         self._child_run_id = child_run_id
         self._type = "step" if child_run_id is None else "step.call_workflow"
 
-    def _place(self) -> Place:
+    def _place(self) -> StepPlace:
         return self.path, self._iterations
 
     def __enter__(self) -> Self:

@@ -18,8 +18,6 @@ _RANDOM = re.compile(
 )
 _MANY_CHARACTERS = 8
 _ENTRY_NAMESPACE = UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11").bytes
-_VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
-"""The digit that says which kind of UUID it is, by the digit of the digest that stood there."""
 _FREE_BITS = ~(0xF000 << 64 | 0xC000 << 48)
 _VERSION_5 = 0x5000 << 64 | 0x8000 << 48
 
@@ -47,14 +45,6 @@ def entry_id(run_id: str, source: str, place: str) -> UUID:
     digest = _series(run_id, source).copy()
     digest.update(place.encode("utf-8", "backslashreplace"))
     return UUID(int=int.from_bytes(digest.digest()[:16], "big") & _FREE_BITS | _VERSION_5)
-
-
-def entry_id_text(run_id: str, source: str, place: str) -> str:
-    """The same as text: a UUID of version 5, made without the objects that the standard library makes on the way."""
-    digest = _series(run_id, source).copy()
-    digest.update(place.encode("utf-8", "backslashreplace"))
-    text = digest.hexdigest()
-    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANTS[text[16]]}{text[17:20]}-{text[20:32]}"
 
 
 @lru_cache(maxsize=256)

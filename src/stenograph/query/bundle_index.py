@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -48,6 +48,15 @@ def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None
     """Make the archive's index of a bundle's runs in a folder; `searchable`: with their words."""
     with Container(bundle) as container, _writing(folder, searchable=searchable) as indexer:
         _index(indexer, container)
+
+
+def index_run(events: Iterable[Event], run_id: str, folder: Path) -> None:
+    """Make the archive's index of the events of one run in a folder, without their words."""
+    about = About(root="", path="", format="exchange", run_id=run_id, at="")
+    with _writing(folder) as indexer:
+        left = iter(events)
+        while batch := list(islice(left, _BATCH)):
+            indexer.index(batch, [KeptFile(1, about)])
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from stenograph.redact import guess
-from stenograph.redact.bare import Place, bare_parts
+from stenograph.redact.bare import ValuePlace, bare_parts
 from stenograph.redact.header import parts_of, scheme_end
 from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, is_name_of_secret, looks_random, secret_of
 from stenograph.redact.span import Span
@@ -56,7 +56,7 @@ def _names(small: str) -> list[re.Match[str]]:
     return [found[end] for end in sorted(found)]
 
 
-def _stop(text: str, start: int, following: tuple[int, Place] | None) -> int:
+def _stop(text: str, start: int, following: tuple[int, ValuePlace] | None) -> int:
     """Up to where the value at `start` is judged: to the next name, or behind its sign if the value begins with it."""
     if following is None:
         return len(text)
@@ -64,7 +64,7 @@ def _stop(text: str, start: int, following: tuple[int, Place] | None) -> int:
     return place.start if place.start > start else sign_end
 
 
-def _place(text: str, match: re.Match[str]) -> Place:
+def _place(text: str, match: re.Match[str]) -> ValuePlace:
     """The whole name around the keyword that was found, and what surrounds it."""
     head = text[max(0, match.start() - 64) : match.start()]
     before = head.rstrip(_NAME_LETTERS)
@@ -73,10 +73,10 @@ def _place(text: str, match: re.Match[str]) -> Place:
     if before.endswith("\\") and name[0] in "nrt":
         before, name = before + name[0], name[1:]
     dashes = name[: len(name) - len(name.lstrip("-"))]
-    return Place(name.lstrip("-"), start, match["sign"], before + dashes, bool(match["quote"]))
+    return ValuePlace(name.lstrip("-"), start, match["sign"], before + dashes, bool(match["quote"]))
 
 
-def value_parts(text: str, start: int, stop: int, place: Place) -> list[Span]:
+def value_parts(text: str, start: int, stop: int, place: ValuePlace) -> list[Span]:
     """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret.
 
     A value without quotes is judged by what stands before `stop`.

@@ -42,7 +42,7 @@ _ENOUGH = 512
 """Characters that are judged, so that time stays linear; the mask then covers all of the value."""
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Where an assignment stands."""
 
     name: str
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     quoted_name: bool
 
 
-def bare_parts(text: str, start: int, stop: int, place: Place, secret: Secret) -> list[Span]:
+def bare_parts(text: str, start: int, stop: int, place: ValuePlace, secret: Secret) -> list[Span]:
     """The secret parts of a value without quotes that begins at `start` and is judged up to `stop`."""
     sign, stop = place.sign.strip(), min(stop, start + _ENOUGH)
     if sign == "=>":
@@ -79,7 +79,7 @@ def _end(text: str, start: int, pattern: re.Pattern[str]) -> int:
     return rest.end() if rest else end
 
 
-def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> bool:
+def _believes(value: str, text: str, end: int, place: ValuePlace, secret: Secret) -> bool:
     """Whether a value is a secret, judged by itself first and then by its place."""
     word = value.rstrip(".,:!?")
     if guess.is_placeholder(value) or guess.is_no_value(word) or guess.is_path(value):
@@ -101,7 +101,7 @@ def _believes(value: str, text: str, end: int, place: Place, secret: Secret) -> 
     return _believes_token(value, word, alone)
 
 
-def _is_setting(place: Place) -> bool:
+def _is_setting(place: ValuePlace) -> bool:
     """Whether the place leaves no doubt that a plain value follows: `NAME=`, `?name=`, `--name=`."""
     return place.sign == "=" and (
         _ENVIRONMENT.fullmatch(place.name) is not None
@@ -112,21 +112,21 @@ def _is_setting(place: Place) -> bool:
     )
 
 
-def _is_setting_line(place: Place) -> bool:
+def _is_setting_line(place: ValuePlace) -> bool:
     """Whether the place, with nothing behind the value, shows a header or a variable: `X-Name:`, `SOME_NAME:`."""
     if place.sign not in (":", ": "):
         return False
     return "-" in place.name or ("_" in place.name and _ENVIRONMENT.fullmatch(place.name) is not None)
 
 
-def _believes_setting(value: str, word: str, place: Place, secret: Secret) -> bool:
+def _believes_setting(value: str, word: str, place: ValuePlace, secret: Secret) -> bool:
     """Whether a plain value is a secret: all but numbers and names of other variables."""
     if value.isdigit():
         return secret.kind == "password" and len(value) >= 4
     return word.lower() != place.name.lower() and _DOTTED.fullmatch(word) is None
 
 
-def _believes_identifier(word: str, text: str, end: int, alone: bool, place: Place, secret: Secret) -> bool:
+def _believes_identifier(word: str, text: str, end: int, alone: bool, place: ValuePlace, secret: Secret) -> bool:
     """Whether a value that could be a variable is a secret: with digits mostly, else where a file's line shows it."""
     has_digit = _DIGIT.search(word) is not None
     if not alone:
@@ -142,7 +142,7 @@ def _believes_identifier(word: str, text: str, end: int, alone: bool, place: Pla
     return _is_line_of_file(word, text, end, place)
 
 
-def _is_line_of_file(word: str, text: str, end: int, place: Place) -> bool:
+def _is_line_of_file(word: str, text: str, end: int, place: ValuePlace) -> bool:
     """Whether a name, a sign and a word without digits are a line of a configuration and not of code."""
     if not _LINE_END.match(text, end):
         return _SMALL_WORD.fullmatch(word) is not None and place.sign.startswith(": ") and _is_line_start(place)
@@ -161,7 +161,7 @@ def _is_line_of_file(word: str, text: str, end: int, place: Place) -> bool:
     return _DATA_LINE.search(before[-200:]) is not None or _DATA_LINE.match(text, end, end + 200) is not None
 
 
-def _is_line_start(place: Place) -> bool:
+def _is_line_start(place: ValuePlace) -> bool:
     return _LINE_START.search(place.before) is not None
 
 

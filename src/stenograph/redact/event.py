@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from stenograph.model import AttachmentBlock, Event, ThinkingBlock, Value
 from stenograph.model.block import OPAQUE
 from stenograph.redact.command import argument_secrets
-from stenograph.redact.known import Known
+from stenograph.redact.known import KnownSecrets
 from stenograph.redact.memory import Memory
 from stenograph.redact.own import OwnRules
 from stenograph.redact.packed import unpacked
@@ -35,7 +35,7 @@ _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
 """The fields of an event that carry text; the others say which event it is."""
 
 
-def journal_mask(known: Known) -> EventMask:
+def journal_mask(known: KnownSecrets) -> EventMask:
     """A mask for what goes into a journal: what identifies an event stays."""
     return EventMask(TextMask(known, memory=Memory()), _CARRY_TEXT)
 
@@ -45,7 +45,7 @@ def sharing_mask(secrets: Iterable[str] = (), own: OwnRules | None = None) -> Ev
 
     It remembers what it masked, counts it by rule, and `learn` shows it a run before the run is masked.
     """
-    texts = TextMask(Known(secrets), keeps_ids=False, own=own, memory=Memory())
+    texts = TextMask(KnownSecrets(secrets), keeps_ids=False, own=own, memory=Memory())
     return EventMask(texts, Event.__struct_fields__, counts=Counter())
 
 

@@ -21,7 +21,7 @@ _SHORTEST_OF_A_VARIABLE = 8
 _LONGEST_WORD = 16
 
 
-class Known:
+class KnownSecrets:
     """Finds texts that are known to be secret, also escaped for JSON, for HTML or for an address."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:

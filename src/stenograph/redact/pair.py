@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from stenograph.redact.assignment import believes, value_parts
-from stenograph.redact.bare import Place
+from stenograph.redact.bare import ValuePlace
 from stenograph.redact.header import parts_of
 from stenograph.redact.name import secret_of
 from stenograph.redact.span import Span
@@ -60,5 +60,5 @@ def pairs(text: str, small: str) -> Iterator[Span]:
         return
     for match in _PAIR.finditer(small):
         label = text[slice(*match.span("label"))]
-        place = Place(label, match.start("label"), ": ", "", quoted_name=True)
+        place = ValuePlace(label, match.start("label"), ": ", "", quoted_name=True)
         yield from value_parts(text, match.end(), len(text), place)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from stenograph.model import Event
 from stenograph.redact.event import EventMask, journal_mask
-from stenograph.redact.known import Known
+from stenograph.redact.known import KnownSecrets
 from stenograph.redact.stream import Speaker, cut_chunk, is_chunk, speaker_of, text_of_chunk, with_text
 
 _CONTEXT, _CONTEXT_OF_KEY = 2_000, 16_000
@@ -41,7 +41,7 @@ class RecordingMask:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known = Known(secrets)
+        self._known = KnownSecrets(secrets)
         self._runs: OrderedDict[str, EventMask] = OrderedDict()
         self._streams: OrderedDict[Speaker, _Stream] = OrderedDict()
 

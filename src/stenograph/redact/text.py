@@ -14,7 +14,7 @@ from stenograph.redact.command import argument_secrets, command_secrets
 from stenograph.redact.file_line import file_secrets
 from stenograph.redact.header import bearer_tokens, parts_of, scheme_end
 from stenograph.redact.hint import may_hold_secret
-from stenograph.redact.known import Known
+from stenograph.redact.known import KnownSecrets
 from stenograph.redact.literal import (
     decoded,
     in_source,
@@ -50,7 +50,7 @@ class TextMask:
 
     def __init__(
         self,
-        known: Known | None = None,
+        known: KnownSecrets | None = None,
         *,
         keeps_ids: bool = True,
         own: OwnRules | None = None,
@@ -66,7 +66,7 @@ class TextMask:
         self.memory = memory
         self.counts: Counter[str] | None = None
         """Counts what is masked, by rule, where somebody put a counter."""
-        self._known = known or Known()
+        self._known = known or KnownSecrets()
         self._keeps_ids = keeps_ids
 
     def text(self, text: str) -> str:

@@ -10,7 +10,6 @@ from stenograph.model.payload import ToolPayload
 from stenograph.render.figures import counted, duration
 from stenograph.render.outline import on_a_line
 from stenograph.render.unwrapped import unwrapped
-from stenograph.transcript.content import as_text
 
 LENGTH = 90
 LOOKED_AT = 4_000
@@ -30,12 +29,12 @@ def figures_of(call: Event, payload: ToolPayload) -> str:
 def first_line(call: Event, payload: ToolPayload) -> str:
     """What a result says first; of a file that was read, how long it is; nothing where the call is open anyway."""
     kind = tool_of(call).kind
-    output = unwrapped(payload.output).text if isinstance(payload.output, str) else ""
+    output = unwrapped(payload.output).text
     if kind in (WRITE, EDIT) or payload.error is not None:
         return ""
     if kind == READ and output:
         return counted(output.count("\n") + (not output.endswith("\n")), "line")
-    if not isinstance(payload.output, str):
-        return on_a_line(as_text(payload.output), LENGTH)
+    if output.startswith("{\n"):  # fields that are shown as they are
+        return on_a_line(output, LENGTH)
     begin = _STYLES.sub("", output[:LOOKED_AT])
     return on_a_line(next((each for each in begin.split("\n") if each.strip()), ""), LENGTH)

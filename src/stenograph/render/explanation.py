@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stenograph.fold.explain import Explanation, Failure, FileFacts, ToolFacts, TurnFacts
-from stenograph.render.figures import amount, cost, counted, duration, tokens
+from stenograph.render.figures import amount, cost_words, counted, duration, tokens
 from stenograph.render.section import section, short
 
 _MOST = 10
@@ -18,7 +18,7 @@ def explanation_lines(told: Explanation) -> Iterator[str]:
     totals = told.totals
     yield f"run {told.run_id}"
     yield f"ended    {_end(told)}"
-    yield f"took     {_join([_seconds(told), tokens(totals.tokens), cost(told.cost_usd, told.cost_is_partial)])}"
+    yield f"took     {_join([_seconds(told), tokens(totals.tokens), cost_words(told.cost_usd, told.cost_is_partial)])}"
     yield (
         f"did      {counted(totals.turns, 'turn')}, {counted(totals.tool_calls, 'tool call')} "
         f"({totals.failed_calls} failed, {totals.open_calls} open), {counted(totals.errors, 'error')}, "
@@ -71,7 +71,7 @@ def _tool(tool: ToolFacts) -> str:
 
 def _turn(turn: TurnFacts) -> str:
     took = "" if turn.span.seconds is None else duration(turn.span.seconds)
-    parts = [took, tokens(turn.usage), cost(turn.cost_usd, turn.cost_is_partial), counted(turn.calls, "call")]
+    parts = [took, tokens(turn.usage), cost_words(turn.cost_usd, turn.cost_is_partial), counted(turn.calls, "call")]
     return f"{turn.number}  {_join(parts)}"
 
 

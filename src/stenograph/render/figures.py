@@ -88,8 +88,15 @@ def cost(dollars: float | None, is_partial: bool) -> str:
     """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
     if dollars is None:
         return "unknown" if is_partial else ""
+    dollars = round(dollars, 6)  # as JSON has it, so that a sum is shown alike however it was added up
     text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
     return f"≥ {text}" if is_partial else text
+
+
+def cost_words(dollars: float | None, is_partial: bool) -> str:
+    """The same where nothing around it says that it is a cost."""
+    text = cost(dollars, is_partial)
+    return f"cost {text}" if text == "unknown" else text
 
 
 def bar(share: float, width: int) -> str:

@@ -56,7 +56,7 @@ class _Item(Struct):
     """The ordinal of the last event of its subagents; -1 without any."""
 
 
-class Layout:
+class PageLayout:
     """Writes the events of a run in the order of a page."""
 
     def __init__(self, outline: Outline, skin: Skin, *, hold: int = HOLD) -> None:

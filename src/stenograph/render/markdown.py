@@ -24,9 +24,9 @@ from stenograph.model.payload import (
     UsagePayload,
 )
 from stenograph.render.brief import figures_of
-from stenograph.render.figures import clock, cost, counted, day, duration, tokens
+from stenograph.render.figures import clock, cost, cost_words, counted, day, duration, tokens
 from stenograph.render.given import COMMANDS, change_lines, change_of, command_of, is_patch, says_all
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
 from stenograph.render.names import event_label
 from stenograph.render.outline import Outline, SourceFacts, UnitFacts, on_a_line
@@ -54,7 +54,7 @@ def markdown_page(
     events = Rereading(read)
     outline = outline_of(events, prices, life)
     yield _head(outline)
-    yield from Layout(outline, MarkdownSkin(full=full)).text(events)
+    yield from PageLayout(outline, MarkdownSkin(full=full)).text(events)
 
 
 def _head(outline: Outline) -> str:
@@ -89,7 +89,7 @@ class MarkdownSkin:
         told += [counted(facts.calls, "tool call")] if facts.calls else []
         told += [counted(facts.errors, "error")] if facts.errors else []
         told += [tokens(facts.usage)] if facts.usage.records else []
-        told += [paid] if (paid := cost(facts.cost.dollars, facts.cost.is_partial)) else []
+        told += [paid] if (paid := cost_words(facts.cost.dollars, facts.cost.is_partial)) else []
         small = f"_{escaped(on_one_line(' · '.join(told)))}_\n\n" if told else ""
         return f"## {number}{escaped(on_one_line(title))}\n\n{small}", ""
 
@@ -162,7 +162,7 @@ class MarkdownSkin:
         return self._result(payload)
 
     def _result(self, payload: ToolPayload) -> str:
-        shown = unwrapped(as_text(payload.output))
+        shown = unwrapped(payload.output)
         output = shown.text
         parts = [f"↳{' **failed**' if payload.error is not None else ''}\n\n"]
         error = unwrapped(payload.error or "").text
@@ -172,6 +172,7 @@ class MarkdownSkin:
         for block in payload.blocks or ():
             words = block_text(block)
             parts += [] if words in output else [self._output(words)]
+        parts += [_folded(name, self._output(words)) for name, words in shown.more]
         parts += [f"_{escaped(on_one_line(' · '.join(shown.facts)))}_\n\n"] if shown.facts else []
         return "".join(parts)
 
@@ -183,7 +184,8 @@ class MarkdownSkin:
         task = "" if facts is None else on_one_line(facts.task)
         told = f"Subagent {task or name}{' goes on' if continued else ''}"
         if facts is not None:
-            told += f", {counted(facts.calls, 'tool call')}"
+            more = (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial))
+            told += ", ".join(["", counted(facts.calls, "tool call"), *filter(None, more)])
         told += f" · {name}" if task else ""
         return f"<details><summary>{html_text(told)}</summary>\n\n", "</details>\n\n"
 

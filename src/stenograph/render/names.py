@@ -1,53 +1,23 @@
-"""Names for people: of agents, and of the events that machines write for each other."""
+"""Names for people of the events that machines write for each other."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from stenograph.fold.agent_tables import AgentTables, tables_of
 from stenograph.model.event import Event
-from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
+from stenograph.model.payload import MessagePayload, SystemPayload, UnknownPayload, UsagePayload
 
 _EVENTS = {
-    "agent_message": "Answer, repeated",
-    "agent_reasoning": "Thinking, repeated",
-    "api_retry": "Model asked again",
     "compaction": "Context compacted",
-    "file-history-snapshot": "Snapshot of files",
     "init": "Session started",
-    "last_updated": "Session file updated",
-    "queue-operation": "Prompt queue",
     "repeated": "Part of the history, repeated",
-    "session_meta": "Session started",
     "synthetic": "Inserted by the agent",
-    "task_complete": "Turn finished",
-    "task_started": "Turn started",
-    "token_count": "Token count",
-    "turn_aborted": "Turn interrupted",
-    "turn_context": "Settings of the turn",
-    "user_message": "Prompt, repeated",
 }
-"""Subtypes whose own words would mislead; the others are read word by word."""
-NOTICES = frozenset(
-    {
-        "api_error",
-        "attachment/hook_non_blocking_error",
-        "command",
-        "compaction",
-        "inter_agent_message",
-        "local_command",
-        "local_command_output",
-        "max_tokens",
-        "model.call_failure",
-        "model_refusal_no_fallback",
-        "permission_denied",
-        "refusal",
-        "stream_error",
-        "task_notification",
-        "turn_aborted",
-        "user_shell_command",
-    }
-)
-"""Subtypes of system events that a reader must not miss."""
+"""Subtypes that several formats have and whose own words would mislead; others are read word by word."""
+_NOTICES = frozenset({"api_error", "command", "compaction", "max_tokens", "permission_denied", "refusal"})
+"""Subtypes of system events that several formats have and that a reader must not miss."""
 _WORDS = re.compile(r"[_/.\-]+|(?<=[a-z])(?=[A-Z])")
 LABEL_LENGTH = 60
 
@@ -58,7 +28,7 @@ def is_aside(event: Event) -> bool:
     if isinstance(payload, MessagePayload):
         return payload.is_chunk
     if isinstance(payload, SystemPayload):
-        return payload.subtype not in NOTICES
+        return payload.subtype not in _NOTICES and payload.subtype not in _tables(event).notices
     return isinstance(payload, UsagePayload)
 
 
@@ -69,12 +39,24 @@ def event_label(event: Event) -> str:
         return f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out"
     if isinstance(payload, MessagePayload):
         return "Piece of a streamed message"
-    return words_of(payload.subtype if isinstance(payload, SystemPayload) else event.type)
+    if isinstance(payload, UnknownPayload) and (name := _name_in(payload.value)):
+        return f"Unknown: {name[:LABEL_LENGTH]}"
+    subtype = payload.subtype if isinstance(payload, SystemPayload) else event.type
+    return _tables(event).labels.get(subtype) or _EVENTS.get(subtype) or words_of(subtype)
+
+
+def _tables(event: Event) -> AgentTables:
+    return tables_of(None if event.origin is None else event.origin.adapter)
+
+
+def _name_in(value: Any) -> str:
+    """What a message that we do not know calls itself."""
+    inner = value.get("msg") if isinstance(value, dict) else None
+    named = [each.get(name) for each in (value, inner) if isinstance(each, dict) for name in ("method", "type")]
+    return next((name for name in named if isinstance(name, str)), "")
 
 
 def words_of(subtype: str) -> str:
     """A subtype as words: `session/request_permission` is `Session request permission`."""
-    if subtype in _EVENTS:
-        return _EVENTS[subtype]
     words = " ".join(_WORDS.sub(" ", subtype[: 4 * LABEL_LENGTH]).split())
     return words[:1].upper() + words[1:] if words else "Event"

@@ -78,7 +78,7 @@ class AgentFileRun:
         identity = identity_of(self._found, address_of(self._path)[1])
         return Setting(
             run_id=self.run_id,
-            agent=agent_of(self.spec.name),
+            agent=self._found.identity.agent or agent_of(self.spec.name),
             agent_version=identity.agent_version,
             cwd=identity.cwd,
             branch=identity.branch,

@@ -12,8 +12,9 @@ from stenograph.model.event import Event
 from stenograph.runs.problem import Problem, source_problems
 from stenograph.runs.reader import RunReader
 from stenograph.runs.target import Target, find_run, is_bundle
-from stenograph.sources.conversion import STREAM, Conversion, FileReport, convert, convert_stream
+from stenograph.sources.conversion import Conversion, FileReport, convert, convert_stream
 from stenograph.sources.detection import detect_file
+from stenograph.sources.session import STREAM
 from stenograph.sources.stored import address_of
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from pathlib import Path
 
 from msgspec.structs import force_setattr, replace
@@ -17,11 +16,13 @@ from stenograph.formats.base import Format, FormatSpec
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.runs.kind import Line
-from stenograph.sources.conversion import context_of, convert
+from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file
+from stenograph.sources.known import digest_of
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
+from stenograph.sources.session import context_of
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.stored import chosen
 
@@ -109,7 +110,7 @@ class DatabaseGrowth:
         parser, known = self._parsers.setdefault(session.identity.source, (self._parser(session), set()))
         events: list[Event] = []
         for line in session.lines():
-            digest = blake2b(line, digest_size=8).digest()
+            digest = digest_of(line)
             if digest not in known:
                 known.add(digest)
                 events += parser.feed(line)

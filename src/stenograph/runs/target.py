@@ -127,13 +127,13 @@ def in_file(path: Path) -> RunKind:
     head = _head(path, _FIRST_LINE)
     if head.startswith(_BEGINNING) and _is_event(head.partition(b"\n")[0]):
         return JournalRun(path)  # without loading what knows other formats
-    if head.startswith(_ZIP):
-        from stenograph.runs.bundled import BundledRun
-
-        return BundledRun(path)
     from stenograph.sources.detection import detect_file
     from stenograph.sources.stored import check_single
 
+    if is_bundle(path):
+        from stenograph.runs.bundled import BundledRun
+
+        return BundledRun(path)
     found = detect_file(path)
     if found.spec is None:
         if is_journal(path):
@@ -148,8 +148,15 @@ def in_file(path: Path) -> RunKind:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a zip; a zip of any other kind is refused when it is opened."""
-    return _head(path, len(_ZIP[0])).startswith(_ZIP)
+    """Whether a file is a zip that no format knows; one that is not a bundle is refused when it is opened."""
+    if not _head(path, len(_ZIP[0])).startswith(_ZIP):
+        return False
+    from stenograph.sources.detection import detect_file
+
+    try:
+        return detect_file(path).spec is None
+    except SourceError:  # a damaged one: opening it says how
+        return True
 
 
 def is_journal(path: Path) -> bool:

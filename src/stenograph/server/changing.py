@@ -71,7 +71,7 @@ def _file(run_id: str, number: int, path: str, changes: list[Made]) -> str:
 
 def _diff(each: Change) -> str:
     if each.patch is not None:
-        return patch(each.patch[:LONGEST])
+        return patch(each.patch[:LONGEST]) if each.patch.strip() else ""
     if each.old is None and each.new is None:
         return ""
     return change((each.old or "")[:LONGEST], (each.new or "")[:LONGEST])

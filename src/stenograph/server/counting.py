@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -38,29 +38,44 @@ def stats_page(site: Site, request: Request) -> Response:
         f'<main class="wide"><h1>Stats</h1><p class="chips" role="group" aria-label="By">{switch}</p>'
         '<p class="hint">Costs are estimates by the list prices of the models; ≥ where a model has no known price.</p>'
         f"{_chart(rows, 'cost_usd' if has_cost else 'tool_calls')}"
-        f"{table(_head(by), [_row(row, by) for row in [*rows, totals]], 'stats')}</main>"
+        f"{table(_head(by, rows), [_row(row, by, rows) for row in [*rows, totals]], 'stats')}</main>"
     )
     return html(request, framed(site, "Stats", body, here="/stats"))
 
 
-def _head(by: str) -> tuple[str, ...]:
-    return (by.capitalize(), "Input", "Cached", "Output", "Cost", "Tool calls", "Failed")
+_COLUMNS = {
+    "Input": "input_tokens",
+    "Cached": "cache_read_input_tokens",
+    "Output": "output_tokens",
+    "Cost": "cost_usd",
+    "Tool calls": "tool_calls",
+    "Failed": "failed_tool_calls",
+}
 
 
-def _row(row: Mapping[str, Any], by: str) -> str:
+def _shown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that these sums have: a tool has no tokens, a model no calls of tools."""
+    return [name for name, field in _COLUMNS.items() if any(field in row for row in rows)]
+
+
+def _head(by: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return (by.capitalize(), *_shown(rows))
+
+
+def _row(row: Mapping[str, Any], by: str, rows: Sequence[Mapping[str, Any]]) -> str:
     key = line(row["key"])
     place = _runs_of(row["key"], by)
     name = f'<a href="{place}">{key}</a>' if place and row["key"] != "Together" else f"<b>{key}</b>"
-    cells = (
-        name,
-        _tokens(row, "input_tokens"),
-        _tokens(row, "cache_read_input_tokens"),
-        _tokens(row, "output_tokens"),
-        line(cost(row.get("cost_usd"), bool(row.get("cost_is_partial")))) if "cost_usd" in row else "",
-        f"{row['tool_calls']:,}" if "tool_calls" in row else "",
-        f"{row['failed_tool_calls']:,}" if "failed_tool_calls" in row else "",
-    )
+    cells = (name, *(_cell(row, _COLUMNS[column]) for column in _shown(rows)))
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
+
+
+def _cell(row: Mapping[str, Any], field: str) -> str:
+    if field == "cost_usd":
+        return line(cost(row.get("cost_usd"), bool(row.get("cost_is_partial")))) if field in row else ""
+    if field in ("tool_calls", "failed_tool_calls"):
+        return f"{row[field]:,}" if field in row else ""
+    return _tokens(row, field)
 
 
 def _tokens(row: Mapping[str, Any], name: str) -> str:
@@ -86,7 +101,7 @@ def _chart(rows: list[dict[str, Any]], name: str) -> str:
         value = float(row.get(name) or 0)
         top = place * _ROW
         width = round((_WIDTH - _LABEL - 90) * value / most, 1)
-        told = cost(value, bool(row.get("cost_is_partial"))) if name == "cost_usd" else f"{value:,.0f}"
+        told = cost(row.get(name), bool(row.get("cost_is_partial"))) if name == "cost_usd" else f"{value:,.0f}"
         bars.append(
             f'<text x="{_LABEL - 8}" y="{top + 15}" text-anchor="end" class="axis">{line(str(row["key"])[:28])}</text>'
             f'<rect x="{_LABEL}" y="{top + 3}" width="{width}" height="{_ROW - 7}" rx="3"></rect>'
@@ -95,6 +110,7 @@ def _chart(rows: list[dict[str, Any]], name: str) -> str:
     height = len(shown) * _ROW
     label = "Cost" if name == "cost_usd" else "Tool calls"
     return (
+        '<div class="scroll" tabindex="0">'
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        f'aria-label="{label}">{"".join(bars)}</svg>\n'
+        f'aria-label="{label}">{"".join(bars)}</svg></div>\n'
     )

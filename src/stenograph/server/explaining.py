@@ -15,7 +15,7 @@ from stenograph.render.html.escape import line, pre
 from stenograph.runs.info import RunInfo
 from stenograph.server.answers import html
 from stenograph.server.frame import framed
-from stenograph.server.run_page import head_of, views_of
+from stenograph.server.run_page import copied_note, head_of, views_of
 from stenograph.server.site import Site
 
 _NEIGHBOURS = 5
@@ -26,9 +26,10 @@ def explain_page(site: Site, request: Request) -> Response:
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
         told = site.explained(reader, run)
+        note = copied_note(site.copied(reader, run))
     text = "\n".join(explanation_lines(told.explanation))
     body = (
-        f'{head_of(info)}{views_of(run_id, "/explain")}<main class="narrow"><h2>What happened</h2>{pre(text)}'
+        f'{head_of(info)}{views_of(run_id, "/explain")}<main class="narrow"><h2>What happened</h2>{note}{pre(text)}'
         f"{_earlier(site, info)}</main>"
     )
     return html(request, framed(site, "What happened", body, attributes=f' data-run="{run_id}" data-view="explain"'))

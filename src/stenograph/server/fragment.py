@@ -12,7 +12,7 @@ from stenograph.model.payload import ToolPayload
 from stenograph.query.prices import load_prices
 from stenograph.render.html.escape import line
 from stenograph.render.html.skin import HtmlSkin, unit_figures
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.outline import SourceFacts, UnitFacts
 from stenograph.render.survey import outline_of
 
@@ -56,7 +56,7 @@ def rendered(events: Sequence[Event], first_unit: int, *, is_live: bool = False,
     if is_live:
         outline = msgspec.structs.replace(outline, late=outline.late | outline.unanswered, unanswered=frozenset())
     offset = first_unit - 1 if begins_unit(events[0]) else first_unit
-    return "".join(Layout(outline, ServedSkin(offset, is_fragment=is_fragment)).text(shown))
+    return "".join(PageLayout(outline, ServedSkin(offset, is_fragment=is_fragment)).text(shown))
 
 
 def units_on(events: Sequence[Event], first_unit: int) -> Sequence[UnitFacts]:

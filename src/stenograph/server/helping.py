@@ -25,7 +25,7 @@ KEYS = (
     ("n N", "next, previous hit"),
     ("g g", "to the start"),
     ("G", "to the end, and follow"),
-    ("[ ]", "earlier, later page"),
+    ("[ ]", "earlier, later page; beyond them, the run before or after it in the list"),
     ("y Y", "copy a link to the event, copy its text"),
     ("R", "copy the command that resumes the run"),
     ("r", "the raw event"),

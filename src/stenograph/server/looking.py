@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +14,11 @@ from starlette.responses import Response
 from stenograph.archive.index.words import event_text
 from stenograph.archive.reader import IndexReader
 from stenograph.query.language import parse_query
+from stenograph.query.runs import title_of
 from stenograph.query.snippet import Snippet, Snippets
 from stenograph.render.figures import clock, counted, when
 from stenograph.render.html.escape import line, text
+from stenograph.render.outline import on_a_line
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, moment
 from stenograph.server.listing import filters_of
@@ -149,7 +152,8 @@ def search_page(site: Site, request: Request) -> Response:
     hits = hits_of(site, query) if words.strip() else []
     facets = facets_of(site, query) if words.strip() else {}
     chips = "".join(_facet(name, values, query) for name, values in facets.items() if values)
-    items = "".join(_hit(hit, words) for hit in hits)
+    titles = _titles(site, {hit["run_id"] for hit in hits})
+    items = "".join(_hit(hit, words, titles.get(hit["run_id"], "")) for hit in hits)
     none = '<p class="empty">Nothing was found.</p>' if words.strip() and not hits else ""
     body = (
         '<main class="narrow"><h1>Search</h1><form class="big" role="search"><input type="search" name="q" '
@@ -169,11 +173,27 @@ def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> st
     return f'<p class="chips facet"><b>{name}</b>{links}</p>'
 
 
-def _hit(hit: Mapping[str, Any], words: str) -> str:
+def _titles(site: Site, run_ids: set[str]) -> dict[str, str]:
+    """What the runs of some hits are called."""
+    if not run_ids:
+        return {}
+    query = """
+        SELECT run_id, name, first_prompt, agent, project FROM main.runs
+        WHERE run_id IN (SELECT value FROM json_each(?))
+    """
+    with site.archive() as archive, archive.reading() as reader:
+        rows = reader.index.execute(query, (json.dumps(sorted(run_ids)),)).fetchall()
+    return {
+        run_id: site.text(" · ".join(filter(None, (on_a_line(title_of(name, prompt) or "", 60), agent, project))))
+        for run_id, name, prompt, agent, project in rows
+    }
+
+
+def _hit(hit: Mapping[str, Any], words: str, run: str) -> str:
     who = hit["tool_name"] or hit["role"] or "event"
     place = address(f"/runs/{hit['run_id']}/at/{hit['seq']}", {"q": words})
     spans = tuple((at, to) for at, to in hit["spans"])
     return (
         f'<li><a href="{place}">{line(who)} · {moment(hit["timestamp"], when(hit["timestamp"]))}</a>'
-        f'<p dir="auto">{marked(Snippet(hit["snippet"], spans))}</p></li>'
+        f' <small dir="auto">{line(run)}</small><p dir="auto">{marked(Snippet(hit["snippet"], spans))}</p></li>'
     )

@@ -8,7 +8,7 @@ from stenograph.archive.reader import IndexReader
 from stenograph.render.html.strip import MOST, Cell, Lane, strip
 from stenograph.server.pages import Page, RunPages
 
-_WORTH = 40
+_WORTH = 20
 """Events from which a strip helps."""
 _SUBAGENTS = 60
 _ERRORS = """

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.source_line import SourceLine, source_line
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
@@ -24,10 +26,9 @@ from stenograph.server.frame import address, framed, moment, plain_error, status
 from stenograph.server.listing import title_of
 from stenograph.server.marking import mark_form
 from stenograph.server.overview import run_strip
-from stenograph.server.pages import TYPES, Page, RunPages
+from stenograph.server.pages import DENSITIES, TYPES, Page, RunPages
 from stenograph.server.site import Site
 
-DENSITIES = ("brief", "normal", "all")
 OPEN = STATUSES[:2]
 """Of a run that may still grow: running, waiting."""
 EXPLAINED = 1000
@@ -63,13 +64,17 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
-        told = what_happened(site.explained(reader, run).explanation) if pages.last <= EXPLAINED else ""
+        told = copied_note(site.copied(reader, run))
+        if pages.last <= EXPLAINED:
+            told += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
-        views = views_of(run_id, "")
+        kept = {"types": ",".join(types), "density": "" if density == "normal" else density}
+        views = views_of(run_id, "", kept)
         switches = _switches(run_id, dict(query), density, run_strip(reader, run, run_id, pages, page))
+        beside = "".join(f' data-{name}="{other}"' for name, other in _beside(reader, run) if other)
         attributes = (
-            f' data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
+            f'{beside} data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
     mark = read_marks(site.home.path).get(run_id, Mark())
@@ -80,13 +85,26 @@ def run_page(site: Site, request: Request) -> Response:
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
+def _beside(reader: IndexReader, run: int) -> Iterator[tuple[str, str | None]]:
+    """The runs before and after a run in the list."""
+    place = "(coalesce(ended_ms, -1), id)"
+    of = f"(SELECT {place[1:-1]} FROM main.runs WHERE id = ?)"
+    for name, sign, order in (("newer", ">", "ASC"), ("older", "<", "DESC")):
+        query = f"""
+            SELECT run_id FROM main.runs WHERE {place} {sign} {of}
+            ORDER BY coalesce(ended_ms, -1) {order}, id {order} LIMIT 1
+        """
+        found = reader.index.execute(query, (run,)).fetchone()
+        yield name, None if found is None else found[0]
+
+
 def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     """What a run is and what it came to; the same figures as in the list.
 
     With a mark, a star to set; `told` is what can be unfolded below.
     """
     figures = (
-        ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
+        ("Agent", line(" ".join(filter(None, (name_of_agent(info.agent), info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),
         ("Started", moment(info.started_at, when(info.started_at))),
@@ -106,7 +124,11 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     if mark is not None:
         pressed = "true" if mark.star else "false"
         star = f' <button class="star" data-do="star" aria-label="Star" aria-pressed="{pressed}" hidden>☆</button>'
-    parent = f'<p><a href="/runs/{info.parent_run_id}">The run that started it</a></p>' if info.parent_run_id else ""
+    parent = (
+        f'<p><a rel="up" href="/runs/{info.parent_run_id}">The run that started it</a></p>'
+        if info.parent_run_id
+        else ""
+    )
     return (
         f'<header class="top run"><h1 dir="auto">{line(named)}{star}</h1>'
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
@@ -114,14 +136,23 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     )
 
 
-def views_of(run_id: str, here: str) -> str:
-    """The views of a run."""
+def copied_note(calls: int) -> str:
+    """That the transcript holds calls which do not count in this run."""
+    if not calls:
+        return ""
+    told = counted(calls, "call")
+    return f'<p class="hint">The transcript also has {told} copied from an earlier run, which count there.</p>'
+
+
+def views_of(run_id: str, here: str, kept: Mapping[str, str] | None = None) -> str:
+    """The views of a run; `kept` is what exports keep of the one that is shown."""
     links = "".join(
         f'<a href="/runs/{run_id}{place}"{" aria-current=page" if place == here else ""}>{name}</a>'
         for place, name in _VIEWS
     )
     kinds = "".join(
-        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json", "zip")
+        f'<a href="{address(f"/runs/{run_id}/export.{kind}", kept or {})}" download>{kind}</a>'
+        for kind in ("html", "md", "txt", "json", "zip")
     )
     return (
         f'<nav class="views" aria-label="Views of the run">{links}<span class="exports">Export {kinds}</span></nav>\n'

@@ -79,6 +79,11 @@ class _Server(uvicorn.Server):
 
 def serve(app: ASGIApp, sockets: list[socket.socket], on_exit: Callable[[], None]) -> None:
     """Answer until Ctrl-C or SIGTERM. `on_exit` is called when that comes."""
+    run(server_of(app, on_exit), sockets)
+
+
+def server_of(app: ASGIApp, on_exit: Callable[[], None]) -> uvicorn.Server:
+    """A server for an application."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -91,12 +96,22 @@ def serve(app: ASGIApp, sockets: list[socket.socket], on_exit: Callable[[], None
         h11_max_incomplete_event_size=65_536,
         ws="none",
     )
+    return _Server(config, on_exit)
+
+
+def run(server: uvicorn.Server, sockets: list[socket.socket], ready: Callable[[], None] = lambda: None) -> None:
+    """Answer until Ctrl-C or SIGTERM. `ready` is called as soon as either of them ends it."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # uvicorn raises the signal again when it is done; Ctrl-C is the ordinary end here, so nobody need hear of it.
     for number in before:
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, end)
     try:
-        _Server(config, on_exit).run(sockets=sockets)
+        ready()
+        server.run(sockets=sockets)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -58,6 +58,11 @@ class Site:
         info = info_of_line(run_line(reader.index, run, load_prices()), self.home.identity())
         return info if self.mask is None else self.mask.info(info)
 
+    def copied(self, reader: IndexReader, run: int) -> int:
+        """How many calls of a run were copied from the one that it continues, and count there."""
+        found: int = reader.index.execute("SELECT copied_calls FROM main.runs WHERE id = ?", (run,)).fetchone()[0]
+        return found
+
     def explained(self, reader: IndexReader, run: int) -> Explained:
         """What happened in a run, as `steno explain` says it; all of the run is read for it."""
         events = reader.events(run)

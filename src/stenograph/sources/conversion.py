@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.errors import SourceError, unreadable
-from stenograph.formats.base import Context, FormatSpec, Report, run_id_of
+from stenograph.fold.losses import LossReport
+from stenograph.formats.base import Format, FormatSpec, Report
 from stenograph.formats.layout import StoredSession
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
-from stenograph.sources.layout import Member, SideFile
+from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
+from stenograph.sources.session import STREAM, context_of
 from stenograph.sources.stored import address_of, chosen
 
 CHUNK = 1 << 18
-STREAM = "-"
-"""What a stream is called in place of a path."""
 _LINES_AT_ONCE = 100
 
 
@@ -41,6 +41,8 @@ class FileReport(Struct, kw_only=True):
     run_id: str | None = None
     source: str | None = None
     report: Report
+    losses: dict[str, Any] | None = None
+    """What of an exchange file became events, and what did not, in the shape of an export's loss report."""
 
 
 class Conversion:
@@ -171,7 +173,7 @@ class _Reading:
             for _, group in groupby(chosen(sessions, self._wanted, found), key=lambda each: each.identity.native_id):
                 series = []
                 for each in group:
-                    inside = replace(found, identity=each.identity)
+                    inside = replace(found, identity=each.identity, is_document=False)
                     source, call_id = each.parent()
                     parent = Member(path=path, parent_source=source, parent_call_id=call_id)
                     series.append(self.opened(inside, _joined(each.lines()), member=parent))
@@ -184,69 +186,18 @@ class _Reading:
         assert found.spec is not None
         parser = found.spec.open(context_of(found, main, member, keep_raw=self._keep_raw))
         cursor = FileCursor(lambda: parser, is_document=found.is_document)
-        self.files.append(
-            FileReport(
-                path=found.path,
-                format=found.spec.name,
-                run_id=found.run_id,
-                source=found.identity.source,
-                report=parser.report,
-            )
+        file = FileReport(
+            path=found.path,
+            format=found.spec.name,
+            run_id=found.run_id,
+            source=found.identity.source,
+            report=parser.report,
         )
-        return _events(cursor, chunks)
+        self.files.append(file)
+        return _with_losses(_events(cursor, chunks), parser, file)
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
-
-
-def context_of(
-    found: Detection, main: Path | None = None, member: Member | None = None, *, keep_raw: bool = True
-) -> Context:
-    """What is known of a file before it is read; with `main` and `member`, of a subagent's file of that session.
-
-    Raises `SourceError` for a file that holds many sessions: it is no one's, and its bytes are no lines.
-    """
-    assert found.spec is not None
-    path = Path(found.path)
-    identity = found.identity
-    parent = identity.parent_native_id
-    source = call_id = side_file = None
-    separate: Container[str] = frozenset()
-    if member is not None:
-        source, call_id = member.parent_source, member.parent_call_id
-    if found.path != STREAM:
-        layout = layout_of(found.spec.name)
-        if member is None:
-            if layout.stored(path) is not None:
-                raise SourceError(
-                    f"{path} holds many sessions and cannot be followed; steno convert reads it", str(path)
-                )
-            source, call_id = layout.parent_of(path)
-            separate = layout.separate(path)
-        side_file = _text_of(layout.side_file(main or path, identity.native_id))
-    return Context(
-        run_id=found.run_id,
-        parent_run_id=None if parent is None else run_id_of(found.spec.name, parent),
-        source=identity.source,
-        file=None if main is None else os.path.relpath(path, main.parent),
-        session_id=identity.session_id,
-        parent_source=source,
-        parent_call_id=call_id,
-        at=found.at,
-        keep_raw=keep_raw,
-        separate=separate,
-        side_file=side_file,
-    )
-
-
-def _text_of(read: SideFile) -> Callable[[str], str | None]:
-    """What a parser takes for a side file: its text."""
-
-    def text(name: str) -> str | None:
-        data = read(name)
-        return None if data is None else data.decode("utf-8", "replace")
-
-    return text
 
 
 def _unknown_format(name: str) -> SourceError:
@@ -293,6 +244,13 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
     left = iter(lines)
     while some := b"".join(islice(left, _LINES_AT_ONCE)):
         yield some
+
+
+def _with_losses(events: Iterator[Event], parser: Format, file: FileReport) -> Iterator[Event]:
+    """The events; at their end the account of a format that keeps one goes into the report."""
+    yield from events
+    losses: LossReport | None = getattr(parser, "losses", None)
+    file.losses = None if losses is None else losses.to_dict()
 
 
 def _events(cursor: FileCursor, chunks: Iterable[bytes]) -> Iterator[Event]:

@@ -13,9 +13,11 @@ from typing import Any, BinaryIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.errors import InvalidFormat, unreadable
+from stenograph.errors import InvalidFormat, MissingExtra, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+from stenograph.sources import parquet
+from stenograph.sources.container import ZIP, head_of_zip
 from stenograph.sources.database import MAGIC, head_of_database
 from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
 from stenograph.sources.files import Open, open_file
@@ -55,8 +57,9 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 
 def format_named(name: str) -> FormatSpec:
-    """The format of that name; an unknown one is refused with the names there are."""
-    spec = formats().get(name)
+    """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
+    placed = [spec for spec in formats().values() if spec.layout is not None and spec.agent.id == name]
+    spec = formats().get(name) or max(placed, key=lambda spec: spec.priority, default=None)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))
     return spec
@@ -83,6 +86,12 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
+    if head.startswith(parquet.MAGIC):
+        return _detected(parquet.head_of_table(path), str(path), moment, spec), (head, records)
+    if head.startswith(ZIP):
+        return _detected(head_of_zip(path, open), str(path), moment, spec), (head, records)
+    if not records and (told := _binary_records(path, head, open)):
+        return _detected(told, str(path), moment, spec), (head, records)
     found = _detected(records, str(path), moment, spec)
     if not document or (is_list and found.spec is not None):
         return found, (head, records)
@@ -91,6 +100,22 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
         found = replace(found, spec=None, identity=Identity())
     beginning = _digest(_first_message(document[0])) if document else ""
     return replace(found, is_document=True, beginning=beginning), (head, records)
+
+
+def _binary_records(path: Path, head: bytes, open: Open) -> list[Any]:
+    """The records of a file that is not text, by the format that knows it; none where no format does."""
+    for spec in formats().values():
+        binary = spec.binary
+        if binary is None or not binary.may_be(head):
+            continue
+        with open(path) as file:
+            data = file.read(LARGEST)
+        try:
+            return binary.records(data)
+        except MissingExtra:
+            if path.suffix in binary.suffixes:
+                raise
+    return []
 
 
 def _moment(seconds: float) -> datetime:
@@ -105,11 +130,13 @@ def read_head(stream: BinaryIO) -> bytes:
     """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
     head = read(HEAD_BYTES)
-    if head.startswith(MAGIC):
+    if head.startswith((MAGIC, ZIP, parquet.MAGIC)):
         return head
-    while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
-        head += more
-    return head
+    pieces, size = [head], len(head)
+    while b"\n" not in pieces[-1] and size < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
+        pieces.append(more)
+        size += len(more)
+    return b"".join(pieces)
 
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:

@@ -52,7 +52,7 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode
 
 def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:
     """Whether a format may claim a document with these records."""
-    return spec.documents or len(records) > 1
+    return spec.documents or spec.kind == "document" or len(records) > 1
 
 
 def records_of(data: bytes) -> list[dict[str, Any]]:

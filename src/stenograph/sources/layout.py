@@ -8,27 +8,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from stenograph.errors import SourceError
+from stenograph.errors import SourceError, unreadable
 from stenograph.formats.base import FormatSpec, Identity
-from stenograph.formats.layout import Database, Layout, Parent, StoredSession, is_name
+from stenograph.formats.layout import Contents, Database, Layout, ManySessions, Parent, StoredSession, is_name
 from stenograph.formats.registry import HEAD_BYTES, head_records
 from stenograph.model.codec import REFUSALS
+from stenograph.sources.container import opened_container
 from stenograph.sources.database import head_of_database, is_database, reading
-from stenograph.sources.detection import Detection
+from stenograph.sources.detection import LONGEST_FIRST_LINE, Detection
+from stenograph.sources.document import LARGEST
 from stenograph.sources.files import Open, open_regular
 from stenograph.sources.pattern import glob_of, words_in
 
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
 """Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
-_ALONE = Layout(homes=(), sessions=())
+_ALONE = Layout()
 _LINK_SECONDS = 60.0  # far more than a sidecar is being written
 
 
@@ -84,7 +86,11 @@ class SessionFiles:
 
     def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
-        database = self._layout.database
+        database, runs = self._layout.database, self._layout.runs
+        if runs is not None:
+            return _contained(path, runs, open)
+        if self._layout.many is not None:
+            return _in_file(path, self._layout.many, open)
         return _stored(path, database) if database is not None and is_database(path, open) else None
 
     def _is_our_database(self, path: Path) -> bool:
@@ -281,6 +287,28 @@ class _OwnFiles:
 def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
     with reading(path) as connection:
         yield database.sessions(connection)
+
+
+@contextmanager
+def _contained(
+    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open
+) -> Iterator[list[StoredSession]]:
+    with opened_container(path, open) as contents:
+        yield runs(contents)
+
+
+def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManager[list[StoredSession]] | None:
+    try:
+        with open(path) as file:
+            first = file.readline(LONGEST_FIRST_LINE)
+            if not many.is_one(first):
+                return None
+            data = first + file.read(LARGEST)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > LARGEST:
+        raise SourceError(f"{path} is larger than {LARGEST >> 20} MB; split it into several files", str(path))
+    return nullcontext(many.sessions(data))
 
 
 def _has(path: Path, database: Database, session_id: str) -> bool:

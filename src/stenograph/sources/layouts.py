@@ -17,18 +17,18 @@ def layout_of(format_name: str) -> SessionFiles:
 
 def placed_formats() -> list[FormatSpec]:
     """The formats whose files have a place of their own."""
-    return [spec for spec in formats().values() if spec.layout is not None]
+    return [spec for spec in formats().values() if spec.layout is not None and spec.layout.homes]
 
 
 @cache
 def sidecar_suffixes() -> tuple[str, ...]:
     """What the names of sidecars end with: files beside a transcript that are not one."""
-    layouts = (spec.layout for spec in placed_formats() if spec.layout is not None)
+    layouts = (spec.layout for spec in formats().values() if spec.layout is not None)
     return tuple(sorted({each.sidecar.suffix for each in layouts if each.sidecar is not None}))
 
 
 @cache
 def transcript_suffixes() -> tuple[str, ...]:
     """What the names of transcripts end with."""
-    layouts = (spec.layout for spec in placed_formats() if spec.layout is not None)
+    layouts = (spec.layout for spec in formats().values() if spec.layout is not None)
     return tuple(sorted({".jsonl", ".ndjson", ".json", ".db"}.union(*(each.suffixes() for each in layouts))))

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from stenograph.errors import SourceError
 from stenograph.formats.base import Format, FormatSpec
 from stenograph.model.event import Event
-from stenograph.sources.conversion import context_of
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.known import Known
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
+from stenograph.sources.session import context_of
 from stenograph.sources.tail import MAX_READ_BYTES, FileTail, TailState
 
 OPEN_FILES = 64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -142,28 +141,36 @@ class TranscriptEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as plain JSON values; what is not set is absent."""
-        fields: dict[str, Any] = {
-            "prompt_name": self.prompt_name,
-            "adapter": self.adapter,
-            "entry_type": self.entry_type,
-            "sequence_number": self.sequence_number,
-            "source": self.source,
-            "timestamp": self.timestamp.isoformat() if self.timestamp_text is None else self.timestamp_text,
-        }
-        fields |= _present(
-            {"run_id": self.run_id, "session_id": self.session_id, "detail": self.detail or None, "raw": self.raw}
-        )
-        fields |= {"role": self.role, "content": self.content}
-        fields |= _present(
-            {
-                "tool_name": self.tool_name,
-                "tool_call_id": self.tool_call_id,
-                "tool_input": self.tool_input,
-                "metadata": self.metadata or None,
-            }
-        )
-        return fields | {"entry_id": str(self.entry_id)}
+        return fields_of(self) | {"entry_id": str(self.entry_id)}
 
 
-def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+def fields_of(entry: TranscriptEntry) -> dict[str, Any]:
+    """`as_dict` with the id as it is, for encoders that know how an id is written."""
+    fields: dict[str, Any] = {
+        "prompt_name": entry.prompt_name,
+        "adapter": entry.adapter,
+        "entry_type": entry.entry_type,
+        "sequence_number": entry.sequence_number,
+        "source": entry.source,
+        "timestamp": entry.timestamp.isoformat() if entry.timestamp_text is None else entry.timestamp_text,
+    }
+    if entry.run_id is not None:
+        fields["run_id"] = entry.run_id
+    if entry.session_id is not None:
+        fields["session_id"] = entry.session_id
+    if entry.detail:
+        fields["detail"] = entry.detail
+    if entry.raw is not None:
+        fields["raw"] = entry.raw
+    fields["role"] = entry.role
+    fields["content"] = entry.content
+    if entry.tool_name is not None:
+        fields["tool_name"] = entry.tool_name
+    if entry.tool_call_id is not None:
+        fields["tool_call_id"] = entry.tool_call_id
+    if entry.tool_input is not None:
+        fields["tool_input"] = entry.tool_input
+    if entry.metadata:
+        fields["metadata"] = entry.metadata
+    fields["entry_id"] = entry.entry_id
+    return fields

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from stenograph.model import ids, mend
 from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBlock
@@ -26,12 +25,12 @@ from stenograph.model.payload import (
 from stenograph.transcript.content import as_text, block_text, blocks_text, indented, payload_text
 from stenograph.transcript.entry import ROLES, Role, TranscriptEntry
 from stenograph.transcript.line import Line, Lines
-from stenograph.transcript.record import EntryRecord, entry_of
 from stenograph.transcript.summary import Tally
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 DEFAULT_ADAPTER = "stenograph"
 """Who took an event down that does not say."""
+_TOOLS = frozenset({"tool.call", "tool.result"})
 _PLAIN = frozenset({"user_message", "assistant_message", "thinking", "tool_use", "tool_result", "token_usage"})
 """The types of entries of which the payload has nothing for `detail`."""
 _ENTRY_TYPES = {
@@ -52,15 +51,14 @@ _ENTRY_TYPES = {
 }
 
 
-class _Draft(Struct, gc=False):
-    """An entry before it has its place in the transcript."""
+_Piece = tuple[str, str, Role]
+"""The type, the text and the role of an entry, which is what the payload decides."""
 
-    entry_type: str
-    content: str
-    role: Role | None = None
-    tool_name: str | None = None
-    tool_call_id: str | None = None
-    tool_input: dict[str, Any] | None = None
+
+class _Open:
+    """An entry that can still be filled in: assigning to a frozen dataclass takes six times as long."""
+
+    __slots__ = TranscriptEntry.__slots__
 
 
 class Projector:
@@ -69,8 +67,7 @@ class Projector:
     def __init__(self, *, parses_raw: bool = True) -> None:
         self.parses_raw = parses_raw
         """Whether `detail` gets what the raw line tells (`sdk_entry`, `notification`); it costs as much as the rest."""
-        self.moment = EPOCH
-        """When the last event with an entry happened, as far as Python can read its timestamp; else the one before."""
+        self._moment = EPOCH  # of the last event with an entry whose timestamp Python can read
         self._numbers: dict[str, int] = {}
         self._lines = Lines()
         self._tool_names: dict[str, str] = {}
@@ -78,32 +75,15 @@ class Projector:
 
     def feed(self, event: Event) -> list[TranscriptEntry]:
         """The entries of the next event; none for a stream chunk."""
-        records = self._records(event)
-        if not records:
-            return []
-        run_id, source, moment, place = event.run_id, event.source, self.moment, self._lines.place
-        return [
-            entry_of(record, moment, ids.entry_id(run_id, source, place(number)))
-            for number, record in enumerate(records)
-        ]
-
-    def records(self, event: Event) -> list[EntryRecord]:
-        """The same as JSON holds them; quicker to make, and to write."""
-        records = self._records(event)
-        for number, record in enumerate(records):
-            record.entry_id = ids.entry_id_text(event.run_id, record.source, self._lines.place(number))
-        return records
-
-    def _records(self, event: Event) -> list[EntryRecord]:
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
         source = event.source
         line = self._lines.of(event, source)
-        drafts = self._drafts(event)
-        if not drafts:
+        pieces = _pieces(event)
+        if not pieces:
             return []
-        self.moment = moment_of(event.timestamp) or self.moment
-        return [self._record(event, source, line, draft) for draft in drafts]
+        self._moment = moment_of(event.timestamp) or self._moment
+        return [self._entry(event, source, line, place, piece) for place, piece in enumerate(pieces)]
 
     def skip(self, event: Event) -> None:
         """Take note of an event of the run that stands before those to come, and that was told elsewhere."""
@@ -117,13 +97,13 @@ class Projector:
         line = self._lines.of(event, source)
         kinds = self._kinds(event)
         if kinds:
-            self.moment = moment_of(event.timestamp) or self.moment
+            self._moment = moment_of(event.timestamp) or self._moment
         for kind in kinds:
             number = self._numbers[source] = self._numbers.get(source, 0) + 1
             line.first = line.first or number
             origin = event.origin or _NOWHERE
             name = self._run_name if origin.prompt_name is None else origin.prompt_name
-            tally.count(kind, source, self.moment, origin.adapter or DEFAULT_ADAPTER, name)
+            tally.count(kind, source, self._moment, origin.adapter or DEFAULT_ADAPTER, name)
         return len(kinds)
 
     def _kinds(self, event: Event) -> list[str]:
@@ -133,67 +113,53 @@ class Projector:
             return ["unknown"]
         if isinstance(payload, MessagePayload):
             if event.type == "message.user":
-                return [draft.entry_type for draft in _user_drafts(payload)]
+                return [kind for kind, _, _ in _user_pieces(payload)]
             return [spoken for spoken, _ in groupby(payload.blocks, _spoken) if spoken is not None]
-        if isinstance(payload, ToolPayload) and payload.name:
-            self._tool_names[payload.call_id] = payload.name
+        if isinstance(payload, ToolPayload):
+            self._tool_name(payload)
         return [kind]
 
-    def _record(self, event: Event, source: str, line: Line, draft: _Draft) -> EntryRecord:
-        origin = event.origin or _NOWHERE
+    def _entry(self, event: Event, source: str, line: Line, place: int, piece: _Piece) -> TranscriptEntry:
+        origin, payload = event.origin or _NOWHERE, event.payload
         number = self._numbers[source] = self._numbers.get(source, 0) + 1
         is_first = line.first == 0
         raw = line.raw if is_first else None
-        detail = {} if draft.entry_type in _PLAIN else _detail(event)
-        metadata = _metadata(event.payload)
+        entry: Any = _Open()
+        entry.entry_type, entry.content, entry.role = piece
+        entry.detail = {} if entry.entry_type in _PLAIN else _detail(event)
+        metadata = _metadata(payload)
         if origin.adapter:
-            _add_provider_fields(origin, raw if self.parses_raw else None, detail, metadata)
+            _add_provider_fields(origin, raw if self.parses_raw else None, entry.detail, metadata)
         if is_first:
             line.first = number
         elif line.is_told:
-            detail["of"] = line.first
-        return EntryRecord(
-            prompt_name=self._run_name if origin.prompt_name is None else origin.prompt_name,
-            adapter=origin.adapter or DEFAULT_ADAPTER,
-            entry_type=draft.entry_type,
-            sequence_number=number,
-            source=source,
-            timestamp=event.timestamp,
-            run_id=event.run_id,
-            session_id=origin.session_id,
-            detail=detail or None,
-            raw=raw,
-            role=draft.role or ROLES[draft.entry_type],
-            content=draft.content,
-            tool_name=draft.tool_name,
-            tool_call_id=draft.tool_call_id,
-            tool_input=draft.tool_input,
-            metadata=metadata or None,
-        )
+            entry.detail["of"] = line.first
+        entry.prompt_name = self._run_name if origin.prompt_name is None else origin.prompt_name
+        entry.adapter = origin.adapter or DEFAULT_ADAPTER
+        entry.sequence_number = number
+        entry.source = source
+        entry.timestamp = self._moment
+        entry.timestamp_text = event.timestamp
+        entry.run_id = event.run_id
+        entry.session_id = origin.session_id
+        entry.raw = raw
+        entry.tool_name = entry.tool_call_id = entry.tool_input = None
+        if isinstance(payload, ToolPayload) and event.type in _TOOLS:
+            entry.tool_name = self._tool_name(payload)
+            entry.tool_call_id = payload.call_id
+            if event.type == "tool.call" and isinstance(payload.input, dict):
+                entry.tool_input = payload.input
+        entry.metadata = metadata or None
+        entry.entry_id = ids.entry_id(event.run_id, source, self._lines.place(place))
+        entry.__class__ = TranscriptEntry
+        made: TranscriptEntry = entry
+        return made
 
-    def _drafts(self, event: Event) -> list[_Draft]:
-        payload = event.payload
-        kind = _ENTRY_TYPES.get(event.type)
-        if kind is None:
-            return [_Draft("unknown", indented(payload))]
-        if isinstance(payload, MessagePayload):
-            return _user_drafts(payload) if event.type == "message.user" else _assistant_drafts(payload.blocks)
-        if isinstance(payload, ToolPayload):
-            return [self._tool_draft(kind, payload)]
-        return [_Draft(kind, payload_text(payload))]
-
-    def _tool_draft(self, kind: str, payload: ToolPayload) -> _Draft:
+    def _tool_name(self, payload: ToolPayload) -> str | None:
+        """What the tool is called, which often only its call says."""
         if payload.name:
             self._tool_names[payload.call_id] = payload.name
-        draft = _Draft(
-            kind,
-            indented(payload.input) if kind == "tool_use" else payload_text(payload),
-            tool_name=payload.name or self._tool_names.get(payload.call_id),
-            tool_call_id=payload.call_id,
-        )
-        if kind == "tool_use" and isinstance(payload.input, dict):
-            draft.tool_input = payload.input
-        return draft
+        return payload.name or self._tool_names.get(payload.call_id)
 
 
 _NOWHERE = Origin()
@@ -265,18 +231,31 @@ def _subtype(event: Event) -> str | None:
     return payload.subtype if event.type == "system.event" and isinstance(payload, SystemPayload) else event.type
 
 
-def _user_drafts(payload: MessagePayload) -> list[_Draft]:
-    drafts = []
+def _pieces(event: Event) -> list[_Piece]:
+    """The entries that an event gives, as far as its payload alone tells."""
+    payload = event.payload
+    kind = _ENTRY_TYPES.get(event.type)
+    if kind is None:
+        return [("unknown", indented(payload), "system")]
+    if isinstance(payload, MessagePayload):
+        return _user_pieces(payload) if event.type == "message.user" else _assistant_pieces(payload.blocks)
+    if kind == "tool_use" and isinstance(payload, ToolPayload):
+        return [(kind, indented(payload.input), "assistant")]
+    return [(kind, payload_text(payload), ROLES[kind])]
+
+
+def _user_pieces(payload: MessagePayload) -> list[_Piece]:
+    pieces: list[_Piece] = []
     if payload.system_prompt is not None:
-        drafts.append(_Draft("user_message", payload.system_prompt, role="system"))
+        pieces.append(("user_message", payload.system_prompt, "system"))
     said = [block for block in payload.said if isinstance(block, TextBlock | AttachmentBlock)]
-    if said or not drafts:
-        drafts.append(_Draft("user_message", blocks_text(said), role="user"))
-    return drafts
+    if said or not pieces:
+        pieces.append(("user_message", blocks_text(said), "user"))
+    return pieces
 
 
-def _assistant_drafts(blocks: Iterable[Block]) -> list[_Draft]:
-    return [_Draft(kind, _joined(kind, run)) for kind, run in groupby(blocks, _spoken) if kind is not None]
+def _assistant_pieces(blocks: Iterable[Block]) -> list[_Piece]:
+    return [(kind, _joined(kind, run), "assistant") for kind, run in groupby(blocks, _spoken) if kind is not None]
 
 
 def _joined(kind: str, blocks: Iterable[Block]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +21,8 @@ class ResponsesApi:
 
     def __init__(self, scripts: Scripts) -> None:
         self.answers: dict[str, int] = {}
+        self.input_tokens: Callable[[dict[str, Any]], int] = lambda body: 1000
+        """How many tokens a request is said to have."""
         self._scripts = scripts
         self._numbers = itertools.count(1)
 
@@ -37,12 +39,13 @@ class ResponsesApi:
         tokens = 50 + next(self._numbers)
         response = {"id": f"resp_{uuid4().hex}", "object": "response", "model": body.get("model")}
         self.answers[response["id"]] = tokens
+        given = self.input_tokens(body)
         usage = {
-            "input_tokens": 1000,
+            "input_tokens": given,
             "input_tokens_details": {"cached_tokens": 400},
             "output_tokens": tokens,
             "output_tokens_details": {"reasoning_tokens": 20},
-            "total_tokens": 1000 + tokens,
+            "total_tokens": given + tokens,
         }
         return _events(response, items, usage)
 

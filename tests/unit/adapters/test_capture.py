@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from conftest import Python
 from stenograph import Event, Recorder, TranscriptEntry, entries, read_events, start_run, summarize
 from stenograph.adapters.capture import Capture
+from stenograph.adapters.outputs import Outputs
 from stenograph.model import MessagePayload, Origin, TextBlock
 from stenograph.session import PromptRendered, Session
 from stenograph.threads import ThreadTranscripts
@@ -50,7 +51,9 @@ def test_one_event_reaches_all_three(root: Path, caplog: pytest.LogCaptureFixtur
     caplog.set_level(logging.DEBUG, logger="stenograph")
     session = Session()
     with Recorder(root) as recorder:
-        capture = Capture(prompt_name="p", adapter="claude_agent_sdk", recorder=recorder, session=session)
+        capture = Capture(
+            prompt_name="p", adapter="claude_agent_sdk", outputs=Outputs(recorder=recorder, session=session)
+        )
         capture.events(events(capture))
         capture.stop()
     kept = list(entries(read_events(recorder.path)))
@@ -66,7 +69,7 @@ def test_nothing_is_lost_from_the_journal_without_debug(root: Path, caplog: pyte
     """A host that configured no DEBUG logging gets everything on disk and nothing in its log."""
     caplog.set_level(logging.INFO, logger="stenograph")
     with Recorder(root) as recorder:
-        capture = Capture(prompt_name="p", adapter="test", recorder=recorder)
+        capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=recorder))
         capture.start()
         capture.events(events(capture))
         capture.stop()
@@ -77,7 +80,7 @@ def test_nothing_is_lost_from_the_journal_without_debug(root: Path, caplog: pyte
 def test_log_false_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """Who wants no logs gets none, not even the start."""
     caplog.set_level(logging.DEBUG)
-    capture = Capture(prompt_name="p", adapter="test", log=False)
+    capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(log=False))
     capture.start()
     capture.events(events(capture))
     assert capture.stop().total_entries == 3
@@ -89,7 +92,9 @@ def test_emit_raw_false_concerns_the_log_alone(root: Path, caplog: pytest.LogCap
     caplog.set_level(logging.DEBUG, logger="stenograph")
     session = Session()
     with Recorder(root) as recorder:
-        capture = Capture(prompt_name="p", adapter="claude", recorder=recorder, session=session, emit_raw=False)
+        capture = Capture(
+            prompt_name="p", adapter="claude", outputs=Outputs(recorder=recorder, session=session, emit_raw=False)
+        )
         capture.events(events(capture, 1))
     assert "raw" not in contexts(caplog)[0]
     assert session[TranscriptEntry].all()[0].raw == '{"type":"assistant","n":0}'
@@ -99,7 +104,7 @@ def test_emit_raw_false_concerns_the_log_alone(root: Path, caplog: pytest.LogCap
 def test_a_step_gets_what_happened_in_it(root: Path) -> None:
     """A run or a step is as good a target as a recorder, and gives the events their place."""
     with start_run("r", root=root) as run, run.step("review", "agent") as step:
-        capture = Capture(prompt_name="p", adapter="test", recorder=step)
+        capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=step))
         assert capture.run_id == run.run_id
         capture.events(events(capture, 1))
     (event,) = [event for event in read_events(run.path) if event.type == "message.assistant"]
@@ -110,7 +115,9 @@ def test_events_of_another_run_go_to_a_child(root: Path) -> None:
     """A child thread is a run beside ours, linked to it; the log has one series."""
     session = Session()
     with Recorder(root) as recorder:
-        capture = Capture(prompt_name="p", adapter="codex_app_server", recorder=recorder, session=session)
+        capture = Capture(
+            prompt_name="p", adapter="codex_app_server", outputs=Outputs(recorder=recorder, session=session)
+        )
         mine, other = events(capture, 2)
         capture.events([mine, replace(other, run_id=CHILD, parent_run_id=recorder.run_id)])
         capture.stop()
@@ -126,7 +133,7 @@ def test_a_closed_recorder_costs_only_the_journal(root: Path, lenient: None, cap
     caplog.set_level(logging.DEBUG, logger="stenograph")
     session = Session()
     recorder = Recorder(root)
-    capture = Capture(prompt_name="p", adapter="test", recorder=recorder, session=session)
+    capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=recorder, session=session))
     recorder.close()
     capture.events(events(capture))
     assert capture.lost == 3
@@ -141,7 +148,7 @@ def test_a_closed_session_costs_only_the_session(root: Path, lenient: None) -> N
     session = Session()
     session.close()
     with Recorder(root) as recorder:
-        capture = Capture(prompt_name="p", adapter="test", recorder=recorder, session=session)
+        capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=recorder, session=session))
         capture.events(events(capture))
     assert len(list(read_events(recorder.path))) == 3
     assert capture.lost == 3
@@ -152,7 +159,7 @@ def test_a_run_that_could_not_be_opened_is_counted(tmp_path: Path, lenient: None
     (tmp_path / "file").write_text("")
     session = Session()
     with start_run("r", root=tmp_path / "file") as run:
-        capture = Capture(prompt_name="p", adapter="test", recorder=run, session=session)
+        capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=run, session=session))
         capture.events(events(capture))
         other = replace(events(capture, 1)[0], run_id=CHILD)
         capture.events([other, other])
@@ -179,7 +186,7 @@ def test_an_event_that_is_lost_everywhere_is_lost_once(root: Path, lenient: None
         recorder = Recorder(root)
         recorder.close()
         options = {"recorder": recorder, "session": session, "logger": logger, "mask": mask}
-        capture = Capture(prompt_name="p", adapter="test", **options)
+        capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(**options))
         capture.events(events(capture))
         assert capture.lost == 3
 
@@ -188,7 +195,7 @@ def test_losses_are_those_of_the_capture(tmp_path: Path, lenient: None) -> None:
     """A run that lost something before, or by somebody else, is not a loss of ours."""
     (tmp_path / "file").write_text("")
     with start_run("r", root=tmp_path / "file") as run:
-        first, second = (Capture(prompt_name="p", adapter="test", recorder=run) for _ in range(2))
+        first, second = (Capture(prompt_name="p", adapter="test", outputs=Outputs(recorder=run)) for _ in range(2))
         first.events(events(first))
         assert (first.lost, second.lost) == (3, 0)
 
@@ -202,7 +209,9 @@ def test_the_mask_covers_every_way_out(root: Path, lenient: None, caplog: pytest
 
     for recorder in (Recorder(root, mask=hide), None):
         session = Session()
-        capture = Capture(prompt_name="p", adapter="claude", recorder=recorder, session=session, mask=hide)
+        capture = Capture(
+            prompt_name="p", adapter="claude", outputs=Outputs(recorder=recorder, session=session, mask=hide)
+        )
         capture.events(events(capture, 1))
         if recorder is not None:
             recorder.close()
@@ -218,7 +227,7 @@ def test_a_mask_that_fails_lets_nothing_through(lenient: None, caplog: pytest.Lo
         raise ValueError("broken mask")
 
     session = Session()
-    capture = Capture(prompt_name="p", adapter="test", session=session, mask=fail)
+    capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(session=session, mask=fail))
     capture.events(events(capture))
     assert capture.lost == 3
     assert session[TranscriptEntry].is_empty
@@ -229,7 +238,7 @@ def test_session_events_go_beside_the_entries() -> None:
     """What an adapter dispatches reaches the session; without one it is nothing."""
     session = Session()
     rendered = PromptRendered(prompt_name="p", adapter="test", user="hi", created_at=datetime.now(UTC))
-    Capture(prompt_name="p", adapter="test", session=session).dispatch(rendered)
+    Capture(prompt_name="p", adapter="test", outputs=Outputs(session=session)).dispatch(rendered)
     Capture(prompt_name="p", adapter="test").dispatch(rendered)
     assert session[PromptRendered].latest() == rendered
 
@@ -242,7 +251,7 @@ def test_entries_that_nobody_reads_are_counted_all_the_same(run: list[Event], da
     kept: list[Any] = []
     logger.addHandler(handler := logging.Handler())
     handler.emit = kept.append  # type: ignore[method-assign]
-    capture = Capture(prompt_name="p", adapter="test", logger=logger)
+    capture = Capture(prompt_name="p", adapter="test", outputs=Outputs(logger=logger))
     told = [replace(event, run_id=capture.run_id) for event in run]
     expected = list(entries(told))
     for event in told:
@@ -258,10 +267,12 @@ def test_entries_that_nobody_reads_are_counted_all_the_same(run: list[Event], da
 NEVER_STOPPED = """
     import os, sys
     from stenograph.adapters.capture import Capture
+    from stenograph.adapters.outputs import Outputs
     from stenograph.model import Event, MessagePayload, TextBlock
     from stenograph.threads import ThreadTranscripts
 
-    capture = Capture(prompt_name="p", adapter="a", text_transcripts=ThreadTranscripts(sys.argv[1], thread_id="t"))
+    outputs = Outputs(text_transcripts=ThreadTranscripts(sys.argv[1], thread_id="t"))
+    capture = Capture(prompt_name="p", adapter="a", outputs=outputs)
     payload = MessagePayload(role="user", blocks=(TextBlock(fidelity="router", text="hello"),))
     place = {"seq": 0, "run_id": capture.run_id, "path": "", "iteration": 0, "timestamp": "2026-01-01T00:00:00Z"}
     capture.events([Event(**place, type="message.user", payload=payload)])
@@ -285,7 +296,7 @@ def test_every_unit_is_written_as_text_when_it_has_ended(root: Path, tmp_path: P
     """Masked as the journal is, the child runs' in threads of their own, and what comes after the end, too."""
     texts = ThreadTranscripts(tmp_path / "texts", zone=UTC)
     with Recorder(root, mask=lambda event: event) as recorder:
-        capture = Capture(prompt_name="p", adapter="a", recorder=recorder, text_transcripts=texts)
+        capture = Capture(prompt_name="p", adapter="a", outputs=Outputs(recorder=recorder, text_transcripts=texts))
         first, second, third = (
             replace(event, type="message.user", payload=replace(event.payload, role="user"))
             for event in events(capture)

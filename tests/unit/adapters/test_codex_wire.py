@@ -7,12 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import codex_wire
-from stenograph.adapters.codex_app_server import CodexTranscriptEmitter
-from stenograph.adapters.codex_app_server.wire import is_json, wrapped
+from stenograph.adapters.codex_app_server import CodexTranscriptEmitter, wire
+from stenograph.adapters.codex_app_server.wire import wire_message, wrapped
+from stenograph.formats.base import LineFormat
 from stenograph.session import Session
 from stenograph.transcript import TranscriptEntry
 
@@ -72,12 +74,12 @@ TALK = st.lists(st.tuples(st.sampled_from(["in", "out", "exit"]), LINES), max_si
 def test_what_is_taken_down_is_the_wire(talk: list[tuple[Any, str]]) -> None:
     """The entries are those of the parser over the log, for any messages in any order, and none of them is lost."""
     with TemporaryDirectory() as folder:
-        wire, session = Path(folder, "wire.jsonl"), Session()
-        emitter = CodexTranscriptEmitter(prompt_name="any", session=session, wire_log=wire)
+        log, session = Path(folder, "wire.jsonl"), Session()
+        emitter = CodexTranscriptEmitter(prompt_name="any", session=session, wire_log=log)
         for direction, line in talk:
             emitter.on_line(direction, line.encode("utf-8", "backslashreplace"))
         emitter.stop()
-        events = codex_wire.events_of(wire, emitter.run_id, "any", session.session_id)
+        events = codex_wire.events_of(log, emitter.run_id, "any", session.session_id)
         assert emitter.lost == 0
         taken, expected = list(session[TranscriptEntry].all()), codex_wire.entries_of(events)
         assert [_facts(entry) for entry in taken] == [_facts(entry) for entry in expected]
@@ -89,6 +91,25 @@ def _facts(entry: TranscriptEntry) -> tuple[Any, ...]:
         entry.entry_type, entry.sequence_number, entry.source, entry.session_id, entry.detail, entry.raw, entry.role,
         entry.content, entry.tool_name, entry.tool_call_id, entry.tool_input, entry.metadata,
     )  # fmt: skip
+
+
+def test_a_line_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client, the format and the wire log share what one decoding gave."""
+    decoded: list[bytes] = []
+    decode = wire._decode
+
+    def counted(line: bytes) -> Any:
+        decoded.append(line)
+        return decode(line)
+
+    monkeypatch.setattr(wire, "_decode", counted)
+    monkeypatch.setattr(LineFormat, "_line", lambda *_: pytest.fail("the format decodes a line that it was given"))
+    lines = [b'{"method":"turn/started","params":{"threadId":"t"}}', b'{"id":1,"result":{}}', b"[1]"]
+    emitter = CodexTranscriptEmitter(prompt_name="any", session=(session := Session()))
+    for line in lines:
+        emitter.on_line("in", line)
+    assert (decoded, emitter.lost) == (lines, 0)
+    assert [entry.raw for entry in session[TranscriptEntry].all()] == [line.decode() for line in lines]
 
 
 @given(method=st.text() | st.none() | st.integers(), params=PARAMS | VALUES, result=VALUES)
@@ -108,10 +129,11 @@ def test_any_values_may_be_told(method: Any, params: Any, result: Any) -> None:
 def test_a_wrapped_line_holds_the_line(line: str, seconds: float) -> None:
     """Byte for byte; what is no JSON is not wrapped."""
     data = line.encode("utf-8", "backslashreplace")
-    kept = wrapped("in", data, seconds, 7)
+    message = wire_message("in", data)
+    kept = wrapped(message, seconds, 7)
     assert kept.endswith(b"\n")
     assert kept.count(b"\n") == 1
-    if is_json(data):
+    if message.is_json:
         assert kept.startswith(b'{"dir":"in","proc":7,"t":')
         assert kept.endswith(b',"msg":' + data + b"}\n")
     else:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from stenograph.archive.index.block import line_of
-from stenograph.archive.keep.frozen_parser import UnknownState, freeze, thaw
+from stenograph.archive.keep import frozen_parser
+from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_of, thaw
 from stenograph.archive.keep.opened_file import cursor_of
 from stenograph.archive.store.pack import About
 from stenograph.formats.registry import formats
@@ -47,3 +48,13 @@ def test_other_classes_are_refused() -> None:
         thaw(pickle.dumps(Path("/")), formats()["claude_code"], no_side_file)
     with pytest.raises(UnknownState):
         thaw(b"garbage", formats()["claude_code"], no_side_file)
+
+
+def test_a_state_is_bound_to_the_package_of_its_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new version of a package does not get the state that an older one left."""
+    spec = formats()["claude_code"]
+    ours = program_of(spec)
+    monkeypatch.setattr(frozen_parser, "package_of", lambda name: "steno-tiny 1.0")
+    theirs = program_of(spec)
+    monkeypatch.setattr(frozen_parser, "package_of", lambda name: "steno-tiny 1.1")
+    assert len({ours, theirs, program_of(spec)}) == 3

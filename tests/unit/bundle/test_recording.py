@@ -17,6 +17,7 @@ import pytest
 from stenograph import Recorder, start_run
 from stenograph.adapters.capture import Capture
 from stenograph.adapters.evaluations.model_wire import ModelWire
+from stenograph.adapters.outputs import Outputs
 from stenograph.bundle import BundleOptions, BundleRecording, DebugBundle, debug_bundle
 from stenograph.errors import InvalidEvent
 from stenograph.logs import TranscriptEmitter
@@ -102,7 +103,7 @@ def test_run_api_and_adapter_are_one_transcript(tmp_path: Path, root: Path, bare
         recording.run.user("Go.")
         with recording.run.tool("add", {"a": 1}) as call:
             call.output = 3
-        capture = Capture(prompt_name="p", adapter="openai", recorder=recording.run)
+        capture = Capture(prompt_name="p", adapter="openai", outputs=Outputs(recorder=recording.run))
         wire = ModelWire(capture, "openai_chat")
         wire.asked("/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
         wire.answered("/chat/completions", {"choices": [{"message": {"role": "assistant", "content": "hello"}}]})

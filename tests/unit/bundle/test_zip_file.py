@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stenograph.bundle.member import Member
+from stenograph.bundle.member import ZipMember
 from stenograph.bundle.seal import is_sealed
 from stenograph.bundle.spool import PREFIX, Spool, sweep
 
@@ -78,7 +78,7 @@ def test_a_full_disk_is_told(spool: Spool, tmp_path: Path, monkeypatch: pytest.M
     spool.discard()
 
 
-def _write_much(member: Member) -> None:
+def _write_much(member: ZipMember) -> None:
     for _ in range(100):
         member.write(b"x" * 100_000)
 

@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(install, "claude_version", lambda: None)
+    monkeypatch.setattr(install, "version_of", lambda spec: None)
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
 

@@ -44,7 +44,7 @@ def _problems(store: Path) -> list[str]:
 
 def _call(monkeypatch: pytest.MonkeyPatch, data: bytes) -> int:
     monkeypatch.setattr(sys, "stdin", _Stdin(data))
-    return wake.answer()
+    return wake.answer("claude")
 
 
 _garbage = st.binary(max_size=60) | st.recursive(

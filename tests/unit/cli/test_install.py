@@ -16,8 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stenograph.cli.commands.install import HOOKS, _install
+from stenograph.cli.commands.install import _install
+from stenograph.formats.claude_code import SPEC
 from strategies import examples
+
+assert SPEC.hooks is not None
+HOOKS = SPEC.hooks.events
 
 Steno = Callable[..., Any]
 
@@ -269,14 +273,14 @@ def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) ->
     if not isinstance(before.get("hooks", {}), dict):
         return
     path.write_text(json.dumps(before), "utf-8")
-    _install(path, remove=False, version=(2, 1, 325))
+    _install(SPEC, path, remove=False, version=(2, 1, 325))
     after = json.loads(path.read_text("utf-8"))
     for name, value in before.items():
         if name != "hooks":
             assert after[name] == value
     for name, matchers in before.get("hooks", {}).items():
         assert after["hooks"][name][: len(matchers)] == matchers
-    _install(path, remove=True, version=None)
+    _install(SPEC, path, remove=True, version=None)
     kept = {name: matchers for name, matchers in before.get("hooks", {}).items() if matchers or name not in HOOKS}
     expected = {name: value for name, value in before.items() if name != "hooks"} | ({"hooks": kept} if kept else {})
     assert json.loads(path.read_text("utf-8")) == expected
@@ -288,7 +292,8 @@ def test_it_does_not_need_a_steno_on_the_path(tmp_path: Path) -> None:
         import sys
         sys.executable = {str(tmp_path / "python")!r}
         from stenograph.cli.commands.install import _our_command
-        print(_our_command())
+        from stenograph.formats.claude_code import SPEC
+        print(_our_command(SPEC))
     """
     import textwrap
 

@@ -33,6 +33,7 @@ OTHER_THAN_FINISHED = {
     "claude_code/2.1.325-api-down": "failed",
     "claude_stream/2.1.325-api-down": "failed",
     "claude_stream/2.1.325-killed": "unknown",
+    "cline_task/tags": "unknown",
     "codex_app_server/0.120-refused": "failed",
     "codex_app_server/0.166-context-length": "failed",
     "codex_app_server/0.166-disconnect-forever": "failed",
@@ -58,6 +59,8 @@ OTHER_THAN_FINISHED = {
     "gemini_stream/http-400": "failed",
     "gemini_stream/http-500": "unknown",
     "gemini_stream/killed": "unknown",
+    "langchain/lines": "unknown",
+    "langchain/state": "unknown",
     "openai_chat/abandoned": "unknown",
     "openai_chat/http_error": "failed",
     "openai_chat/litellm_callbacks": "unknown",
@@ -71,6 +74,7 @@ OTHER_THAN_FINISHED = {
     "opencode/killed-early": "unknown",
     "opencode_stream/compaction": "unknown",
     "opencode_stream/interrupted": "unknown",
+    "openhands_v0/actions": "failed",
 }
 """The worst status of the runs in each golden case whose agent was stopped, failed or asked for more."""
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from stenograph.errors import InvalidEvent, InvalidRunId
-from stenograph.model.ids import check_run_id, entry_id, entry_id_text
+from stenograph.model.ids import check_run_id, entry_id
 from strategies import wild_texts
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -95,4 +95,3 @@ def test_an_entry_id_is_a_uuid_of_its_facts(run_id: str, source: str, place: str
     """It is what any program makes of the same name, in the same namespace."""
     name = f"{run_id}\n{source}\n{place}".encode("utf-8", "backslashreplace").decode()
     assert entry_id(run_id, source, place) == uuid5(UUID("6d1f3a52-5f43-5a0e-9d5c-0f8b8a6d9c11"), name)
-    assert entry_id_text(run_id, source, place) == str(entry_id(run_id, source, place))

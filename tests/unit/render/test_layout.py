@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stenograph.model import Event, MessagePayload, Origin, SystemPayload, TextBlock, ToolPayload, ToolUseBlock
-from stenograph.render.layout import QUIET_GROUP, Layout
+from stenograph.render.layout import QUIET_GROUP, PageLayout
 from stenograph.render.outline import SourceFacts, UnitFacts
 from stenograph.render.skin import CallFacts
 from stenograph.render.survey import outline_of
@@ -54,7 +54,7 @@ class Words:
 def told(*facts: Any, hold: int = 10**6) -> str:
     """The page of events given by words: `user`, `bot`, `call c`, `result c`, `note`; `a:` before a subagent's."""
     run = [_event(seq, fact if isinstance(fact, Fact) else Fact(fact)) for seq, fact in enumerate(facts, 1)]
-    return "".join(Layout(outline_of(run), Words(), hold=hold).text(run)).strip()
+    return "".join(PageLayout(outline_of(run), Words(), hold=hold).text(run)).strip()
 
 
 class Fact:
@@ -213,7 +213,7 @@ def test_text_leaves_as_soon_as_nothing_is_open_before_it(hold: int) -> None:
             read.append(event.seq)
             yield event
 
-    pieces = Layout(outline_of(run), Words(), hold=hold).text(reading())
+    pieces = PageLayout(outline_of(run), Words(), hold=hold).text(reading())
     seen = [(piece.strip(), len(read)) for piece in pieces]
     assert ("2", 2) in seen
     assert ("5", 5) in seen

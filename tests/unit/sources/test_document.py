@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from stenograph.formats import registry
+from stenograph.formats.registry import formats
 from stenograph.sources import convert, detect_file
 
 AT = "2026-11-15T19:13:00.000Z"
@@ -57,3 +60,15 @@ def test_lines_are_not_taken_for_a_document(beginning: bytes, tmp_path: Path) ->
     assert not found.is_document
     assert found.spec is not None
     assert found.spec.name == "claude_code"
+
+
+@pytest.mark.parametrize(("kind", "is_known"), [("document", True), ("file", False)])
+def test_an_object_belongs_to_formats_that_are_written_so(
+    kind: str, is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However sure a format of lines is: half the world's JSON files look like one record."""
+    spec = replace(formats()["openai_chat"], kind=kind, detect=lambda head, path: 90)
+    monkeypatch.setattr(registry, "formats", lambda: {spec.name: spec})
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"messages": []}, indent=1))
+    assert (detect_file(path).spec is spec) is is_known

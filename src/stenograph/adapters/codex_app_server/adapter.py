@@ -9,13 +9,13 @@ import threading
 from collections.abc import Awaitable
 from typing import Any
 
-from stenograph.adapters.capture import Target
 from stenograph.adapters.codex_app_server.client import Gone
 from stenograph.adapters.codex_app_server.config import CodexAppServerClientConfig
 from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
 from stenograph.adapters.codex_app_server.news import News
 from stenograph.adapters.codex_app_server.process import LineTooLong, ServerProcess
 from stenograph.adapters.codex_app_server.turn import Turn
+from stenograph.adapters.outputs import Target
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of
 from stenograph.errors import AgentError, AgentTimeout

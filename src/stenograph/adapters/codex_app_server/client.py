@@ -13,22 +13,20 @@ from typing import Any, Protocol
 import msgspec
 
 from stenograph.adapters.codex_app_server.process import ServerProcess
-from stenograph.adapters.codex_app_server.wire import Direction
+from stenograph.adapters.codex_app_server.wire import WireMessage, wire_message
 from stenograph.errors import AgentError, AgentTimeout
 from stenograph.jsonable import jsonable
 from stenograph.model import mend
-from stenograph.model.codec import REFUSALS
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
 NO_SUCH_METHOD = -32601
 
 
 class Peer(Protocol):
     """Who uses the client."""
 
-    def on_line(self, direction: Direction, line: bytes) -> object:
-        """A line goes over the connection; it is told before it is sent or acted upon."""
+    def on_message(self, message: WireMessage) -> object:
+        """A line goes over the connection; this is called before it is sent or acted upon."""
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """The server said something."""
@@ -113,7 +111,7 @@ class AppServerClient:
         while (left := until - time.monotonic()) > 0:
             line = self._process.receive(left)
             if line is not None:
-                self._peer.on_line("in", line)
+                self._peer.on_message(wire_message("in", line))
             elif self._process.is_over:
                 return
 
@@ -122,14 +120,15 @@ class AppServerClient:
             line = _encode(message)
         except Exception:  # noqa: BLE001  # settings and approvals may hold anything; JSON-RPC only JSON
             line = _encode(mend.scrub(jsonable(message))[0])
-        self._peer.on_line("out", line)
+        self._peer.on_message(wire_message("out", line))
         self._process.send(line + b"\n")
 
     def _take(self, line: bytes) -> None:
         if not line.strip():
             return
-        self._peer.on_line("in", line)
-        message = _parsed(line)
+        told = wire_message("in", line)
+        self._peer.on_message(told)
+        message = told.value if isinstance(told.value, dict) else {}  # what is not a message, the transcript shows
         method, params, key = message.get("method"), message.get("params"), message.get("id")
         params = params if isinstance(params, dict) else {}
         if not isinstance(method, str):
@@ -139,18 +138,6 @@ class AppServerClient:
             self._peer.on_notification(method, params)
         else:
             self._peer.on_request(key, method, params)
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    """A message; empty when the line is none, which the transcript shows."""
-    try:
-        message = _decode(line)
-    except REFUSALS:
-        try:
-            message = mend.parse_json(line)[0]
-        except (ValueError, RecursionError):
-            return {}
-    return message if isinstance(message, dict) else {}
 
 
 def _message(error: Any) -> str:

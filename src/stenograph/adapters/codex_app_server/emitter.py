@@ -1,7 +1,6 @@
 """CodexTranscriptEmitter: what goes over a connection to `codex app-server`, as a transcript.
 
-Nothing is mapped here. Every message goes, as a recording would keep it, through the format `codex_app_server`, and
-its events to a `Capture`.
+Nothing is mapped here. Every message goes through the format `codex_app_server`, and its events to a `Capture`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
-from stenograph.adapters.capture import Capture, Target
-from stenograph.adapters.codex_app_server.wire import Direction, WireLog, wrapped
+from stenograph.adapters.capture import Capture
+from stenograph.adapters.codex_app_server.wire import Direction, WireLog, WireMessage, wire_message, wrapped
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
@@ -24,9 +22,7 @@ from stenograph.formats.codex_app_server import CodexAppServerFormat
 from stenograph.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json
-from stenograph.model import mend
 from stenograph.model.event import Event
-from stenograph.model.payload import UnknownPayload
 from stenograph.session import Session
 from stenograph.threads import ThreadTranscripts
 from stenograph.transcript import TranscriptSummary
@@ -59,18 +55,17 @@ class CodexTranscriptEmitter:
 
         Entries go to `session` when one is given. `wire_log` is a file that gets every message, too.
         """
-        self._capture = Capture(
-            prompt_name=prompt_name,
-            adapter=ADAPTER,
+        outputs = Outputs(
             recorder=recorder,
             session=session,
+            session_id=session_id,
             logger=logger,
             log=log,
             emit_raw=emit_raw,
-            session_id=session_id,
             mask=mask,
             text_transcripts=text_transcripts,
         )
+        self._capture = Capture(prompt_name=prompt_name, adapter=ADAPTER, outputs=outputs)
         context = Context(
             run_id=self._capture.run_id,
             session_id=self._capture.session_id,
@@ -157,7 +152,11 @@ class CodexTranscriptEmitter:
 
     def on_line(self, direction: Direction, line: bytes) -> list[Event]:
         """A line of the connection as it went over it, without its newline; the events that it gave."""
-        return self._guard.call("a message", self._take, direction, line) or []
+        return self.on_message(wire_message(direction, line))
+
+    def on_message(self, message: WireMessage) -> list[Event]:
+        """A line of the connection that is decoded already; the events that it gave."""
+        return self._guard.call("a message", self._take, message) or []
 
     def _ask(self, params: Mapping[str, Any]) -> None:
         key = _key(params)
@@ -176,32 +175,33 @@ class CodexTranscriptEmitter:
             self._say("out", {"id": key, **answer})
 
     def _say(self, direction: Direction, message: dict[str, Any]) -> None:
-        self._take(direction, as_json(message).encode())
+        self._take(wire_message(direction, as_json(message).encode()))
 
-    def _take(self, direction: Direction, line: bytes) -> list[Event]:
+    def _take(self, message: WireMessage) -> list[Event]:
         with self._lock:
-            kept = wrapped(direction, line, time.time(), self.process)
+            seconds = round(time.time(), 6)
             self._lines += 1
-            if line and kept == line + b"\n":  # not wrapped
+            if message.line and not message.is_json:
                 what = f"line {self._lines} of the connection is not JSON; it is kept as an entry of type unknown"
-                self._capture.error(what, path=f"codex app-server ({direction})", line=self._lines)
+                self._capture.error(what, path=f"codex app-server ({message.direction})", line=self._lines)
             if self._wire_log is not None:
+                kept = wrapped(message, seconds, self.process)
                 self._guard.call("a line of the wire log", self._wire_log.append, kept)
-            events = [_unwrapped(event, line) for event in self._parser.feed(kept)]
+            events = self._events_of(message, seconds)
             self._capture.events(events)
             return events
 
-
-def _unwrapped(event: Event, line: bytes) -> Event:
-    """The event with what was said as its raw and its unknown value, not our wrapper around it."""
-    if event.raw is None and event.raw_b64 is None:
-        return event
-    raw, encoded = mend.raw_fields(line)
-    event = replace(event, raw=raw, raw_b64=encoded)
-    value = event.payload.value if isinstance(event.payload, UnknownPayload) else None
-    if isinstance(value, dict) and "dir" in value and "msg" in value:
-        event = replace(event, payload=UnknownPayload(value=value["msg"]))
-    return event
+    def _events_of(self, message: WireMessage, seconds: float) -> list[Event]:
+        if not message.is_json:
+            return self._parser.feed(message.line + b"\n")
+        return self._parser.feed_message(
+            message.value,
+            line=message.line,
+            direction=message.direction,
+            seconds=seconds,
+            process=self.process,
+            replaced=message.replaced,
+        )
 
 
 def _key(params: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from stenograph.adapters.codex_app_server.config import ApprovalRequest, CodexAp
 from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
 from stenograph.adapters.codex_app_server.news import News
 from stenograph.adapters.codex_app_server.process import ServerProcess
-from stenograph.adapters.codex_app_server.wire import Direction
+from stenograph.adapters.codex_app_server.wire import WireMessage
 from stenograph.adapters.prompt import Prompt
 from stenograph.adapters.tool import Tool
 from stenograph.errors import AgentError, AgentTimeout
@@ -88,9 +88,9 @@ class Turn:
 
     # What the client tells.
 
-    def on_line(self, direction: Direction, line: bytes) -> None:
+    def on_message(self, message: WireMessage) -> None:
         """A line goes over the connection."""
-        self._news.heard(self._emitter.on_line(direction, line))
+        self._news.heard(self._emitter.on_message(message))
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """The server said something; threads other than ours are subagents."""

@@ -1,12 +1,13 @@
-"""Lines of the protocol as a recording of both directions keeps them, which is what the format reads."""
+"""Messages of the protocol as they go over a connection, and as a recording of both directions keeps them."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, Struct
 
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
@@ -14,28 +15,44 @@ from stenograph.model.codec import REFUSALS
 Direction = Literal["in", "out", "exit"]
 """From the server, to the server, or about its end."""
 
-_is_fine = msgspec.json.Decoder(msgspec.Raw).decode
+_decode = msgspec.json.Decoder().decode
 
 
-def wrapped(direction: Direction, line: bytes, seconds: float, process: int) -> bytes:
-    """A line with its direction and time, newline included; what is no JSON stays as it is."""
-    if not is_json(line):
-        return line + b"\n"
-    return b'{"dir":"%s","proc":%d,"t":%.6f,"msg":%s}\n' % (direction.encode(), process, seconds, line)
+class WireMessage(Struct, frozen=True):
+    """One line of a connection, decoded once for all who want it."""
+
+    direction: Direction
+    line: bytes
+    """As it went over the connection, without its newline."""
+    value: Any
+    """What it says; `UNSET` where it is not JSON."""
+    replaced: int = 0
+    """Characters that no UTF-8 can hold, and that were replaced."""
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the formats take the line for JSON, odd JSON included."""
+        return self.value is not UNSET
 
 
-def is_json(line: bytes) -> bool:
-    """Whether the formats would take it for JSON, odd JSON included."""
+def wire_message(direction: Direction, line: bytes) -> WireMessage:
+    """A line, decoded."""
     try:
-        _is_fine(line)
-        return True
+        return WireMessage(direction, line, _decode(line))
     except REFUSALS:
         pass
     try:
-        mend.parse_json(line)
-        return True
+        return WireMessage(direction, line, *mend.parse_json(line))
     except (ValueError, RecursionError):
-        return False
+        return WireMessage(direction, line, UNSET)
+
+
+def wrapped(message: WireMessage, seconds: float, process: int) -> bytes:
+    """The line with its direction and time, newline included; what is not JSON stays as it is."""
+    if not message.is_json:
+        return message.line + b"\n"
+    values = (message.direction.encode(), process, seconds, message.line)
+    return b'{"dir":"%s","proc":%d,"t":%.6f,"msg":%s}\n' % values
 
 
 class WireLog:

@@ -7,7 +7,6 @@ had ended.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -16,8 +15,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.evaluations.model_wire import ModelWire
+from stenograph.adapters.outputs import Outputs
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.clock import utc_now
 from stenograph.formats.shared.arguments import arguments_of
@@ -28,7 +28,6 @@ from stenograph.jsonable import jsonable
 from stenograph.model.event import Event, Origin
 from stenograph.model.payload import TOKEN_COUNTS, ErrorPayload, MessagePayload, ToolPayload, UsagePayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
 
 
 class Call(Struct, frozen=True):
@@ -50,28 +49,16 @@ class Evaluation:
         adapter: str,
         format_name: str,
         path: str,
-        recorder: Target | None = None,
+        outputs: Outputs,
         session: Session | None = None,
-        capture_transcript: bool = False,
-        text_transcripts: ThreadTranscripts | None = None,
-        logger: logging.Logger | None = None,
     ) -> None:
-        """With `capture_transcript` the session gets every entry, beside the three events that it always gets."""
+        """`session` gets three events of the evaluation, also where it is not among the `outputs`."""
         self.prompt = prompt
         self._path = path
         self._adapter = adapter
-        self._recorder = recorder
+        self._recorder = outputs.recorder
         self._session = session
-        entries_to = session if capture_transcript else None
-        self._capture = Capture(
-            prompt_name=prompt.name,
-            adapter=adapter,
-            recorder=recorder,
-            session=entries_to,
-            session_id=None if session is None else str(session.session_id),
-            logger=logger,
-            text_transcripts=text_transcripts,
-        )
+        self._capture = Capture(prompt_name=prompt.name, adapter=adapter, outputs=outputs)
         self._wire = ModelWire(self._capture, format_name, alter=self._at_our_seam)
         self._guard = Guard(f"evaluation of {prompt.name!r}")
         self._ours: set[str] = set()

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from stenograph.adapters.capture import Target
 from stenograph.adapters.evaluations.evaluation import Call, Evaluation
 from stenograph.adapters.evaluations.model_config import MAX_TURNS, ModelConfig
 from stenograph.adapters.evaluations.model_wire import plain
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import Tool, result_text, tools_of
 from stenograph.errors import AgentError
@@ -91,11 +91,14 @@ class Asking(Struct, frozen=True, kw_only=True):
             adapter=self.adapter,
             format_name=wording.format_name,
             path=wording.path,
-            recorder=recorder,
+            outputs=Outputs(
+                recorder=recorder,
+                session=session if self.config.capture_transcript else None,
+                session_id=None if session is None else str(session.session_id),
+                logger=self.logger,
+                text_transcripts=self.config.text_transcripts,
+            ),
             session=session,
-            capture_transcript=self.config.capture_transcript,
-            text_transcripts=self.config.text_transcripts,
-            logger=self.logger,
         )
         return steps(evaluation, wording, tools, self.config.max_turns)
 

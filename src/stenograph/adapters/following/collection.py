@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from stenograph.adapters.following.following import Following
 from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, run_id_of
 from stenograph.journal.place import Root, journal_path
@@ -24,7 +25,7 @@ from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.known import known_lines
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.session_tail import SessionTail
-from stenograph.watch import SAFETY_NET, FolderWatch
+from stenograph.watch import Changes
 
 _TICK = 0.5
 _FIRST_LOOK = 0.1
@@ -135,19 +136,13 @@ def follow(collection: SessionCollection, also: Collection[Path], stop: threadin
 
     `also` are folders to wake up for, too. It ends when `stop` is set.
     """
-    watch = FolderWatch([*collection.folders, *also], stop)
-    looked = time.monotonic()
+    following = Following(
+        lambda changed, _: collection.read(changed), lambda: collection.folders | frozenset(also), stop
+    )
+    changed: Changes = None
     try:
-        changed: Collection[str] | None = None
         while not stop.is_set():
-            yield collection.read(changed)
-            folders = collection.folders | frozenset(also)
-            if folders != watch.folders:
-                watch.close()
-                watch, changed = FolderWatch(folders, stop), None
-                continue
-            changed = watch.wait(_TICK)
-            if time.monotonic() - looked > SAFETY_NET:
-                looked, changed = time.monotonic(), None
+            yield following.look(changed)
+            changed = following.wait(_TICK)
     finally:
-        watch.close()
+        following.close()

@@ -22,10 +22,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.following.following import Following
 from stenograph.adapters.following.sdk_hooks import sdk_hooks
 from stenograph.adapters.following.unparsed import Unparsed
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.errors import InvalidEvent
 from stenograph.fold.open_ends import OpenEnds
@@ -41,7 +43,7 @@ from stenograph.sources.known import Known, known_lines
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
 from stenograph.threads import ThreadTranscripts
-from stenograph.watch import SAFETY_NET, FolderWatch
+from stenograph.watch import SAFETY_NET, Changes
 
 _CALLS = ("tool.call", "tool.result")
 _GLANCE = 0.05  # how often the end looks at the files when nothing wakes it
@@ -71,17 +73,17 @@ class TranscriptCollector:
     ) -> None:
         """`known`, by `known_lines`, is what a journal that is continued has already."""
         self.config = config or TranscriptCollectorConfig()
-        self._capture = Capture(
-            prompt_name=prompt_name,
-            adapter=adapter,
+        outputs = Outputs(
             recorder=recorder,
             session=session,
             logger=logger,
             log=log,
             emit_raw=self.config.emit_raw_json,
             mask=mask,
-            parses_raw=self.config.parse_entries,
             text_transcripts=text_transcripts,
+        )
+        self._capture = Capture(
+            prompt_name=prompt_name, adapter=adapter, outputs=outputs, parses_raw=self.config.parse_entries
         )
         spec = format_named("claude_code")
         self._spec: FormatSpec = spec if self.config.parse_entries else replace(spec, open=Unparsed)
@@ -98,9 +100,15 @@ class TranscriptCollector:
         self._snapshot: tuple[TailState, ...] = ()
         self._sessions: list[SessionTail] = []
         self._ends = OpenEnds()
-        self._watch: FolderWatch | None = None
-        self._searched = float("-inf")
         self._wake = threading.Event()
+        self._following = Following(
+            self._taken,
+            lambda: frozenset[Path]().union(*(session.folders for session in self._sessions)),
+            self._wake,
+            safety_net=max(SAFETY_NET, self.config.poll_interval),
+            blind_poll=self.config.poll_interval,
+            discovery_interval=self.config.subagent_discovery_interval,
+        )
         self._ending = threading.Event()
         self._is_left = threading.Event()  # nobody waits for the thread any more: it must hand over nothing
         self._is_running = False
@@ -210,10 +218,10 @@ class TranscriptCollector:
         done.set_running_or_notify_cancel()  # from here on nobody can cancel it, only stop waiting for it
         try:
             self._capture.start()
-            changed: set[str] | None = None
+            changed: Changes = None
             while not self._ending.is_set():
                 self._guard.attempt("a look at the files", self._look, changed)
-                changed = self._awaited()
+                changed = self._following.wait()
             self._guard.attempt("the end of the files", self._drain)
             self._stop(**self._still_open())
         except BaseException as error:  # noqa: BLE001  # it goes to whoever waits for the thread
@@ -223,28 +231,14 @@ class TranscriptCollector:
             self._let_go()
             done.set_result(None)
 
-    def _awaited(self) -> set[str] | None:
-        """Wait until there may be something new; what changed, or None for anything."""
-        if self._watch is None:
-            self._wake.wait()
-            return None
-        changed = self._watch.wait()
-        return None if self._wake.is_set() else changed
-
-    def _look(self, changed: set[str] | None) -> int:
+    def _look(self, changed: Changes) -> int:
         """Read what is new; how many events that was."""
         self._wake.clear()
         if self._follow_asked():
             changed = None
-        is_blind = self._watch is None or self._watch.is_blind
-        is_due = not is_blind or time.monotonic() - self._searched >= self.config.subagent_discovery_interval
-        if is_due:
-            self._searched = time.monotonic()
-        count = self._taken(changed, is_due)
+        count = self._following.look(changed)
         if self._follow_agents():
-            count += self._taken(None, True)
-        while self._watches_anew():  # a watch tells what comes after it was made, so look once more
-            count += self._taken(None, True)
+            count += self._following.look()
         if self._wants_snapshot:
             self._take_snapshot()
         return count
@@ -315,18 +309,7 @@ class TranscriptCollector:
             note = "transcript.collector.subagent_discovered"
             self._capture.note(note, "subagent transcript discovered", path=path, source=tail.source)
 
-    def _watches_anew(self) -> bool:
-        """Watch what the sessions want watched; whether that is something else than before."""
-        folders = frozenset[Path]().union(*(session.folders for session in self._sessions))
-        if not folders or (self._watch is not None and self._watch.folders == folders):
-            return False
-        if self._watch is not None:
-            self._watch.close()
-        poll = self.config.poll_interval
-        self._watch = FolderWatch(folders, self._wake, safety_net=max(SAFETY_NET, poll), blind_poll=poll)
-        return True
-
-    def _taken(self, changed: set[str] | None, discover: bool) -> int:
+    def _taken(self, changed: Changes, discover: bool) -> int:
         return sum(
             self._guard.attempt("a session", self._take, session, session.read(changed, discover=discover)) or 0
             for session in self._sessions
@@ -401,8 +384,9 @@ class TranscriptCollector:
         now = time.monotonic()
         end, quiet = now + self.config.drain_timeout, now + self.config.quiet_period
         self._look(None)
-        while self._watch is not None and (now := time.monotonic()) < min(end, quiet) and not self._is_left.is_set():
-            changed = self._watch.wait(min(_GLANCE, max(0.001, min(end, quiet) - now)))
+        following = self._following
+        while following.is_watching and (now := time.monotonic()) < min(end, quiet) and not self._is_left.is_set():
+            changed = following.wait(min(_GLANCE, max(0.001, min(end, quiet) - now)))
             if self._look(changed):
                 quiet = time.monotonic() + self.config.quiet_period
         self._look(None)
@@ -428,9 +412,7 @@ class TranscriptCollector:
     def _let_go(self) -> None:
         for session in self._sessions:
             session.close()
-        if self._watch is not None:
-            self._watch.close()
-            self._watch = None
+        self._following.close()
 
 
 def _is_of_main_file(event: Event) -> bool:

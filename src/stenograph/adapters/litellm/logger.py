@@ -10,9 +10,10 @@ from typing import Any, Self
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.litellm.deliveries import Deliveries
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.formats.shared.model_api.recent import Recent
 from stenograph.guard import Guard
 from stenograph.session import Session
@@ -40,14 +41,8 @@ class StenographLogger(CustomLogger):
         text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
         super().__init__()
-        self._capture = Capture(
-            prompt_name=prompt_name,
-            adapter="litellm",
-            recorder=run,
-            session=session,
-            logger=logger,
-            text_transcripts=text_transcripts,
-        )
+        outputs = Outputs(recorder=run, session=session, logger=logger, text_transcripts=text_transcripts)
+        self._capture = Capture(prompt_name=prompt_name, adapter="litellm", outputs=outputs)
         self._wires: Recent[str, ModelWire] = Recent()
         self._guard = Guard("calls of litellm")
         self._deliveries = Deliveries(self._tell)

@@ -14,9 +14,10 @@ import sys
 from types import ModuleType
 from typing import Any, TypeVar
 
-from stenograph.adapters.capture import Capture, Target
+from stenograph.adapters.capture import Capture
 from stenograph.adapters.evaluations.model_wire import ModelWire
 from stenograph.adapters.openai.tee import tee_class
+from stenograph.adapters.outputs import Outputs, Target
 from stenograph.errors import AgentError
 from stenograph.session import Session
 from stenograph.threads import ThreadTranscripts
@@ -45,14 +46,8 @@ def capture_openai(
     module = _module_of(http)
     if module is None or not hasattr(http, "_transport") or not callable(getattr(given, "copy", None)):
         raise AgentError(f"{type(client).__name__} is no client of the OpenAI SDK; give an OpenAI or AsyncOpenAI")
-    capture = Capture(
-        prompt_name=prompt_name,
-        adapter="openai",
-        recorder=run,
-        session=session,
-        logger=logger,
-        text_transcripts=text_transcripts,
-    )
+    outputs = Outputs(recorder=run, session=session, logger=logger, text_transcripts=text_transcripts)
+    capture = Capture(prompt_name=prompt_name, adapter="openai", outputs=outputs)
     wire = ModelWire(capture, "openai_chat", keep_raw=keep_raw)
     captured: C = given.copy(http_client=_twin(http, module, wire))
     capture.start()

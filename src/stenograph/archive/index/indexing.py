@@ -20,11 +20,12 @@ from stenograph.archive.index.usage_rows import UsageRows, sum_tokens
 from stenograph.archive.index.words import event_text
 from stenograph.archive.keep.old_run import OldRun
 from stenograph.archive.keep.telling import Telling
-from stenograph.archive.keep.witness import Witness, agent_of, name_of, rank_of, witnesses_of
+from stenograph.archive.keep.witness import Witness, agent_of, is_in, name_of, rank_of, witnesses_of
 from stenograph.archive.store.kept_file import KeptFile
 from stenograph.model.event import Event
 from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload, UsagePayload
+from stenograph.sources.merge import merged
 
 _LAST_SEQ = 1 << 53
 _ROLES = {"tool.call": "assistant", "tool.result": "tool"}
@@ -61,6 +62,25 @@ class Indexer:
             self._settle(batch.runs[run_id], telling)
         self._index.note("events", self.events)
 
+    def index_again(self, events: Iterable[Event], file: KeptFile) -> None:
+        """Index all events of the runs that a file tells of, in place of what it told of them before."""
+        by_run: dict[str, list[Event]] = {}
+        for event in events:
+            by_run.setdefault(event.run_id, []).append(event)
+        for run_id, told in by_run.items():
+            run = self._runs.load(run_id, file.about.format, agent_of(file.about.format))
+            witnesses = witnesses_of(self._index, run.id)
+            own = witnesses.get(name_of([file])) or Witness(name_of([file]))
+            old = OldRun(self._index, run.id)
+            missing = own.missing(run.last_seq)
+            others = [old.event(seq) for seq in old.places if is_in(seq, missing)]
+            again = self._write_anew(run, old, merged([told, others]))
+            for each in {**witnesses, own.name: own}.values():
+                each.upto, each.untold = again.last_seq, []
+                each.last = {source: speaker.last_seq for source, speaker in again.speakers.items()}
+                each.write(self._index, run.id)
+        self._index.note("events", self.events)
+
     def _write(self, batch: _Batch) -> None:
         for run in batch.runs.values():
             self._close_block(run)
@@ -81,8 +101,8 @@ class Indexer:
             each.renumbered(numbers, len(ordered), run.last_seq)
             each.write(self._index, run.id)
 
-    def _write_anew(self, run: RunDraft, old: OldRun, events: Iterable[Event]) -> None:
-        """Index the events of a run again, in another order."""
+    def _write_anew(self, run: RunDraft, old: OldRun, events: Iterable[Event]) -> RunDraft:
+        """Index the events of a run again, in another order; the run as it is then."""
         old.remove()
         self._ids.look_again()
         count = self.events
@@ -93,6 +113,7 @@ class Indexer:
         self._write(batch)
         old.remove_blocks()
         self.events = count
+        return again
 
     def _add(self, batch: _Batch, run: RunDraft, event: Event) -> None:
         if not run.last_seq < event.seq < _LAST_SEQ:

@@ -11,6 +11,7 @@ from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.keep.walk import JOURNALS
 from stenograph.archive.keep.witness import agent_of, told_agent
 from stenograph.archive.store.pack import About
+from stenograph.fold.agent_tables import tables_of
 from stenograph.fold.messages import MessageCounter, MessageKey
 from stenograph.fold.status import RunStatus
 from stenograph.fold.units import begins_unit
@@ -139,6 +140,7 @@ class RunDraft:
             self.agent_version = self.agent_version or about.agent_version
         self.branch = (about.branch or self.branch) if takes_over else (self.branch or about.branch)
         self.model = self.model or about.model
+        self.agent = about.agent or self.agent
         if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 
@@ -179,9 +181,8 @@ class RunDraft:
             self.model = self.model or payload.model
         elif isinstance(payload, LifecyclePayload) and event.type == "run.started":
             self.name = payload.name
-        elif isinstance(payload, SystemPayload) and payload.subtype == "session_meta":
-            origin = payload.data.get("forked_from_id") if isinstance(payload.data, dict) else None
-            self.forked_from = self.forked_from or (origin if isinstance(origin, str) else None)
+        elif isinstance(payload, SystemPayload) and self.forked_from is None:
+            self.forked_from = _fork_of(event, payload)
 
     def _hear(self, event: Event) -> None:
         source = event.source
@@ -256,3 +257,12 @@ class Runs:
             return before.said.keys
         rows = self._index.execute(_MESSAGES, (run,))
         return {(run_id, source, kind, message_id) for source, kind, message_id in rows}
+
+
+def _fork_of(event: Event, payload: SystemPayload) -> str | None:
+    """The run whose history this one continues, where the agent's format says so."""
+    fork = tables_of(None if event.origin is None else event.origin.adapter).fork
+    if fork is None or payload.subtype != fork[0] or not isinstance(payload.data, dict):
+        return None
+    origin = payload.data.get(fork[1])
+    return origin if isinstance(origin, str) else None

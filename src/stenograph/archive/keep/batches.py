@@ -110,9 +110,17 @@ class Batches:
         events: Iterable[Event] = series[0] if len(series) == 1 else merged(series)
         self._indexer.index(events, [each.file for each in opened])
         for each in opened:
+            if each.is_superseded:
+                self._tell_again(each)
             self._settle(each)
         if self._is_time_to_commit():
             self.commit()
+
+    def _tell_again(self, opened: OpenedFile) -> None:
+        """Index the runs of a file anew, because later lines showed that earlier ones were told wrongly."""
+        files = [*self.catalog.twins(opened.file), opened.file]
+        chunks = (chunk for file in files for chunk in self.kept.sound_chunks(file.id, file.version))
+        self._indexer.index_again(opened.tell_again(chunks), opened.file)
 
     def _tell_apart(self, opened: list[OpenedFile]) -> None:
         """What several files of a run tell is left to one: a subagent's own, unless the main file told it before."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from stenograph.archive.keep.discovery import DATABASE, Newcomer, note_stranger, writable
+from msgspec.structs import replace
+
+from stenograph.archive.keep.discovery import DATABASE, Newcomer, about_of, note_stranger
 from stenograph.archive.keep.opened_file import OpenedFile, lines_in
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.walk import path_text
@@ -16,7 +18,9 @@ from stenograph.formats.base import run_id_of
 from stenograph.formats.layout import State, StoredSession
 from stenograph.model.event import Event
 from stenograph.sources.known import digest_of
+from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
+from stenograph.sources.session import source_file
 
 
 def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
@@ -111,26 +115,8 @@ def _path_of(newcomer: Newcomer, session: StoredSession) -> str:
 
 
 def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
-    seen, found, identity = newcomer.seen, newcomer.found, session.identity
-    assert found.spec is not None
-    name = found.spec.name
-    parent = identity.parent_native_id
     source, call_id = session.parent()
-    return About(
-        root=path_text(seen.root.path),
-        path=_path_of(newcomer, session),
-        format=name,
-        main=None if main is None else main.id,
-        native_id=identity.native_id,
-        run_id=run_id_of(name, identity.native_id),
-        parent_run_id=None if parent is None else run_id_of(name, parent),
-        source=identity.source,
-        session_id=identity.session_id,
-        parent_source=source,
-        parent_call_id=call_id,
-        at=found.at,
-        cwd=writable(identity.cwd),
-        agent_version=writable(identity.agent_version),
-        branch=writable(identity.branch),
-        model=writable(identity.model),
-    )
+    member = Member(path=newcomer.seen.path, parent_source=source, parent_call_id=call_id)
+    inside = replace(newcomer.found, identity=session.identity)
+    file = replace(source_file(inside, member=member), path=_path_of(newcomer, session))
+    return about_of(file, newcomer.seen.root, main)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from stenograph.archive.keep.comparison import has_tail
 from stenograph.archive.keep.source_bytes import SourceBytes
@@ -22,11 +22,13 @@ from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.archive.writer import Store
 from stenograph.errors import SourceError, unreadable
-from stenograph.formats.base import Identity, run_id_of
+from stenograph.formats.base import Identity
 from stenograph.formats.registry import HEAD_BYTES, formats
+from stenograph.formats.source_file import SourceFile
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
+from stenograph.sources.session import source_file
 
 DATABASE = "a database, kept session by session"
 _NOT_YET = "no whole line yet"
@@ -50,6 +52,11 @@ class Newcomer:
         """What it has in common with the other files of its session: the run and the format."""
         assert self.found.spec is not None
         return self.found.run_id, self.found.spec.name
+
+    @property
+    def file(self) -> SourceFile:
+        """The file and who speaks in it."""
+        return source_file(self.found, self.main, self.member)
 
 
 @dataclass(slots=True)
@@ -87,7 +94,7 @@ class Discovery:
         """Files that have another path now."""
         self.gone: list[KeptFile] = []
         self.left_out: Counter[str] = Counter()
-        """Files in folders that a person named which are not kept, by the reason."""
+        """Files that are not kept, by the reason."""
         query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
         self._strangers = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
@@ -133,11 +140,10 @@ class Discovery:
         elif reason == DATABASE:
             self.unchanged += self._stored[key]
         else:
-            self._leave_out(seen, reason)
+            self._leave_out(reason)
 
-    def _leave_out(self, seen: Seen, reason: str) -> None:
-        if seen.root.format is None or reason == REMOVED:
-            self.left_out[reason] += 1
+    def _leave_out(self, reason: str) -> None:
+        self.left_out[reason] += 1
 
     # Moved and gone.
 
@@ -193,10 +199,10 @@ class Discovery:
             elif found.spec is None or newcomer.is_empty:
                 reason = _NOT_YET if b"\n" not in head else UNKNOWN
                 note_stranger(self._store, seen, reason)
-                self._leave_out(seen, reason)
+                self._leave_out(reason)
             elif self._is_forgotten(newcomer):
                 note_stranger(self._store, seen, REMOVED)
-                self._leave_out(seen, REMOVED)
+                self._leave_out(REMOVED)
             else:
                 self._newcomers[seen.path] = newcomer
 
@@ -324,37 +330,19 @@ def detection_of(file: KeptFile) -> Detection:
     return Detection(path=about.path, spec=formats().get(about.format), identity=identity, at=about.at)
 
 
-def about_of(newcomer: Newcomer, main: KeptFile | None) -> About:
-    """What is known of a new file beside its bytes."""
-    found, seen = newcomer.found, newcomer.seen
-    assert found.spec is not None
-    identity, name = found.identity, found.spec.name
-    member, parent = newcomer.member, identity.parent_native_id
-    return About(
-        root=path_text(seen.root.path),
-        path=path_text(seen.path),
-        format=name,
-        main=None if main is None else main.id,
-        is_document=found.is_document,
-        native_id=identity.native_id,
-        run_id=found.run_id,
-        parent_run_id=None if parent is None else run_id_of(name, parent),
-        source=identity.source,
-        file=None if newcomer.main is None else path_text(os.path.relpath(seen.path, newcomer.main.parent)),
-        session_id=identity.session_id,
-        parent_source=None if member is None else member.parent_source,
-        parent_call_id=None if member is None else member.parent_call_id,
-        at=found.at,
-        cwd=writable(identity.cwd),
-        agent_version=writable(identity.agent_version),
-        branch=writable(identity.branch),
-        model=writable(identity.model),
-        beginning=found.beginning if found.is_nameless else "",
-    )
+def about_of(file: SourceFile, root: Root, main: KeptFile | None) -> About:
+    """What is kept of a new file beside its bytes: names and facts as JSON can hold them, without lone surrogates."""
+    facts = {name: writable(getattr(file, name)) for name in _FACTS}
+    place = {"path": path_text(file.path), "file": None if file.file is None else path_text(file.file)}
+    told = asdict(file) | facts | place
+    return About(**told, root=path_text(root.path), main=None if main is None else main.id)
+
+
+_FACTS = ("cwd", "agent_version", "branch", "model", "agent")
 
 
 def writable(fact: str | None) -> str | None:
-    """What a file tells about its run, as JSON can hold it: without lone surrogates."""
+    """What a file says about its run, as JSON can hold it: without lone surrogates."""
     return None if fact is None else fact.encode("utf-8", "replace").decode()
 
 
@@ -379,4 +367,5 @@ def grown_about(file: KeptFile, found: Detection) -> About:
         agent_version=about.agent_version or writable(identity.agent_version),
         branch=about.branch or writable(identity.branch),
         model=about.model or writable(identity.model),
+        agent=about.agent or writable(identity.agent),
     )

@@ -18,7 +18,7 @@ from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_
 from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About
-from stenograph.formats.base import Context, FormatSpec, LineFormat
+from stenograph.formats.base import FormatSpec, GrowingFormat, LineFormat
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor, is_record
 from stenograph.sources.detection import format_named
@@ -94,11 +94,30 @@ class OpenedFile:
         events = self.cursor.settle()
         if self.file.about.is_document:
             return [event for event in events if not self._given.take(digest_of(line_of(event)))]
-        is_stream = (
-            self.spec.kind == "stream"
-        )  # a stream is over when nothing comes any more; an agent's own file grows
-        if is_stream and not self.cursor.partial:
+        # A stream is over when nothing comes any more; an agent's own file grows.
+        holds_back = self.spec.kind == "stream" and not isinstance(self.cursor.parser, GrowingFormat)
+        if holds_back and not self.cursor.partial:
             events += self.cursor.flush()
+        return events
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether what the parser told turned out to be wrong: then `tell_again` has all of it."""
+        parser = self.cursor.parser if self.cursor.is_open else None
+        return isinstance(parser, GrowingFormat) and parser.is_superseded
+
+    def tell_again(self, chunks: Iterable[bytes]) -> list[Event]:
+        """All events of the file, of which these are the bytes; reading goes on from there."""
+        parser = self.spec.open(self.file.about.context(keep_raw=False, side_file=self.side))
+        assert isinstance(parser, GrowingFormat)
+        cursor = FileCursor(lambda: parser)
+        for chunk in chunks:
+            cursor.feed(chunk)
+        cursor.settle()
+        events = parser.finish()
+        parser.go_on()
+        cursor.given = self._given
+        self.cursor = cursor
         return events
 
     def read_again(self, chunks: Iterable[bytes]) -> None:
@@ -151,7 +170,8 @@ class Opening:
 
 def cursor_of(about: About, spec: FormatSpec, side: Callable[[str], str | None]) -> FileCursor:
     """A cursor at the beginning of a file that is kept."""
-    return FileCursor(partial(spec.open, _context(about, side)), is_document=about.is_document)
+    context = about.context(keep_raw=False, is_growing=True, side_file=side)
+    return FileCursor(partial(spec.open, context), is_document=about.is_document)
 
 
 def lines_in(chunks: Iterable[bytes]) -> LineCounts:
@@ -185,21 +205,6 @@ def _most(counts: Iterator[LineCounts]) -> LineCounts:
     for each in counts:
         found |= each
     return found
-
-
-def _context(about: About, side: Callable[[str], str | None]) -> Context:
-    return Context(
-        run_id=about.run_id,
-        parent_run_id=about.parent_run_id,
-        source=about.source,
-        file=about.file,
-        session_id=about.session_id,
-        parent_source=about.parent_source,
-        parent_call_id=about.parent_call_id,
-        at=about.at,
-        keep_raw=False,
-        side_file=side,
-    )
 
 
 def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> tuple[FileCursor, Ranges] | None:

@@ -129,7 +129,7 @@ class _Sync:
 
     def _new(self, newcomer: Newcomer, main: KeptFile | None, files: ExitStack) -> _Plan:
         source = files.enter_context(self._source.opened(newcomer.seen.path))
-        file = self._store.add_file(about_of(newcomer, main))
+        file = self._store.add_file(about_of(newcomer.file, newcomer.seen.root, main))
         self.summary.new += 1
         self._note_status(file, newcomer.seen, source)
         opened = self._store.open(file, is_begun=True, live=self._side_file(file))

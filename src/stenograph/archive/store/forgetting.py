@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from stenograph.archive.index.schema import PATIENCE
 from stenograph.archive.keep.old_run import OldRun
+from stenograph.archive.keep.walk import received_in
 from stenograph.archive.marks import remove_marks
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
 from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
@@ -188,7 +189,10 @@ def _sync_file(path: Path) -> None:
 
 
 def paths_to_delete(run_id: str, paths: Iterable[str], roots: Iterable[Path]) -> list[str]:
-    """The journals of a run that we wrote ourselves: by the paths that are kept, and below these roots."""
+    """The files of a run that we wrote ourselves, by the paths that are kept and below these roots."""
+    roots = list(roots)
+    received = {received_in(root) for root in roots}
     own = [path for path in paths if Path(path).parent.name == "transcripts" and Path(path).name == f"{run_id}.jsonl"]
+    own += [path for path in paths if Path(path).parent in received]
     below = [root / "transcripts" / f"{run_id}.jsonl{suffix}" for root in roots for suffix in ("", ".torn")]
     return list(dict.fromkeys((*own, *(str(path) for path in below if path.exists()))))

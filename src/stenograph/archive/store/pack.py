@@ -20,6 +20,7 @@ import zstandard
 from msgspec import Struct
 
 from stenograph.errors import SourceError, StoreError
+from stenograph.formats.source_file import SourceFile
 
 PACK_BYTES = 1 << 28
 """A new pack begins when the last one has grown beyond this."""
@@ -34,33 +35,13 @@ _SALT_FRAME = struct.pack("<II", 0x184D2A50, _SALT)
 """What stands before the salt, behind the content: a frame that programs which read zstd skip."""
 
 
-class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class About(SourceFile, frozen=True, kw_only=True, omit_defaults=True):
     """What is known of a file beside its bytes: enough to index it again without the agent's folder."""
 
     root: str
     """The folder under which it was found."""
-    path: str
-    """Absolute."""
-    format: str
     main: int | None = None
     """The main file of its session; None for a main file."""
-    is_document: bool = False
-    """One JSON document instead of lines."""
-    native_id: str = ""
-    run_id: str
-    parent_run_id: str | None = None
-    source: str = "main"
-    file: str | None = None
-    session_id: str | None = None
-    parent_source: str | None = None
-    parent_call_id: str | None = None
-    at: str
-    cwd: str | None = None
-    agent_version: str | None = None
-    beginning: str = ""
-    """What a file that names no run begins with: see `Detection.beginning`. Empty where it names its run."""
-    branch: str | None = None
-    model: str | None = None
 
 
 class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):

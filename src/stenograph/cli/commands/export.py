@@ -35,6 +35,7 @@ _FORMAT_OPTIONS = {
     "reasoning": "Thinking as a field, inline, or drop it.",
     "open": "Calls without a result: cut, drop or answer.",
     "vocabulary": "Names of attributes: genai or openinference.",
+    "views": "Which tables: all, or events alone.",
 }
 """The options that some formats have; `--list` says which, with their values."""
 
@@ -53,7 +54,7 @@ def _format_options(command: Any) -> Any:
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1)
 @click.option("--to", "format_name", type=EXPORTER, metavar="FORMAT", help="The format to write; --list names them.")
 @click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
-@click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
+@click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder; - is standard output.")
 @redact_option_of_convert
 @click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
 @click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
@@ -92,8 +93,10 @@ def command(
         return
     if format_name is None:
         raise click.UsageError("say which format: --to FORMAT; --list names them")
-    if endpoint is not None and (format_name != "otlp" or output is not None):
-        raise click.UsageError("--endpoint goes with --to otlp and without -o")
+    if endpoint is not None and (not format_name.startswith("otlp") or output is not None):
+        raise click.UsageError("--endpoint goes with --to otlp or otlp-protobuf and without -o")
+    if format_name == "inspect" and output is not None and output.endswith(".eval"):
+        format_name = "inspect-eval"  # Inspect itself goes by the name of the file
     chosen = {name.removeprefix("option_"): value for name, value in options.items() if value is not None}
     _export(targets, format_name, output, endpoint, redact, report_path, root, archive_dir, chosen)
 
@@ -138,7 +141,7 @@ def _export(
 ) -> None:
     from stenograph.export.exporter import exporter_named
     from stenograph.export.exporting import export_run
-    from stenograph.export.sending import send_trace
+    from stenograph.export.sending import JSON, PROTOBUF, send_trace
     from stenograph.runs.opening import open_run
     from stenograph.whole_file import write_whole
 
@@ -166,7 +169,7 @@ def _export(
             _make_folder(Path(str(output)))
             export.write(Path(str(output)))
         elif endpoint is not None:
-            send_trace(export.data, endpoint)
+            send_trace(export.data, endpoint, PROTOBUF if format_name == "otlp-protobuf" else JSON)
         elif is_stdout:
             write_bytes(export.data)
         exports.append(export)
@@ -183,8 +186,9 @@ def _export(
 
 def _make_folder(path: Path) -> None:
     from stenograph.errors import StoreError
+    from stenograph.whole_file import make_folder
 
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
     except OSError as error:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}; check the path", str(path)) from error

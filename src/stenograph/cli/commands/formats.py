@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from stenograph.cli.options import json_option, print_json, write_text
+from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.formats.base import FormatSpec
-from stenograph.formats.registry import formats
+from stenograph.formats.registry import broken_formats, formats
 
 
 @click.command("formats", epilog="Example: steno formats --json", short_help="List the formats that can be read.")
@@ -16,12 +16,14 @@ from stenograph.formats.registry import formats
 def command(as_json: bool) -> None:
     """List the formats that can be read: name, what, versions verified, where the agent keeps its files."""
     specs = list(formats().values())
+    for name, why in broken_formats().items():
+        say(f"the format {name} cannot be used: {why}")
     if as_json:
         print_json([_as_json(spec) for spec in specs])
         return
     for spec in specs:
         write_text(f"{spec.name} ({spec.agent.name}, {spec.kind})\n  {spec.what}\n  verified with {spec.versions}\n")
-        if spec.layout is not None:
+        if spec.layout is not None and spec.layout.homes:
             write_text(f"  kept in {spec.layout.described()}\n")
 
 

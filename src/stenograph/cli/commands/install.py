@@ -19,16 +19,13 @@ from msgspec import Struct
 
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError, StoreError, unreadable
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.layout import Home
+from stenograph.formats.registry import formats
 from stenograph.query.doctor.report import HookState
 
-HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SubagentStop", "Stop", "SessionEnd")
-"""When Claude Code may call us."""
-_IN_THE_BACKGROUND = "PostToolUse"
-"""Comes after every tool, so the agent must not wait for it. Sessions are followed by their files, also without it."""
-_ASYNC_SINCE = (2, 1, 30)
-"""The version of Claude Code from which on `"async": true` in a hook surely works (announced in January 2026)."""
-_OURS = ("hook", "claude")
 _LONGEST_ANSWER = 20.0
+_HOOK = "hook"
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -45,12 +42,23 @@ class Change(Struct, frozen=True, kw_only=True):
     """The file as it was; None when nothing was changed or nothing was there."""
 
 
+def _agents() -> dict[str, FormatSpec]:
+    """The agents whose settings we know, by their ids."""
+    return {spec.agent.id: spec for spec in formats().values() if spec.hooks is not None or spec.mcp is not None}
+
+
+def agents_with(*, hooks: bool = False, mcp: bool = False) -> list[str]:
+    """The agents that can call us by hooks, or ask us by MCP."""
+    agents = _agents().items()
+    return [name for name, spec in agents if (hooks and spec.hooks is not None) or (mcp and spec.mcp is not None)]
+
+
 @click.command(
     "install",
     epilog="Example: steno install claude",
     short_help="Make an agent tell us of its sessions, or no longer.",
 )
-@click.argument("agent", type=click.Choice(["claude", "codex"]))
+@click.argument("agent", type=click.Choice(agents_with(hooks=True, mcp=True)))
 @click.option("--mcp", is_flag=True, help="Register steno mcp, so that the agent can ask for its own history.")
 @click.option(
     "--settings",
@@ -69,15 +77,18 @@ def command(agent: str, mcp: bool, settings: Path | None, remove: bool, as_json:
     nothing; after an update of Claude Code or of us it brings the hooks up to date. Settings that are not JSON are left
     alone.
     """
+    spec = _agents()[agent]
     if mcp:
-        from stenograph.cli.mcp_settings import default_settings, register
+        from stenograph.cli.mcp_settings import register
 
-        change = register(agent, _followed(settings or default_settings(agent)), remove=remove)
-    elif agent != "claude":
+        if spec.mcp is None:
+            raise click.UsageError(f"{agent} has no settings for MCP servers that we know; see steno mcp --help.")
+        change = register(spec.mcp, _followed(settings or _path(spec.mcp.settings)), remove=remove)
+    elif spec.hooks is None:
         raise click.UsageError(f"there are no hooks of {agent}; give --mcp, or record it with steno run.")
     else:
-        version = None if remove else claude_version()
-        change = _install(_followed(settings or _default_settings()), remove=remove, version=version)
+        version = None if remove else version_of(spec)
+        change = _install(spec, _followed(settings or _path(spec.hooks.settings)), remove=remove, version=version)
     if as_json:
         print_json(change)
         return
@@ -97,23 +108,28 @@ def _print(change: Change) -> None:
         write_text(f"as it was: {change.backup}\n")
 
 
-def hook_state() -> HookState:
-    """Whether Claude Code calls us, and can: its settings are read, and nothing is changed."""
-    path = _default_settings()
+def hook_states() -> list[HookState]:
+    """Whether agents call us, and can: their settings are read, and nothing is changed."""
+    return [_hook_state(spec) for spec in _agents().values() if spec.hooks is not None]
+
+
+def _hook_state(spec: FormatSpec) -> HookState:
+    assert spec.hooks is not None
+    agent, path = spec.agent.id, _path(spec.hooks.settings)
     try:
         path = _followed(path)
         settings = _parse(path, read_settings(path))
     except SourceError as error:
-        return HookState(agent="claude", settings=str(path), problem=str(error).partition(";")[0])
+        return HookState(agent=agent, settings=str(path), problem=str(error).partition(";")[0])
     installed = _calling(settings)
-    wanted = _wanted(_our_command(), claude_version()) if installed else {}
+    wanted = _wanted(spec, version_of(spec)) if installed else {}
     missing = [name for name in wanted if not _is_told(settings, name, wanted[name])]
     return HookState(
-        agent="claude",
+        agent=agent,
         settings=str(path),
         installed=tuple(installed),
         missing=tuple(missing),
-        problem=_hindrance(settings, installed),
+        problem=_hindrance(settings, installed, spec.hooks.turned_off_by),
     )
 
 
@@ -123,17 +139,17 @@ def _is_told(settings: dict[str, Any], name: str, wanted: dict[str, Any]) -> boo
     return bool(found) and found[0].get("async", False) == wanted.get("async", False)
 
 
-def _hindrance(settings: dict[str, Any], installed: list[str]) -> str | None:
+def _hindrance(settings: dict[str, Any], installed: list[str], turned_off_by: str) -> str | None:
     """Why hooks that are installed cannot work."""
-    if installed and settings.get("disableAllHooks") is True:
-        return "hooks are installed, and `disableAllHooks` in the settings turns them off"
+    if installed and settings.get(turned_off_by) is True:
+        return f"hooks are installed, and `{turned_off_by}` in the settings turns them off"
     programs = {shlex.split(hook["command"])[0] for name in installed for hook in _ours_of(settings, name)}
     gone = [program for program in sorted(programs) if shutil.which(program) is None]
     return f"the hooks call {gone[0]}, which is not a program any more" if gone else None
 
 
-def _default_settings() -> Path:
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+def _path(settings: Home) -> Path:
+    return Path(settings.path(os.environ, str(Path.home())))
 
 
 def _followed(path: Path) -> Path:
@@ -144,9 +160,9 @@ def _followed(path: Path) -> Path:
         raise SourceError(f"cannot follow {path}: {error}; check the link", str(path)) from error
 
 
-def claude_version() -> tuple[int, ...] | None:
-    """The version of the Claude Code that is on the PATH; None where there is none, or it does not say."""
-    program = shutil.which("claude")
+def version_of(spec: FormatSpec) -> tuple[int, ...] | None:
+    """The version of the agent's program that is on the PATH; None where there is none, or it does not say."""
+    program = next(filter(None, map(shutil.which, spec.programs)), None)
     if program is None:
         return None
     import subprocess
@@ -159,20 +175,21 @@ def claude_version() -> tuple[int, ...] | None:
     return None if found is None else tuple(map(int, found.groups()))
 
 
-def _wanted(command: str, version: tuple[int, ...] | None) -> dict[str, dict[str, Any]]:
-    """Our hook of each event, for this version of Claude Code."""
-    hook: dict[str, Any] = {"type": "command", "command": command}
-    hooks = {name: hook for name in HOOKS if name != _IN_THE_BACKGROUND}
-    if version is not None and version >= _ASYNC_SINCE:
-        hooks[_IN_THE_BACKGROUND] = {**hook, "async": True}
-    return {name: hooks[name] for name in HOOKS if name in hooks}
+def _wanted(spec: FormatSpec, version: tuple[int, ...] | None) -> dict[str, dict[str, Any]]:
+    """Our hook of each event, for this version of the agent."""
+    assert spec.hooks is not None
+    hook: dict[str, Any] = {"type": "command", "command": _our_command(spec)}
+    hooks = {name: hook for name in spec.hooks.events if name != spec.hooks.in_background}
+    if version is not None and version >= spec.hooks.background_since:
+        hooks[spec.hooks.in_background] = {**hook, "async": True}
+    return {name: hooks[name] for name in spec.hooks.events if name in hooks}
 
 
-def _install(path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Change:
+def _install(spec: FormatSpec, path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Change:
     text = read_settings(path)
     settings = _parse(path, text)
-    ours = _our_command()
-    wanted = {} if remove else _wanted(ours, version)
+    ours = _our_command(spec)
+    wanted = {} if remove else _wanted(spec, version)
     before = _calling(settings)
     right = [name for name in before if _is_right(settings, name, wanted)]
     added = [name for name in wanted if name not in right]
@@ -188,9 +205,9 @@ def _install(path: Path, *, remove: bool, version: tuple[int, ...] | None) -> Ch
     return Change(settings=str(path), command=ours, added=tuple(added), removed=tuple(removed), backup=backup)
 
 
-def _our_command() -> str:
+def _our_command(spec: FormatSpec) -> str:
     """What the agent is to call at each step."""
-    return shlex.join([*our_program(), *_OURS])
+    return shlex.join([*our_program(), _HOOK, spec.agent.id])
 
 
 def our_program() -> list[str]:
@@ -218,7 +235,7 @@ def read_settings(path: Path) -> str | None:
 
 
 def _parse(path: Path, text: str | None) -> dict[str, Any]:
-    """The settings, when they are what Claude Code takes; the order of their keys is kept."""
+    """The settings, when they are what the agent takes; the order of their keys is kept."""
     problem = "it is not a JSON object"
     try:
         settings = json.loads(text) if text is not None and text.strip() else {}
@@ -278,10 +295,9 @@ def _is_ours(hook: Any) -> bool:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return False
-    program, call = words[:-2], tuple(words[-2:])
-    return (
-        call == _OURS and bool(program) and (program[-2:] == ["-m", "stenograph"] or Path(program[0]).name == "steno")
-    )
+    program, call = words[:-2], words[-2:-1]
+    is_our_program = bool(program) and (program[-2:] == ["-m", "stenograph"] or Path(program[0]).name == "steno")
+    return call == [_HOOK] and is_our_program
 
 
 # The file.

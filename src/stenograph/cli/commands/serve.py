@@ -10,9 +10,8 @@ import click
 
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
+from stenograph.cli.otlp import LOCAL, Door
 from stenograph.errors import MissingExtra
-
-_LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @click.command(
@@ -31,6 +30,15 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
 @click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
+@click.option("--otlp", is_flag=True, help="Receive OpenTelemetry, too, as steno receive does.")
+@click.option(
+    "--otlp-port",
+    type=click.IntRange(0, 65535),
+    default=4318,
+    show_default=True,
+    metavar="N",
+    help="Where --otlp listens, on this machine only.",
+)
 @archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
 def command(
@@ -41,6 +49,8 @@ def command(
     opens: bool | None,
     no_sync: bool,
     redact: bool,
+    otlp: bool,
+    otlp_port: int,
     archive_dir: str | None,
     verbose: bool,
 ) -> None:
@@ -90,7 +100,7 @@ def command(
         name = f"[{host}]" if host and ":" in host else host or "localhost"
         place = f"http://{name}:{number}/{'' if bundle is None else 'bundle'}?token="
         click.echo(f"{place}{access.token}")
-        if host and host not in _LOCAL:
+        if host and host not in LOCAL:
             say(
                 f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net "
                 "unencrypted"
@@ -105,6 +115,10 @@ def command(
             until_end.callback(keeper.close)
         feed.start()
         until_end.callback(feed.close)
+        if otlp:
+            door = until_end.enter_context(Door(home, None, otlp_port, None, syncs=no_sync))
+            door.start()
+            say(f"receiving OpenTelemetry on {door.address}")
         serve(application(site, access, number, names, feed), sockets, feed.close)
 
 

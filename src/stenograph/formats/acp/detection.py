@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.acp.message import Message, message_of
+from stenograph.formats.acp.message import message_of
 from stenograph.formats.base import SURE, Identity
+from stenograph.formats.shared.jsonrpc import RpcMessage
 from stenograph.formats.shared.loose import a_dict, first_told
 
 
@@ -17,7 +18,7 @@ def detect(records: Sequence[Any], path: str) -> int:
     return SURE if is_ours else 0
 
 
-def _is_ours(message: Message) -> bool:
+def _is_ours(message: RpcMessage) -> bool:
     params = message.params
     match message.method:
         case "session/update":
@@ -56,7 +57,7 @@ def _version(records: Sequence[Any]) -> str | None:
     return first_told((result.get("agentInfo") for result in found), "version")
 
 
-def session_id_of(message: Message) -> str | None:
+def session_id_of(message: RpcMessage) -> str | None:
     """The session that a message names."""
     result = message.result if isinstance(message.result, dict) else {}
     for found in (message.params.get("sessionId"), result.get("sessionId")):

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from stenograph.formats.acp.call import ENDED, Call
 from stenograph.formats.acp.detection import session_id_of
-from stenograph.formats.acp.message import Message, message_of
+from stenograph.formats.acp.message import message_of
 from stenograph.formats.acp.note import note_of
 from stenograph.formats.acp.session import Session, Sessions, Speech, Where
 from stenograph.formats.acp.usage import usage_of
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.content import blocks_of, texts_of
+from stenograph.formats.shared.jsonrpc import RpcMessage
 from stenograph.formats.shared.loose import small, string
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload
 
@@ -64,7 +65,7 @@ class AcpFormat(LineFormat):
         else:
             self._request(record, message)
 
-    def _enter(self, message: Message, session_id: str | None) -> Session | None:
+    def _enter(self, message: RpcMessage, session_id: str | None) -> Session | None:
         """Place the events of this message in the run of its session."""
         session = None if session_id is None else self._sessions.enter(session_id)
         self._run_id = self.context.run_id if session is None else session.run_id
@@ -73,7 +74,7 @@ class AcpFormat(LineFormat):
 
     # Requests and responses, of either side.
 
-    def _request(self, record: Any, message: Message) -> None:
+    def _request(self, record: Any, message: RpcMessage) -> None:
         session = self._enter(message, session_id_of(message))
         if message.id is not None:
             key = (message.from_client is True, message.id)
@@ -103,7 +104,7 @@ class AcpFormat(LineFormat):
             self._tell(session, call)
         self._notice("session/request_permission", {**described, "title": call.title})
 
-    def _response(self, message: Message) -> None:
+    def _response(self, message: RpcMessage) -> None:
         method, session_id = self._answered(message)
         result = message.result if isinstance(message.result, dict) else {}
         session_id = session_id_of(message) or session_id
@@ -128,7 +129,7 @@ class AcpFormat(LineFormat):
         if usage is not None:
             self._emit("token.usage", usage)
 
-    def _answered(self, message: Message) -> tuple[str, str | None]:
+    def _answered(self, message: RpcMessage) -> tuple[str, str | None]:
         """The method and the session of the request that a response answers; told by its shape when it is missing."""
         assert message.id is not None
         by_client, by_agent = (True, message.id), (False, message.id)
@@ -172,7 +173,7 @@ class AcpFormat(LineFormat):
 
     # Updates of a session.
 
-    def _update(self, record: Any, message: Message) -> None:
+    def _update(self, record: Any, message: RpcMessage) -> None:
         current = self._sessions.current
         session = self._enter(message, session_id_of(message) or ("" if current is None else current.id))
         update = message.params.get("update")

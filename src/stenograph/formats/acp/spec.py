@@ -26,5 +26,6 @@ SPEC = FormatSpec(
         }
     ),
     tools=TOOLS,
-    tokens=("call", "turn"),
+    tokens=("call", "turn", "total"),
+    sample=b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"x"}}}\n',
 )

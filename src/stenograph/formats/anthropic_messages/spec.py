@@ -12,9 +12,11 @@ SPEC = FormatSpec(
     versions="anthropic 2.8",
     agent=ANTHROPIC,
     kind="stream",
+    documents=True,
     detect=detection_of("messages"),
     identify=identity_of,
     open=AnthropicMessagesFormat,
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"type":"message","id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}\n',
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.claude_code.record import Usage
 from stenograph.formats.shared.attachment import attachment, text_attachment
-from stenograph.formats.shared.loose import dollars
+from stenograph.formats.shared.loose import a_str, dollars, string
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import (
     AttachmentBlock,
@@ -43,20 +43,20 @@ def block_of(item: Any) -> Block:
     if kind == "text" and isinstance(text := item.get("text"), str):
         return TextBlock(fidelity=EMITTED, text=text)
     if kind == "thinking" and isinstance(thinking := item.get("thinking"), str):
-        return ThinkingBlock(fidelity=EMITTED, thinking=thinking, signature=text_or_none(item.get("signature")))
+        return ThinkingBlock(fidelity=EMITTED, thinking=thinking, signature=string(item.get("signature")))
     if kind == "redacted_thinking" and isinstance(hidden := item.get("data"), str):
         return ThinkingBlock(fidelity=EMITTED, thinking="", encrypted_content=hidden)
     if kind == "tool_use" or is_server_call(kind):
         return ToolUseBlock(
             fidelity=EMITTED,
-            tool_name=text_or_blank(item.get("name")),
-            tool_id=text_or_blank(item.get("id")),
+            tool_name=a_str(item.get("name")),
+            tool_id=a_str(item.get("id")),
             tool_input=item.get("input"),
             kind="server" if kind != "tool_use" else None,
         )
     if is_result(kind):
         return ToolResultBlock(
-            fidelity=EMITTED, tool_id=text_or_blank(item.get("tool_use_id")), tool_content=item.get("content")
+            fidelity=EMITTED, tool_id=a_str(item.get("tool_use_id")), tool_content=item.get("content")
         )
     if kind in ("image", "document"):
         return attachment_of(item) or verbatim(item)
@@ -100,8 +100,8 @@ def result_of(item: dict[str, Any], *, duration_ms: Any = None, name: Any = None
         else:
             output = ""
     return ToolPayload(
-        name=text_or_blank(name),
-        call_id=text_or_blank(item.get("tool_use_id")),
+        name=a_str(name),
+        call_id=a_str(item.get("tool_use_id")),
         input=None,
         output=output,
         error=_error_text(output, blocks) if item.get("is_error") is True else None,
@@ -154,11 +154,11 @@ def usage_of(
         cache_creation_input_tokens=created,
         cache_creation_1h_input_tokens=hour,
         reasoning_output_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
-        speed=text_or_none(usage.speed),
-        service_tier=text_or_none(usage.service_tier),
+        speed=string(usage.speed),
+        service_tier=string(usage.service_tier),
         cost_usd=dollars(cost_usd),
-        model=text_or_none(model),
-        message_id=text_or_none(message_id),
+        model=string(model),
+        message_id=string(message_id),
     )
 
 
@@ -168,13 +168,3 @@ def _count(value: Any) -> int | None:
 
 
 _TOO_MANY = 1 << 60
-
-
-def text_or_blank(value: Any) -> str:
-    """A string, or a blank for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def text_or_none(value: Any) -> str | None:
-    """A non-empty string, or nothing."""
-    return value if isinstance(value, str) and value else None

@@ -14,13 +14,12 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.base import SURE, Context, Identity
-from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
-from stenograph.formats.claude_code.record import Message, SessionRecord, Shape, record_from
+from stenograph.formats.claude_code.record import ClaudeMessage, SessionRecord, Shape, record_from
 from stenograph.formats.claude_code.sidechain import Sidechains
-from stenograph.formats.shared.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, a_str, first_told, string
 from stenograph.model.block import ToolUseBlock
 from stenograph.model.payload import SYNTHETIC
 
@@ -81,7 +80,7 @@ class ClaudeCodeFormat(ClaudeFormat):
         """Whose line it is: the file's, or an inline subagent's."""
         session_id = None
         if self.context.session_id is None:
-            session_id = text_or_none(record.session_id) or text_or_none(record.flat_session_id)
+            session_id = string(record.session_id) or string(record.flat_session_id)
         if record.is_sidechain is not True or self.context.source != "main":
             self._source = self.context.source
             self._place(record.timestamp, session_id=session_id)
@@ -108,12 +107,12 @@ class ClaudeCodeFormat(ClaudeFormat):
 
     def _subagent(self, record: SessionRecord, source: str, inner: SessionRecord) -> None:
         """What a subagent says or is answered, as its own file would tell it."""
-        call_id = text_or_none(record.parent_tool_use_id)
+        call_id = string(record.parent_tool_use_id)
         self._source = source
         self._place(
             inner.timestamp,
             source=source,
-            session_id=text_or_none(record.session_id) if self.context.session_id is None else None,
+            session_id=string(record.session_id) if self.context.session_id is None else None,
             parent_source=self._spawners.get(call_id or "", self.context.source),
             parent_call_id=call_id,
         )
@@ -150,10 +149,10 @@ class ClaudeCodeFormat(ClaudeFormat):
             self._result(item, name=name)
         elif kind == "tool_use":
             block = {"type": kind, "id": call_id, "name": name, "input": record.input}
-            self._assistant(record, Message(content=[block]))
+            self._assistant(record, ClaudeMessage(content=[block]))
         else:
             text = record.content if record.thinking is None else record.thinking
-            self._assistant(record, Message(content=[{"type": kind, "thinking": text_or_blank(text)}]))
+            self._assistant(record, ClaudeMessage(content=[{"type": kind, "thinking": a_str(text)}]))
 
     def _called(self, block: ToolUseBlock) -> None:
         super()._called(block)
@@ -248,7 +247,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 def _model(lines: list[dict[str, Any]]) -> str | None:
     """The first model that answers; the harness speaks as one of its own."""
     answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
-    models = (text_or_none(answer.get("model")) for answer in answers)
+    models = (string(answer.get("model")) for answer in answers)
     return next((model for model in models if model is not None and model != SYNTHETIC), None)
 
 
@@ -264,6 +263,6 @@ def _session_ids(record: dict[str, Any]) -> list[str]:
 def _agent_id(name: str, lines: list[dict[str, Any]]) -> str | None:
     """By the file's name or, in a renamed file, by its first message: only an agent's file begins with a sidechain."""
     first = next((line for line in lines if "isSidechain" in line), {})
-    inside = text_or_none(first.get("agentId")) if first.get("isSidechain") is True else None
+    inside = string(first.get("agentId")) if first.get("isSidechain") is True else None
     named = _AGENT_FILE.fullmatch(name)
     return inside if named is None else named.group(1)

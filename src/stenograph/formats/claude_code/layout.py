@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stenograph.formats.claude_code.content import text_or_none
 from stenograph.formats.layout import Home, Layout, Links, Parent, Sidecar, cwd_field, folder_of, is_name, last_name
+from stenograph.formats.shared.loose import string
 
 
 def agent_meta(meta: dict[str, Any]) -> Parent:
     """Who spawned a subagent and by which call, as its `.meta.json` tells (2.1)."""
-    call_id = text_or_none(meta.get("toolUseId"))
-    parent = text_or_none(meta.get("parentAgentId"))
+    call_id = string(meta.get("toolUseId"))
+    parent = string(meta.get("parentAgentId"))
     if parent is not None:
         return f"subagent:{parent}", call_id
     depth = meta.get("spawnDepth")
@@ -30,11 +30,11 @@ def agent_links(record: Any) -> Iterator[tuple[str, str]]:
     record = record if isinstance(record, dict) else {}
     result = record.get("toolUseResult")
     message = record.get("message")
-    agent_id = text_or_none(result.get("agentId")) if isinstance(result, dict) else None
+    agent_id = string(result.get("agentId")) if isinstance(result, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if agent_id is None or not isinstance(content, list):
         return
-    calls = [text_or_none(item.get("tool_use_id")) for item in content if isinstance(item, dict)]
+    calls = [string(item.get("tool_use_id")) for item in content if isinstance(item, dict)]
     yield from [(agent_id, call) for call in calls if call is not None][:1]
 
 
@@ -51,6 +51,7 @@ LAYOUT = Layout(
     sessions=("{project}/{session}.jsonl",),
     members=("{stem}/subagents/**/agent-{agent}.jsonl",),
     nearby=("agent-{agent}.jsonl",),
+    always_members=(("Task", "Agent"), (2, 1)),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta, unfinished=".tmp."),
     links=Links(mark=b'"agentId"', of=agent_links),
     side_file=_parked_output,

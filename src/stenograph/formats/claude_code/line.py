@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.claude_code.content import text_or_blank, text_or_none
 from stenograph.formats.claude_code.record import Attachment, CompactMetadata, Fields, Progress, SessionRecord
+from stenograph.formats.shared.loose import a_str, string
 
 Described = tuple[str, str | None, dict[str, Any] | None]
 """Subtype, text and data of a system event."""
@@ -100,15 +100,15 @@ _ATTACHMENT_DATA = Fields(
 
 def system_event(record: SessionRecord) -> Described:
     """A `system` line; the boundary of a compaction is one half of it, the summary on a later line the other."""
-    subtype = text_or_blank(record.subtype) or text_or_blank(record.event) or "system"
-    text = text_or_none(record.content)
+    subtype = a_str(record.subtype) or a_str(record.event) or "system"
+    text = string(record.content)
     if subtype == "compact_boundary":
         metadata = record.compact_metadata
         facts = _COMPACTION_DATA.of(metadata) if isinstance(metadata, CompactMetadata) else None
         return "compaction", text, {"part": "boundary", **(facts or {})}
     data = _SYSTEM_DATA.of(record) or {}
     if isinstance(record.error, dict):
-        text = text or text_or_none(record.error.get("formatted")) or _reason(record.error)
+        text = text or string(record.error.get("formatted")) or _reason(record.error)
         if (status := record.error.get("status")) is not None:
             data["status"] = status
     return subtype, text, data or None
@@ -119,8 +119,8 @@ def _reason(error: dict[str, Any]) -> str | None:
     inner: Any = error
     for _ in range(_DEEPEST_ERROR):
         if not isinstance(inner, dict):
-            return text_or_none(inner)
-        if (message := text_or_none(inner.get("message"))) is not None:
+            return string(inner)
+        if (message := string(inner.get("message"))) is not None:
             return message
         inner = inner.get("error") or inner.get("cause")
     return None
@@ -143,7 +143,7 @@ def line_event(record: SessionRecord, kind: str) -> Described:
     elif isinstance(record.data, Progress) and kind == "progress":
         subtype = _under(kind, record.data.type)
         data = {**(data or {}), **(_PROGRESS_DATA.of(record.data) or {})} or None
-    return subtype, text_or_none(value), data
+    return subtype, string(value), data
 
 
 def attachment_event(attachment: Attachment | None) -> Described:
@@ -152,7 +152,7 @@ def attachment_event(attachment: Attachment | None) -> Described:
         return "attachment", None, None
     subtype = _under("attachment", attachment.type)
     texts = (attachment.text, attachment.prompt, attachment.filename, attachment.path, attachment.date)
-    text = next((found for each in texts if (found := text_or_none(each)) is not None), None)
+    text = next((found for each in texts if (found := string(each)) is not None), None)
     if text is None and isinstance(attachment.type, str) and attachment.type.startswith("hook_"):
         text = _hook_text(attachment)
     return subtype, text, _ATTACHMENT_DATA.of(attachment)
@@ -161,11 +161,11 @@ def attachment_event(attachment: Attachment | None) -> Described:
 def _hook_text(attachment: Attachment) -> str | None:
     blocked = attachment.blocking_error
     if isinstance(blocked, dict):
-        return text_or_none(blocked.get("blockingError"))
+        return string(blocked.get("blockingError"))
     content = attachment.content
     if isinstance(content, list):
         content = "\n".join(each for each in content if isinstance(each, str))
-    return text_or_none(content) or text_or_none(attachment.stderr) or text_or_none(attachment.stdout)
+    return string(content) or string(attachment.stderr) or string(attachment.stdout)
 
 
 def _under(kind: str, subkind: Any) -> str:

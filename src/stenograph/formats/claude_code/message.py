@@ -12,13 +12,12 @@ from stenograph.formats.claude_code.content import (
     is_result,
     result_of,
     side_file_of,
-    text_or_blank,
-    text_or_none,
     usage_of,
 )
 from stenograph.formats.claude_code.harness import subtype_of_meta, subtype_of_origin, subtype_of_text
-from stenograph.formats.claude_code.record import Message, SessionRecord, StreamRecord, ToolUseResult, Usage
+from stenograph.formats.claude_code.record import ClaudeMessage, SessionRecord, StreamRecord, ToolUseResult, Usage
 from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.loose import a_str, string
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import SYNTHETIC, ErrorPayload, MessagePayload, SystemPayload, UsagePayload
@@ -36,7 +35,7 @@ class ClaudeFormat(LineFormat):
         self._tools = ToolDefinitions()
 
     def _system(self, subtype: str, text: Any = None, data: Any = None) -> None:
-        self._emit("system.event", SystemPayload(subtype=subtype, text=text_or_none(text), data=data))
+        self._emit("system.event", SystemPayload(subtype=subtype, text=string(text), data=data))
 
     def _define(self, tools: Any) -> None:
         """The tools that the model may call, when they are new or changed."""
@@ -106,7 +105,7 @@ class ClaudeFormat(LineFormat):
 
     def _stderr(self, content: list[Any], result: Any) -> None:
         """What a command wrote as an error, where the model was not shown it."""
-        stderr = text_or_blank(result.stderr).strip() if isinstance(result, ToolUseResult) else ""
+        stderr = a_str(result.stderr).strip() if isinstance(result, ToolUseResult) else ""
         shown = [block_of(part) for item in content for part in _parts(item)] if stderr else []
         if stderr and not any(stderr in words_of(block) for block in shown):
             self._system("stderr", stderr)
@@ -130,7 +129,7 @@ class ClaudeFormat(LineFormat):
 
     # The assistant's side.
 
-    def _assistant(self, record: SessionRecord | StreamRecord, message: Message) -> None:
+    def _assistant(self, record: SessionRecord | StreamRecord, message: ClaudeMessage) -> None:
         """The events of an assistant line: the message, its calls, an error that it stands for, its usage."""
         blocks = blocks_of(message.content)
         if message.tool_use is not None:
@@ -142,13 +141,13 @@ class ClaudeFormat(LineFormat):
         elif message.usage is not None and message.model != SYNTHETIC:
             self._call_usage(message.usage, message.model, message.id, getattr(record, "cost_usd", None))
 
-    def _answer(self, blocks: list[Block], message: Message) -> None:
+    def _answer(self, blocks: list[Block], message: ClaudeMessage) -> None:
         payload = MessagePayload(
             role="assistant",
             blocks=tuple(blocks),
-            model=text_or_none(message.model),
-            message_id=text_or_none(message.id),
-            stop_reason=text_or_none(message.stop_reason),
+            model=string(message.model),
+            message_id=string(message.id),
+            stop_reason=string(message.stop_reason),
         )
         self._emit("message.assistant", payload)
         for block in blocks:
@@ -165,7 +164,7 @@ class ClaudeFormat(LineFormat):
     def _api_error(self, record: SessionRecord | StreamRecord, blocks: list[Block]) -> None:
         text = "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
         status = record.api_error_status
-        code = str(status) if isinstance(status, int) else text_or_none(status) or text_or_none(record.error)
+        code = str(status) if isinstance(status, int) else string(status) or string(record.error)
         data = {
             name: value
             for name, value in (("error", record.error), ("type", record.api_error_type))
@@ -192,12 +191,12 @@ def _parts(item: Any) -> list[Any]:
     return content if isinstance(content, list) else [content]
 
 
-def message_of(record: SessionRecord | StreamRecord) -> Message:
+def message_of(record: SessionRecord | StreamRecord) -> ClaudeMessage:
     """The message of a record, whichever way it holds one."""
     message = record.message
-    if isinstance(message, Message):
+    if isinstance(message, ClaudeMessage):
         return message
-    return Message(content=record.content if message is None else message)
+    return ClaudeMessage(content=record.content if message is None else message)
 
 
 def _harness_subtype(text: str, is_harness: bool, origin: Any) -> str | None:
@@ -216,7 +215,7 @@ def _is_kept(item: Any, rest: list[Any]) -> bool:
     return any(item is each for each in rest) or (isinstance(item, dict) and is_result(item.get("type")))
 
 
-def _is_error(record: SessionRecord | StreamRecord, message: Message) -> bool:
+def _is_error(record: SessionRecord | StreamRecord, message: ClaudeMessage) -> bool:
     """Whether an answer stands for an API error. Not every synthetic answer does ("No response requested.")."""
     if record.is_api_error_message is not None:
         return record.is_api_error_message is True

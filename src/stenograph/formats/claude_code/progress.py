@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats.claude_code.content import text_or_none
 from stenograph.formats.claude_code.message import message_of
 from stenograph.formats.claude_code.record import Progress, SessionRecord, record_from
 from stenograph.formats.shared.digest import digest_of
+from stenograph.formats.shared.loose import string
 
 _SPOKEN = ("user", "assistant")
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -24,7 +24,7 @@ def subagent_record(record: SessionRecord) -> tuple[str, SessionRecord] | None:
     data = record.data
     if not isinstance(data, Progress) or data.type != "agent_progress":
         return None
-    agent_id, inner = text_or_none(data.agent_id), record_from(data.message, SessionRecord)
+    agent_id, inner = string(data.agent_id), record_from(data.message, SessionRecord)
     if agent_id is None or inner is None or inner.type not in _SPOKEN or inner.message is None:
         return None
     inner.timestamp = inner.timestamp or record.timestamp
@@ -36,12 +36,12 @@ def record_keys(record: SessionRecord) -> list[int]:
     if record.type not in _SPOKEN:
         return []
     message = message_of(record)
-    uuid, message_id = text_or_none(record.uuid), text_or_none(message.id)
+    uuid, message_id = string(record.uuid), string(message.id)
     keys = [] if uuid is None else [digest_of("uuid", uuid)]
     if record.type == "assistant" and message_id is not None:
         keys.append(digest_of("said", f"{message_id}\n{_words(message.content)}"))
     for item in message.content if isinstance(message.content, list) else ():
-        call_id = text_or_none(item.get("tool_use_id")) if isinstance(item, dict) else None
+        call_id = string(item.get("tool_use_id")) if isinstance(item, dict) else None
         if call_id is not None:
             keys.append(digest_of("result", call_id))
     return keys

@@ -30,7 +30,7 @@ class Usage(Struct, gc=False):
     service_tier: Any = None
 
 
-class Message(Struct, gc=False):
+class ClaudeMessage(Struct, gc=False):
     """The API message inside a `user` or `assistant` record."""
 
     id: Any = None
@@ -122,7 +122,7 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     session_id: Any = None
     is_sidechain: Any = None
     agent_id: Any = None
-    message: Message | list[Any] | str | None = None
+    message: ClaudeMessage | list[Any] | str | None = None
     tool_use_result: ToolUseResult | list[Any] | Scalar = None
     attachment: Attachment | None = None
     shape: Shape | list[Any] | Scalar = None
@@ -206,7 +206,7 @@ class StreamRecord(Struct, gc=False):
     session_id: Any = None
     parent_tool_use_id: Any = None
     agent_id: Any = None
-    message: Message | list[Any] | str | None = None
+    message: ClaudeMessage | list[Any] | str | None = None
     event: Any = None
     tool_use_result: ToolUseResult | list[Any] | Scalar = None
     is_synthetic: Any = field(default=None, name="isSynthetic")

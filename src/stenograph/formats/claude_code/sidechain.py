@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.claude_code.content import text_or_none
 from stenograph.formats.claude_code.record import SessionRecord
+from stenograph.formats.shared.loose import string
 
 
 class Sidechain(Struct, frozen=True):
@@ -37,9 +37,9 @@ class Sidechains:
 
     def of(self, record: SessionRecord, prompt: str, line: int) -> Sidechain:
         """The sidechain of a line; a line whose parent is in none begins one."""
-        agent_id = text_or_none(record.agent_id)
-        uuid = text_or_none(record.uuid)
-        parent = text_or_none(record.parent_uuid) or text_or_none(record.logical_parent_uuid)
+        agent_id = string(record.agent_id)
+        uuid = string(record.uuid)
+        parent = string(record.parent_uuid) or string(record.logical_parent_uuid)
         chain = self._by_uuid.get(parent or "") if agent_id is None else self._by_agent.get(agent_id)
         if chain is None:
             chain = self._begun(agent_id or _short(uuid or parent or f"line-{line}"), prompt)

@@ -22,3 +22,11 @@ TOOLS: Tools = (
         " EnterWorktree ExitWorktree StructuredOutput NoSuchTool CronCreate CronDelete CronList Config Sleep",
     )
 )
+
+VOLATILE = (
+    r"agentId: \w+",
+    r"\b(?:subagent_tokens|total_tokens|tool_uses|duration_ms): \d+",
+    r"\b\d+ tokens\b",
+    r"\boutput_file: \S+",
+)
+"""What differs in the results of these tools each time they run."""

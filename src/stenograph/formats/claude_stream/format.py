@@ -12,11 +12,17 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.base import SURE, Context, Identity
-from stenograph.formats.claude_code.content import text_or_blank, text_or_none, usage_of
+from stenograph.formats.claude_code.content import usage_of
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
-from stenograph.formats.claude_code.record import Fields, Message, StreamCompactMetadata, StreamRecord, record_from
+from stenograph.formats.claude_code.record import (
+    ClaudeMessage,
+    Fields,
+    StreamCompactMetadata,
+    StreamRecord,
+    record_from,
+)
 from stenograph.formats.claude_stream.partial import Partial
-from stenograph.formats.shared.loose import dollars, first_told
+from stenograph.formats.shared.loose import a_str, dollars, first_told, string
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -130,12 +136,12 @@ class ClaudeStreamFormat(ClaudeFormat):
                 self._unknown(value, value.get("type") if isinstance(value, dict) else None)
 
     def _locate(self, record: StreamRecord) -> None:
-        session_id = text_or_none(record.session_id) if self.context.session_id is None else None
-        call_id = text_or_none(record.parent_tool_use_id)
+        session_id = string(record.session_id) if self.context.session_id is None else None
+        call_id = string(record.parent_tool_use_id)
         if call_id is None:
             self._place(record.timestamp, session_id=session_id)
             return
-        agent_id = text_or_none(record.agent_id)
+        agent_id = string(record.agent_id)
         if agent_id is not None:
             self._agents[call_id] = agent_id
         source = f"subagent:{self._agents.get(call_id, call_id)}"
@@ -146,7 +152,7 @@ class ClaudeStreamFormat(ClaudeFormat):
 
     def _whole(self, record: StreamRecord) -> None:
         message = message_of(record)
-        partial = self._partials.get(text_or_blank(record.parent_tool_use_id))
+        partial = self._partials.get(a_str(record.parent_tool_use_id))
         if partial is not None:
             partial.drop(message)
         before = len(self._out)
@@ -154,9 +160,9 @@ class ClaudeStreamFormat(ClaudeFormat):
         self._has_failed = self._has_failed or any(event.type == "error" for event in self._out[before:])
 
     def _system_line(self, record: StreamRecord) -> None:
-        subtype = text_or_blank(record.subtype) or "system"
+        subtype = a_str(record.subtype) or "system"
         if subtype == "task_started" and record.task_type == "local_agent":
-            call_id, agent_id = text_or_none(record.tool_use_id), text_or_none(record.task_id)
+            call_id, agent_id = string(record.tool_use_id), string(record.task_id)
             if call_id is not None and agent_id is not None:
                 self._agents[call_id] = agent_id
         if subtype == "compact_boundary":
@@ -165,8 +171,8 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._system("compaction", record.content, {"part": "boundary", **(facts or {})})
             return
         texts = (getattr(record, name) for name in _SYSTEM_TEXTS)
-        text = next((found for each in texts if (found := text_or_none(each)) is not None), None)
-        self._system(subtype, text or text_or_none(record.stderr), _SYSTEM_DATA.of(record))
+        text = next((found for each in texts if (found := string(each)) is not None), None)
+        self._system(subtype, text or string(record.stderr), _SYSTEM_DATA.of(record))
         if subtype == "init":
             self._define(record.tools)
 
@@ -177,8 +183,8 @@ class ClaudeStreamFormat(ClaudeFormat):
         if record.is_error is True and not self._has_failed:
             errors = record.errors if isinstance(record.errors, list) else []
             said = "\n".join(each for each in errors if isinstance(each, str))
-            code = text_or_none(record.subtype)
-            message = text_or_none(record.result) or said or code or "The turn failed."
+            code = string(record.subtype)
+            message = string(record.result) or said or code or "The turn failed."
             self._emit("error", ErrorPayload(message=message, code=code))
         self._has_failed = False
         if record.usage is not None:
@@ -198,7 +204,7 @@ class ClaudeStreamFormat(ClaudeFormat):
 
     def _stream_event(self, record: StreamRecord) -> None:
         event = record.event if isinstance(record.event, dict) else {}
-        key = text_or_blank(record.parent_tool_use_id)
+        key = a_str(record.parent_tool_use_id)
         if event.get("type") == "message_start":
             self._flush(key)
         partial = self._partials.get(key)
@@ -221,7 +227,7 @@ class ClaudeStreamFormat(ClaudeFormat):
             self.report.accumulated -= 1  # its latest piece gets an event after all
             here, raw = self._origin, self._raw
             self._origin, self._raw = partial.place, None
-            message = Message(id=partial.message_id, model=partial.model, stop_reason=partial.stop_reason)
+            message = ClaudeMessage(id=partial.message_id, model=partial.model, stop_reason=partial.stop_reason)
             self._answer(blocks, message)
             self._origin, self._raw = here, raw
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats.claude_code.content import block_of, text_or_none
-from stenograph.formats.claude_code.record import Message, Usage
+from stenograph.formats.claude_code.content import block_of
+from stenograph.formats.claude_code.record import ClaudeMessage, Usage
+from stenograph.formats.shared.loose import string
 from stenograph.model.block import Block
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Origin
@@ -44,8 +45,8 @@ class Partial:
             self.place = place
         index = event.get("index") if isinstance(event.get("index"), int) else None
         if kind == "message_start" and isinstance(message := event.get("message"), dict):
-            self.message_id = text_or_none(message.get("id"))
-            self.model = text_or_none(message.get("model"))
+            self.message_id = string(message.get("id"))
+            self.model = string(message.get("model"))
             self._add_usage(message.get("usage"))
         elif kind == "content_block_start" and isinstance(block := event.get("content_block"), dict):
             self._started[index] = block
@@ -54,7 +55,7 @@ class Partial:
             self._add_piece(index, delta)
         elif kind == "message_delta":
             if isinstance(delta := event.get("delta"), dict):
-                self.stop_reason = text_or_none(delta.get("stop_reason"))
+                self.stop_reason = string(delta.get("stop_reason"))
             self._add_usage(event.get("usage"))
 
     def _add_piece(self, index: Any, delta: dict[str, Any]) -> None:
@@ -79,7 +80,7 @@ class Partial:
         """The tokens so far: those of the start, as far as later counts do not replace them."""
         return msgspec.convert(self._usage, Usage) if self._usage else None
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: ClaudeMessage) -> None:
         """Forget what a whole line repeats."""
         if message.id is not None and self.message_id is not None and message.id != self.message_id:
             return

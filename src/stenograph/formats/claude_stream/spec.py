@@ -4,7 +4,8 @@ from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.claude_code.agent import AGENT
 from stenograph.formats.claude_code.spec import STOPPED
-from stenograph.formats.claude_code.tools import TOOLS
+from stenograph.formats.claude_code.tools import TOOLS, VOLATILE
+from stenograph.formats.claude_code.wording import LABELS, NOTICES
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat, detect, identify
 
 SPEC = FormatSpec(
@@ -20,5 +21,9 @@ SPEC = FormatSpec(
         marks={"init": BEGINS, "result": ENDS, "interrupted": INTERRUPTS}, announced=("init",), interruptions=STOPPED
     ),
     tools=TOOLS,
+    labels=LABELS,
+    notices=NOTICES,
+    volatile=VOLATILE,
     tokens=("call", "turn"),
+    sample=b'{"type":"system","subtype":"init","session_id":"s","uuid":"u","tools":[],"model":"m"}\n',
 )

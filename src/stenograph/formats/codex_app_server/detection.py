@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.codex_app_server.message import Message, message_of
+from stenograph.formats.codex_app_server.message import message_of
+from stenograph.formats.shared.jsonrpc import RpcMessage
 from stenograph.formats.shared.loose import a_dict, first_str
 
 _OURS = ("thread/", "turn/", "item/", "codex/event/", "rawResponse", "remoteControl/")
@@ -20,7 +21,7 @@ def detect(records: Sequence[Any], path: str) -> int:
     return SURE if is_ours else 0
 
 
-def _is_ours(message: Message) -> bool:
+def _is_ours(message: RpcMessage) -> bool:
     if message.method:
         return message.method.startswith(_OURS)
     return isinstance(message.result, dict) and isinstance(message.result.get("userAgent"), str)
@@ -45,7 +46,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     return Identity()
 
 
-def thread_id_of(message: Message) -> str | None:
+def thread_id_of(message: RpcMessage) -> str | None:
     """The thread that a message names."""
     params = message.params
     for found in (params.get("threadId"), thread_object_of(message).get("id"), params.get("conversationId")):
@@ -54,7 +55,7 @@ def thread_id_of(message: Message) -> str | None:
     return None
 
 
-def thread_object_of(message: Message) -> dict[str, Any]:
+def thread_object_of(message: RpcMessage) -> dict[str, Any]:
     """The description of a thread that a message carries; empty when it has none."""
     result = message.result if isinstance(message.result, dict) else {}
     thread = message.params.get("thread") or result.get("thread")

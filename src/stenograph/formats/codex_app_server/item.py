@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from stenograph.formats.codex_rollout.content import result_of, thinking_of
 from stenograph.formats.codex_rollout.outcome import failure
 from stenograph.formats.shared.content import blocks_of
+from stenograph.formats.shared.loose import a_str
 from stenograph.model.block import Block, Fidelity, TextBlock
 from stenograph.model.payload import MessagePayload, ToolPayload
 
@@ -38,20 +39,15 @@ def item_of(params: dict[str, Any]) -> dict[str, Any]:
     return item if isinstance(item, dict) else {}
 
 
-def text(value: Any) -> str:
-    """A string, or an empty one in place of anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def call_of(item: dict[str, Any]) -> ToolPayload:
     """A tool item as its call."""
     return ToolPayload(
         name=name_of(item),
-        call_id=text(item.get("id")),
+        call_id=a_str(item.get("id")),
         input=_input(item),
         output=None,
         fidelity="agent_emitted",
-        namespace=text(item.get("namespace")) or None,
+        namespace=a_str(item.get("namespace")) or None,
         kind="server" if item.get("type") in _SERVED else None,
     )
 
@@ -64,7 +60,7 @@ def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPay
     duration = item.get("durationMs")
     return ToolPayload(
         name=name_of(item),
-        call_id=text(item.get("id")),
+        call_id=a_str(item.get("id")),
         input=None,
         output=output,
         error=_error(item, output, blocks),
@@ -77,12 +73,12 @@ def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPay
 def bridged_call(params: dict[str, Any], fidelity: Fidelity) -> ToolPayload:
     """A dynamic tool that the server asks its client to run (`item/tool/call`)."""
     return ToolPayload(
-        name=text(params.get("tool")),
-        call_id=text(params.get("callId")),
+        name=a_str(params.get("tool")),
+        call_id=a_str(params.get("callId")),
         input=params.get("arguments"),
         output=None,
         fidelity=fidelity,
-        namespace=text(params.get("namespace")) or None,
+        namespace=a_str(params.get("namespace")) or None,
     )
 
 
@@ -93,8 +89,8 @@ def bridged_result(params: dict[str, Any], result: Any, failure: str | None, fid
     if failure is None and answer.get("success") is False:
         failure = _said(output, blocks) or "failed"
     return ToolPayload(
-        name=text(params.get("tool")),
-        call_id=text(params.get("callId")),
+        name=a_str(params.get("tool")),
+        call_id=a_str(params.get("callId")),
         input=None,
         output=output,
         error=failure,
@@ -105,9 +101,9 @@ def bridged_result(params: dict[str, Any], result: Any, failure: str | None, fid
 
 def name_of(item: dict[str, Any]) -> str:
     """A tool by the name that rollouts give it where they can be told alike, else the item's type."""
-    kind, tool = text(item.get("type")), text(item.get("tool"))
+    kind, tool = a_str(item.get("type")), a_str(item.get("tool"))
     if kind == "mcpToolCall":
-        return f"mcp__{text(item.get('server'))}__{tool}"
+        return f"mcp__{a_str(item.get('server'))}__{tool}"
     return tool or kind
 
 
@@ -152,7 +148,7 @@ def _mcp_output(result: Any) -> tuple[Any, tuple[Block, ...] | None]:
 
 
 def _error(item: dict[str, Any], output: Any, blocks: tuple[Block, ...] | None) -> str | None:
-    said = _said(output, blocks) if text(item.get("type")) in _SPEAKING else ""
+    said = _said(output, blocks) if a_str(item.get("type")) in _SPEAKING else ""
     words = [said] if said else []
     return failure(item.get("status"), item.get("error"), item.get("success"), None, item.get("exitCode"), words)
 
@@ -171,7 +167,7 @@ def user_message(content: Any, message_id: Any) -> MessagePayload:
     """What a person or the calling program said, as sent by the client or repeated by the server."""
     if isinstance(content, list):
         content = [_as_image(part) for part in content]
-    return MessagePayload(role="user", blocks=blocks_of(content), message_id=text(message_id) or None)
+    return MessagePayload(role="user", blocks=blocks_of(content), message_id=a_str(message_id) or None)
 
 
 def instructed(prompt: MessagePayload, instructions: str) -> MessagePayload:

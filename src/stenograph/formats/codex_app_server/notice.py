@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.codex_app_server.item import text
-from stenograph.formats.shared.loose import small
+from stenograph.formats.shared.loose import a_str, small
 from stenograph.model.payload import ErrorPayload, SystemPayload
 
 _FAMILIES = {
@@ -31,13 +30,13 @@ def is_known(method: str) -> bool:
 
 def notice(subtype: str, params: dict[str, Any]) -> SystemPayload:
     """A request or notification by its method, with the words and facts that a reader may want."""
-    said = next((params[key] for key in _TEXTS if key in params and text(params[key])), None)
+    said = next((params[key] for key in _TEXTS if key in params and a_str(params[key])), None)
     thread = params.get("thread")
     data = _facts(params | thread if isinstance(thread, dict) else params, _FACTS)
     if isinstance(questions := params.get("questions"), list):
-        said = "\n".join(text(part.get("question")) for part in questions if isinstance(part, dict)) or None
+        said = "\n".join(a_str(part.get("question")) for part in questions if isinstance(part, dict)) or None
     if isinstance(target := params.get("target"), dict):  # of a review
-        said = text(target.get("instructions")) or text(target.get("type")) or said
+        said = a_str(target.get("instructions")) or a_str(target.get("type")) or said
     if isinstance(raw := params.get("item"), dict):  # of rawResponseItem
         data = _facts(raw, ("type", "role", "id", "call_id", "encrypted_content"))
     return SystemPayload(subtype=subtype, text=said, data=data)
@@ -71,7 +70,7 @@ def _plain(value: Any) -> Any:
 def error_of(error: Any, retryable: bool | None = None, **more: Any) -> ErrorPayload:
     """An error as turns, notifications and responses carry it."""
     if not isinstance(error, dict):
-        return ErrorPayload(message=text(error) or "failed", retryable=retryable, data=small(more.items()))
+        return ErrorPayload(message=a_str(error) or "failed", retryable=retryable, data=small(more.items()))
     info, code = error.get("codexErrorInfo"), error.get("code")
     name = next(iter(info), None) if isinstance(info, dict) else info
     if name is None and isinstance(code, int | str):
@@ -82,7 +81,7 @@ def error_of(error: Any, retryable: bool | None = None, **more: Any) -> ErrorPay
         *more.items(),
     )
     return ErrorPayload(
-        message=text(error.get("message")) or "failed",
+        message=a_str(error.get("message")) or "failed",
         code=name if isinstance(name, str) else None,
         retryable=retryable,
         data=small(details),

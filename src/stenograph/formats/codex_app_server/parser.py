@@ -20,17 +20,19 @@ from msgspec.structs import replace
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.codex_app_server import item as items
 from stenograph.formats.codex_app_server.detection import thread_id_of, thread_object_of
-from stenograph.formats.codex_app_server.item import TOOLS, item_of, text
-from stenograph.formats.codex_app_server.message import Message, message_of, sent_at
+from stenograph.formats.codex_app_server.item import TOOLS, item_of
+from stenograph.formats.codex_app_server.message import message_of, seen_message, sent_at
 from stenograph.formats.codex_app_server.notice import answer, error_of, is_known, notice
-from stenograph.formats.codex_app_server.pending import Answer, Place, Prompts, Requests, Stream
+from stenograph.formats.codex_app_server.pending import Answer, LinePlace, Prompts, Requests, Stream
 from stenograph.formats.codex_app_server.threads import Thread, Threads
 from stenograph.formats.codex_app_server.usage import answer_key, is_nothing, usage_of
 from stenograph.formats.codex_rollout.usage import answer_id
 from stenograph.formats.shared.content import seen_by_us
-from stenograph.formats.shared.loose import small, time_text
+from stenograph.formats.shared.jsonrpc import RpcMessage
+from stenograph.formats.shared.loose import a_str, small, time_text
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Fidelity
+from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
 _SPOKEN = {"agentMessage", "reasoning"}
@@ -77,9 +79,9 @@ class CodexAppServerFormat(LineFormat):
         self._prompts = Prompts()
         self._streams: dict[tuple[str, str], Stream] = {}
         self._calls: dict[tuple[str, str], Answer] = {}
-        self._announced: dict[tuple[str, str], tuple[Place, dict[str, Any]]] = {}
+        self._announced: dict[tuple[str, str], tuple[LinePlace, dict[str, Any]]] = {}
         """Calls of dynamic tools that an item told, and the client, who owns them, is about to be asked for."""
-        self._failing: dict[str, tuple[Place, ErrorPayload]] = {}
+        self._failing: dict[str, tuple[LinePlace, ErrorPayload]] = {}
         self._answers: dict[str, str] = {}
         """The keys of answers whose usage was told, each with the key it was told under."""
         self._tools = ToolDefinitions()
@@ -92,11 +94,37 @@ class CodexAppServerFormat(LineFormat):
             self._delta(record)  # most lines are deltas, so they take the short way
             return
         message = message_of(record)
+        if message is not None and message.method in _DELTAS:
+            self._delta(record["msg"])
+        else:
+            self._act(record, message)
+
+    def feed_message(
+        self, value: Any, *, line: bytes, direction: str, seconds: float, process: int, replaced: int = 0
+    ) -> list[Event]:
+        """The events of a message that a client sent or got, as it would be wrapped in a recording: see `message`.
+
+        `value` is the line decoded; `replaced` says how many of its characters no UTF-8 can hold.
+        """
+        self.report.bytes += len(line)
+        self.report.lines += 1
+        self.report.replaced += replaced
+        self._raw = line if self.context.keep_raw else None
+
+        def act(value: Any) -> None:
+            message = seen_message(value, direction, process, seconds)
+            if message is not None and message.method in _DELTAS:
+                self._delta(value)
+            else:
+                self._act(value, message)
+
+        self._guarded(act, value)
+        return self._taken()
+
+    def _act(self, record: Any, message: RpcMessage | None) -> None:
+        """Emit the events of a message; `record` is what an unknown one is kept as."""
         if message is None:
             self._unknown(record)
-            return
-        if message.method in _DELTAS:
-            self._delta(record["msg"])
             return
         self._enter(message)
         if message.exit is not UNSET:
@@ -112,7 +140,7 @@ class CodexAppServerFormat(LineFormat):
 
     def _exited(self, told: Any) -> None:
         """The end of the server process; an error when whoever recorded it says so."""
-        why = text(told.get("error")) if isinstance(told, dict) else ""
+        why = a_str(told.get("error")) if isinstance(told, dict) else ""
         if why:
             data = {key: value for key, value in told.items() if key != "error"}
             self._emit("error", ErrorPayload(message=why, code="exit", data=data or None))
@@ -121,7 +149,7 @@ class CodexAppServerFormat(LineFormat):
 
     # Where a message belongs.
 
-    def _enter(self, message: Message) -> None:
+    def _enter(self, message: RpcMessage) -> None:
         """Place the events of this message in the run of its thread."""
         description = thread_object_of(message)
         if description:
@@ -159,27 +187,27 @@ class CodexAppServerFormat(LineFormat):
 
     # Requests and responses, of either side.
 
-    def _request(self, record: Any, message: Message) -> None:
+    def _request(self, record: Any, message: RpcMessage) -> None:
         if is_known(message.method) or message.method.startswith(("item/", "turn/")):
             self._emit("system.event", notice(message.method, message.params))
         else:
             self._unknown(record, message.method)
 
-    def _prompt(self, record: Any, message: Message) -> None:
+    def _prompt(self, record: Any, message: RpcMessage) -> None:
         """`turn/start` and `turn/steer`: somebody speaks."""
         params = message.params
         prompt = items.user_message(params.get("input"), params.get("clientUserMessageId"))
         self._prompts.say(self._thread_id, prompt)
         thread = self._thread
-        if thread is not None and text(params.get("model")):
-            thread.model = text(params.get("model"))
-        if thread is not None and text(params.get("serviceTier")):
-            thread.service_tier = text(params.get("serviceTier"))
+        if thread is not None and a_str(params.get("model")):
+            thread.model = a_str(params.get("model"))
+        if thread is not None and a_str(params.get("serviceTier")):
+            thread.service_tier = a_str(params.get("serviceTier"))
         if thread is not None and thread.instructions:
             prompt, thread.instructions = items.instructed(prompt, thread.instructions), None
         self._emit("message.user", seen_by_us(prompt) if self._owns_tools else prompt)
 
-    def _bridged_call(self, record: Any, message: Message) -> None:
+    def _bridged_call(self, record: Any, message: RpcMessage) -> None:
         """`item/tool/call`: the client runs a tool; since 0.144 an item has said so just before."""
         call = items.bridged_call(message.params, self._fidelity)
         key = (self._thread_id, call.call_id)
@@ -190,18 +218,18 @@ class CodexAppServerFormat(LineFormat):
         self._calls[key] = "open"
         self._emit("tool.call", call)
 
-    def _response(self, message: Message) -> None:
+    def _response(self, message: RpcMessage) -> None:
         request = self._requests.answered_by(message)
         method = "" if request is None else request.method
         if request is not None and thread_id_of(message) is None and thread_id_of(request) is not None:
             self._thread = self._threads.get(thread_id_of(request) or "")
             self._place_in(self._thread, message.time)
         if request is not None and self._thread is not None and method in _INSTRUCTING:
-            self._thread.instructions = text(request.params.get("developerInstructions")) or None
+            self._thread.instructions = a_str(request.params.get("developerInstructions")) or None
         failure = error_of(message.error, method=method or None) if message.error is not UNSET else None
         if request is not None and method == "item/tool/call":
             result = message.result if message.result is not UNSET else None
-            key = (self._thread_id, text(request.params.get("callId")))
+            key = (self._thread_id, a_str(request.params.get("callId")))
             self._calls[key] = "client"
             said = None if failure is None else failure.message
             self._emit("tool.result", items.bridged_result(request.params, result, said, self._fidelity))
@@ -220,7 +248,7 @@ class CodexAppServerFormat(LineFormat):
 
     # Notifications.
 
-    def _notification(self, record: Any, message: Message) -> None:
+    def _notification(self, record: Any, message: RpcMessage) -> None:
         method = message.method
         act = _NOTIFICATIONS.get(method)
         self._is_v2 = self._is_v2 or act is not None or method.startswith("thread/")
@@ -233,11 +261,11 @@ class CodexAppServerFormat(LineFormat):
         else:
             self._unknown(record, method)
 
-    def _started(self, record: Any, message: Message) -> None:
+    def _started(self, record: Any, message: RpcMessage) -> None:
         item = item_of(message.params)
-        kind, item_id = text(item.get("type")), text(item.get("id"))
+        kind, item_id = a_str(item.get("type")), a_str(item.get("id"))
         if kind == "dynamicToolCall" and self._owns_tools:
-            place = Place(self._thread, self.report.lines, message.milliseconds)
+            place = LinePlace(self._thread, self.report.lines, message.milliseconds)
             self._announced[self._thread_id, item_id] = place, item
             self._accumulate()
         elif kind in TOOLS:
@@ -250,14 +278,14 @@ class CodexAppServerFormat(LineFormat):
         else:
             self._other_item(record, message, item, kind)
 
-    def _completed(self, record: Any, message: Message) -> None:
+    def _completed(self, record: Any, message: RpcMessage) -> None:
         item = item_of(message.params)
-        kind, item_id = text(item.get("type")), text(item.get("id"))
+        kind, item_id = a_str(item.get("type")), a_str(item.get("id"))
         stream = self._streams.pop((self._thread_id, item_id), None)
         if kind in TOOLS:
             self._tool_completed(item, item_id, stream)
         elif kind == "agentMessage":
-            said = text(item.get("text")) or ("" if stream is None else stream.whole())
+            said = a_str(item.get("text")) or ("" if stream is None else stream.whole())
             self._emit("message.assistant", items.agent_message(said, item_id, self._model))
         elif kind == "reasoning":
             self._thought(item, item_id, stream)
@@ -292,7 +320,7 @@ class CodexAppServerFormat(LineFormat):
         for child in children if isinstance(children, list) else ():
             thread = self._threads.adopt(child, self._thread_id)
             if thread is not None:
-                thread.model = thread.model or text(item.get("model")) or None
+                thread.model = thread.model or a_str(item.get("model")) or None
                 run_id = run_id or thread.run_id
         return run_id
 
@@ -302,10 +330,10 @@ class CodexAppServerFormat(LineFormat):
             summary, content = stream.texts("summary"), stream.texts("content")
         self._emit("message.assistant", items.reasoning(summary, content, item_id, self._model))
 
-    def _reasoned(self, record: Any, message: Message) -> None:
+    def _reasoned(self, record: Any, message: RpcMessage) -> None:
         """`item/reasoning/completed`, as the seeds show it."""
         item = item_of(message.params)
-        item_id = text(item.get("id")) or text(message.params.get("itemId"))
+        item_id = a_str(item.get("id")) or a_str(message.params.get("itemId"))
         stream = self._streams.pop((self._thread_id, item_id), None)
         if "summary" not in item and "text" in item:
             item = item | {"summary": item["text"]}
@@ -319,46 +347,46 @@ class CodexAppServerFormat(LineFormat):
         else:
             self._emit("message.user", repeated)
 
-    def _other_item(self, record: Any, message: Message, item: dict[str, Any], kind: str) -> None:
+    def _other_item(self, record: Any, message: RpcMessage, item: dict[str, Any], kind: str) -> None:
         self.report.unknown_types[f"{message.method} {kind}".rstrip()] += 1
         self._emit("unknown", UnknownPayload(value=record), child_run_id=self._spawned(item))
 
-    def _turn_started(self, record: Any, message: Message) -> None:
+    def _turn_started(self, record: Any, message: RpcMessage) -> None:
         turn = message.params.get("turn")
         if self._thread is not None and isinstance(turn, dict):
             self._threads.turn_began(self._thread, turn)
             self._parent_run_id = self._thread.parent_run_id
         self._unknown(record, message.method)
 
-    def _turn_completed(self, record: Any, message: Message) -> None:
+    def _turn_completed(self, record: Any, message: RpcMessage) -> None:
         self._give_up(message)
         turn = message.params.get("turn")
         turn = turn if isinstance(turn, dict) else message.params
-        self._failing.pop(text(turn.get("id")), None)
+        self._failing.pop(a_str(turn.get("id")), None)
         if turn.get("status") == "failed":
             self._emit("error", error_of(turn.get("error") or message.params.get("error")))
         else:
             self._unknown(record, message.method)
 
-    def _failed(self, record: Any, message: Message) -> None:
+    def _failed(self, record: Any, message: RpcMessage) -> None:
         """`error`: a retry, or the announcement of a turn that fails and says so itself right after."""
         params = message.params
-        will_retry, turn = params.get("willRetry"), text(params.get("turnId"))
+        will_retry, turn = params.get("willRetry"), a_str(params.get("turnId"))
         retryable = will_retry if isinstance(will_retry, bool) else None
         error = error_of(params.get("error"), retryable)
         self._give_up(message)
         if will_retry is False and turn:
-            self._failing[turn] = Place(self._thread, self.report.lines, message.milliseconds), error
+            self._failing[turn] = LinePlace(self._thread, self.report.lines, message.milliseconds), error
             self._emit("system.event", SystemPayload(subtype="error", text=error.message))
         else:
             self._emit("error", error)
 
-    def _usage(self, record: Any, message: Message) -> None:
+    def _usage(self, record: Any, message: RpcMessage) -> None:
         usage, turn = message.params.get("tokenUsage"), message.params.get("turnId")
         usage = usage if isinstance(usage, dict) else message.params
         if self._count(usage.get("last"), usage.get("total"), turn):
             return
-        flat = usage_of(usage, "turn", self._model, text(turn) or None)
+        flat = usage_of(usage, "turn", self._model, a_str(turn) or None)
         if flat is None:
             self._unknown(record, message.method)
         else:
@@ -384,10 +412,10 @@ class CodexAppServerFormat(LineFormat):
         answer, self._thread.response_id = self._thread.response_id, None
         return answer
 
-    def _raw_response(self, record: Any, message: Message) -> None:
+    def _raw_response(self, record: Any, message: RpcMessage) -> None:
         """`rawResponse/completed`: the exact usage of one answer, with the answer's own id."""
         params = message.params
-        response_id = answer_id(text(params.get("responseId")) or None, text(params.get("turnId")) or None)
+        response_id = answer_id(a_str(params.get("responseId")) or None, a_str(params.get("turnId")) or None)
         usage = usage_of(params.get("usage"), "call", self._model, response_id, self._service_tier)
         if usage is None:
             self._emit("system.event", notice(message.method, message.params))
@@ -396,12 +424,12 @@ class CodexAppServerFormat(LineFormat):
             self._thread.response_id = response_id
         self._emit("token.usage", usage)
 
-    def _rerouted(self, record: Any, message: Message) -> None:
-        if self._thread is not None and text(message.params.get("toModel")):
-            self._thread.model = text(message.params.get("toModel"))
+    def _rerouted(self, record: Any, message: RpcMessage) -> None:
+        if self._thread is not None and a_str(message.params.get("toModel")):
+            self._thread.model = a_str(message.params.get("toModel"))
         self._emit("system.event", notice(message.method, message.params))
 
-    def _old_event(self, message: Message) -> None:
+    def _old_event(self, message: RpcMessage) -> None:
         """`codex/event/<type>`: the protocol before this one, sent beside it until 0.98."""
         event = message.params.get("msg")
         event = event if isinstance(event, dict) else {}
@@ -428,21 +456,21 @@ class CodexAppServerFormat(LineFormat):
             self._threads.current = self._threads.get(thread_id)
         self._thread = self._threads.current
         self._latest = sent_at(message.get("emittedAtMs"), params)
-        stream = self._stream(kind, text(item_id), self._latest)
-        stream.add(piece if isinstance(piece, str) else text(params.get("text")), group, params.get(index))
+        stream = self._stream(kind, a_str(item_id), self._latest)
+        stream.add(piece if isinstance(piece, str) else a_str(params.get("text")), group, params.get(index))
         self._accumulate()
 
     def _stream(self, kind: str, item_id: str, milliseconds: Any) -> Stream:
         key = (self._thread_id, item_id)
         stream = self._streams.get(key)
         if stream is None:
-            stream = self._streams[key] = Stream(kind, item_id, Place(self._thread, 0, None))
+            stream = self._streams[key] = Stream(kind, item_id, LinePlace(self._thread, 0, None))
         stream.place.line = self.report.lines
         if milliseconds is not None:
             stream.place.milliseconds = milliseconds
         return stream
 
-    def _give_up(self, message: Message, *, everywhere: bool = False) -> None:
+    def _give_up(self, message: RpcMessage, *, everywhere: bool = False) -> None:
         """A turn or the server ended, or an answer broke off: what was being said will not be finished."""
         for key, stream in list(self._streams.items()):
             if (everywhere or key[0] == self._thread_id) and stream.kind in _SPOKEN:
@@ -460,7 +488,7 @@ class CodexAppServerFormat(LineFormat):
                 self._emit("tool.call", items.call_of(item))
 
     @contextmanager
-    def _under(self, place: Place) -> Iterator[None]:
+    def _under(self, place: LinePlace) -> Iterator[None]:
         """Emit something under the line that it comes from, not the one being read."""
         kept = self._raw, self._timestamp, self._time
         self._raw = None
@@ -495,7 +523,7 @@ class CodexAppServerFormat(LineFormat):
         self._streams, self._failing = {}, {}
 
 
-_Act = Callable[[CodexAppServerFormat, Any, Message], None]
+_Act = Callable[[CodexAppServerFormat, Any, RpcMessage], None]
 
 _REQUESTS: dict[str, _Act] = {
     "turn/start": CodexAppServerFormat._prompt,

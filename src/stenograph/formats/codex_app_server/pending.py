@@ -6,16 +6,16 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from stenograph.formats.codex_app_server.item import text
-from stenograph.formats.codex_app_server.message import Message
 from stenograph.formats.codex_app_server.threads import Thread
+from stenograph.formats.shared.jsonrpc import RpcMessage
+from stenograph.formats.shared.loose import a_str
 from stenograph.model.payload import MessagePayload
 
 Answer = Literal["open", "item", "client"]
 """A tool call: not answered, answered by its item, or answered by the client at the bridge."""
 
 
-class Place(Struct):
+class LinePlace(Struct):
     """Where something was told that is emitted later, under another line."""
 
     thread: Thread | None
@@ -29,7 +29,7 @@ class Stream(Struct):
     kind: str
     """`agentMessage`, `reasoning`, or the method of its deltas."""
     item_id: str
-    place: Place
+    place: LinePlace
     """Of the last piece."""
     parts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     """By what they belong to (the summary, the content) and its number, in the order of their first piece."""
@@ -56,26 +56,26 @@ class Requests:
     """Requests that wait for their answer, by process, asker and id."""
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[Any, bool, Any], Message] = {}
+        self._asked: dict[tuple[Any, bool, Any], RpcMessage] = {}
         self._is_client_heard = False
 
-    def ask(self, message: Message) -> None:
+    def ask(self, message: RpcMessage) -> None:
         """Note a request; any message of the client proves that its direction is in the recording."""
         if message.from_client:
             self._is_client_heard = True
         if message.id is not None:
             kept = {name: message.params[name] for name in _KEPT if name in message.params}
             key = (message.process, bool(message.from_client), message.id)
-            self._asked[key] = Message(method=message.method, params=kept)
+            self._asked[key] = RpcMessage(method=message.method, params=kept)
 
-    def answered_by(self, response: Message) -> Message | None:
+    def answered_by(self, response: RpcMessage) -> RpcMessage | None:
         """The request that a response answers; None when it is not in the recording."""
         client, server = (response.process, True, response.id), (response.process, False, response.id)
         if response.from_client is None:
             response.from_client = server in self._asked and self._is_answer_of_client(response, client)
         return self._asked.pop(server if response.from_client else client, None)
 
-    def _is_answer_of_client(self, response: Message, client: tuple[Any, bool, Any]) -> bool:
+    def _is_answer_of_client(self, response: RpcMessage, client: tuple[Any, bool, Any]) -> bool:
         """Both sides number their requests from the beginning, so an id alone does not tell whose answer it is."""
         if isinstance(response.result, dict):
             return not _ANSWERS_OF_CLIENTS.isdisjoint(response.result)
@@ -108,7 +108,7 @@ class Prompts:
         said = self._said.get(thread_id) or self._said.get("")  # said before any thread was named
         if not said:
             return False
-        client_id = text(item.get("clientId"))
+        client_id = a_str(item.get("clientId"))
         for match in (
             [prompt for prompt in said if client_id and prompt.message_id == client_id],
             [prompt for prompt in said if prompt.blocks == repeated.blocks],

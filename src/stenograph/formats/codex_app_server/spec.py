@@ -5,7 +5,8 @@ from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_app_server.detection import detect, identify
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.formats.codex_rollout.agent import AGENT
-from stenograph.formats.codex_rollout.tools import TOOLS
+from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
+from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 
 _REQUESTS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/tool/requestUserInput")
 
@@ -28,5 +29,9 @@ SPEC = FormatSpec(
         announced=("thread/status/changed",),
     ),
     tools=TOOLS,
+    labels=LABELS,
+    notices=NOTICES,
+    volatile=VOLATILE,
     tokens=("call", "total"),
+    sample=b'{"method":"thread/started","params":{"thread":{"id":"t"}}}\n',
 )

@@ -4,7 +4,8 @@ from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_exec.format import NAME, CodexExecFormat, detect, identify
 from stenograph.formats.codex_rollout.agent import AGENT
-from stenograph.formats.codex_rollout.tools import TOOLS
+from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
+from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 
 SPEC = FormatSpec(
     name=NAME,
@@ -26,5 +27,9 @@ SPEC = FormatSpec(
         announced=("turn.started",),  # 0.42 writes `task_started`, and no end
     ),
     tools=TOOLS,
+    labels=LABELS,
+    notices=NOTICES,
+    volatile=VOLATILE,
     tokens=("call", "turn", "total"),
+    sample=b'{"type":"thread.started","thread_id":"t"}\n{"type":"turn.started"}\n',
 )

@@ -6,7 +6,10 @@ from stenograph.formats.codex_rollout.agent import AGENT
 from stenograph.formats.codex_rollout.format import NAME, CodexRolloutFormat
 from stenograph.formats.codex_rollout.identity import detect, identify
 from stenograph.formats.codex_rollout.layout import LAYOUT
-from stenograph.formats.codex_rollout.tools import TOOLS
+from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
+from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
+from stenograph.formats.layout import Home
+from stenograph.formats.settings import McpSettings
 
 SPEC = FormatSpec(
     name=NAME,
@@ -30,5 +33,11 @@ SPEC = FormatSpec(
         announced=("task_started", "turn_started"),
     ),
     tools=TOOLS,
-    tokens=("call",),
+    labels=LABELS,
+    notices=NOTICES,
+    fork=("session_meta", "forked_from_id"),
+    mcp=McpSettings(settings=Home(variable="CODEX_HOME", default=".codex", folder="config.toml"), syntax="toml"),
+    tokens=("call", "total"),
+    sample=b'{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"t","cwd":"/"}}\n',
+    volatile=VOLATILE,
 )

@@ -26,3 +26,12 @@ TOOLS: Tools = (
     )
     | tools(actions.OTHER, "write_stdin image_generation no_such_tool lookup_ticket plain_tool request_permissions")
 )
+
+VOLATILE = (
+    r"\bChunk ID: \w+",
+    r"\bWall time: [\d.]+ seconds",
+    r"\bOriginal token count: \d+",
+    r'\\?"nickname\\?": ?\\?"[^"\\]*\\?"',
+    r'"duration_seconds": ?[\d.]+',
+)
+"""What differs in the results of these tools each time they run."""

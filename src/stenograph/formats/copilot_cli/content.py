@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from stenograph.formats.copilot_cli.record import Data, Failure, Permission, Place, Result, Usage
+from stenograph.formats.copilot_cli.record import Data, Failure, Permission, Result, Usage, Workspace
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.content import blocks_of
 from stenograph.formats.shared.loose import small, string, tokens
@@ -165,7 +165,7 @@ def notice_of(subtype: str, data: Data) -> SystemPayload:
     text = next((found for found in _texts(data) if found.__class__ is str and found), None)
     told = zip(_FACTS.values(), _facts(data), strict=True)
     facts = {spelling: fact for spelling, fact in told if fact is not None and isinstance(fact, str | int | float)}
-    if isinstance(data.context, Place) and string(data.context.cwd):
+    if isinstance(data.context, Workspace) and string(data.context.cwd):
         facts["cwd"] = data.context.cwd
     if isinstance(data.result, Result) and string(data.result.kind):
         facts["result"] = data.result.kind

@@ -45,7 +45,7 @@ class Failure(Struct, gc=False, rename="camel"):
     code: Any = None
 
 
-class Place(Struct, gc=False, rename="camel"):
+class Workspace(Struct, gc=False, rename="camel"):
     """Where a session works."""
 
     cwd: Any = None
@@ -99,7 +99,7 @@ class Data(Struct, gc=False, rename="camel"):
     copilot_version: Any = None
     selected_model: Any = None
     new_model: Any = None
-    context: Place | Other = None
+    context: Workspace | Other = None
     turn_id: Any = None
     message: Any = None
     summary: Any = None

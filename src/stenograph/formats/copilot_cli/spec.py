@@ -36,4 +36,5 @@ SPEC = FormatSpec(
     ),
     tools=TOOLS,
     tokens=("call", "total"),
+    sample=b'{"type":"session.start","data":{"sessionId":"s"},"id":"i","timestamp":"2026-01-01T00:00:00.000Z"}\n',
 )

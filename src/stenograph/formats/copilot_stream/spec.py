@@ -20,5 +20,7 @@ SPEC = FormatSpec(
         announced=("assistant.turn_start",),
     ),
     tools=TOOLS,
+    notices=frozenset({"model.call_failure"}),
     tokens=("call", "total"),
+    sample=b'{"type":"assistant.idle","data":{},"ephemeral":true,"id":"i","timestamp":"2026-01-01T00:00:00.000Z"}\n',
 )

@@ -16,4 +16,5 @@ SPEC = FormatSpec(
     open=ExchangeFormat,
     tools=HOST_TOOLS,
     tokens=("call", "turn", "total"),
+    sample=b'{"seq":1,"run_id":"r","type":"run.started","path":"","iteration":0,"timestamp":"","payload":null}\n',
 )

@@ -20,5 +20,7 @@ SPEC = FormatSpec(
     open=GeminiCliFormat,
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
+    labels={"last_updated": "Session file updated"},
     tokens=("call",),
+    sample=b'{"sessionId":"s","projectHash":"h","startTime":"","lastUpdated":"","kind":"main"}\n',
 )

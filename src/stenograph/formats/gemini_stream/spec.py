@@ -18,4 +18,5 @@ SPEC = FormatSpec(
     turns=Turns(marks={"init": BEGINS, "result": ENDS}, announced=("init",)),
     tools=TOOLS,
     tokens=("turn",),
+    sample=b'{"type":"init","timestamp":"2026-01-01T00:00:00.000Z","session_id":"s","model":"m"}\n',
 )

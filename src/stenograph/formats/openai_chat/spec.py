@@ -12,10 +12,12 @@ SPEC = FormatSpec(
     versions="openai 2.54 and 3.49, LiteLLM 1.106",
     agent=OPENAI,
     kind="stream",
+    documents=True,
     detect=detection_of("chat"),
     identify=identity_of,
     open=OpenAIChatFormat,
     adapters={"litellm": "LiteLLM", "openai": "OpenAI API"},
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"id":"chatcmpl-1","object":"chat.completion","model":"m","choices":[]}\n',
 )

@@ -12,9 +12,11 @@ SPEC = FormatSpec(
     versions="openai 2.54 and 3.49",
     agent=OPENAI,
     kind="stream",
+    documents=True,
     detect=detection_of("responses"),
     identify=identity_of,
     open=OpenAIResponsesFormat,
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"id":"resp_1","object":"response","model":"m","output":[]}\n',
 )

@@ -26,4 +26,5 @@ SPEC = FormatSpec(
     turns=TURNS,
     tools=TOOLS,
     tokens=("call",),
+    sample=b'{"table":"session","id":"ses_1","directory":"/","version":"1","time_created":1}\n',
 )

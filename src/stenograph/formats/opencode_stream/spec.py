@@ -19,4 +19,5 @@ SPEC = FormatSpec(
     turns=Turns(marks={"step-start": BEGINS}, announced=("step-start",), interrupting_errors=TURNS.interrupting_errors),
     tools=TOOLS,
     tokens=("call",),
+    sample=b'{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","text":"x"}}\n',
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -13,11 +14,8 @@ import msgspec
 from stenograph.archive.keep.discovery import UNKNOWN
 from stenograph.archive.keep.walk import Refused, Root, agent_names, path_text, walk
 from stenograph.query.doctor.report import AgentState
+from stenograph.sources.layouts import placed_formats
 
-_SPAWNING = ("Task", "Agent")
-"""The tools by which Claude Code calls a subagent."""
-_OWN_FILES_SINCE = (2, 1)
-"""The version of Claude Code from which on every subagent has a file of its own."""
 _SHOWN = 20
 Statuses = dict[str, tuple[Any, ...]]
 """Files by their paths: size, time, inode, and what else is known."""
@@ -32,7 +30,8 @@ _SYSTEM = """
 """
 _UNTOLD = """
     SELECT DISTINCT runs.run_id, runs.agent_version FROM calls JOIN runs ON runs.id = calls.run
-    WHERE runs.format = 'claude_code' AND calls.name IN (?, ?) AND calls.result IS NOT NULL AND calls.error IS NULL
+    WHERE runs.format = ? AND calls.name IN (SELECT value FROM json_each(?)) AND calls.result IS NOT NULL
+      AND calls.error IS NULL
       AND NOT EXISTS (
         SELECT 1 FROM sources WHERE sources.run = calls.run AND sources.parent_call_id = calls.call_id
       )
@@ -55,9 +54,9 @@ def agents_of(roots: Iterable[Root], index: sqlite3.Connection | None, refused: 
     for row in kept:
         drafts[row[1]].keep(row)
     runs, system = ({} if index is None else dict(index.execute(query).fetchall()) for query in (_RUNS, _SYSTEM))
-    untold = [] if index is None else _untold(index)
+    untold = {} if index is None else _untold(index)
     return [
-        draft.state(names.get(name, name), name, runs.get(name, 0), system.get(name, 0), untold)
+        draft.state(names.get(name, name), name, runs.get(name, 0), system.get(name, 0), untold.get(name, []))
         for name, draft in sorted(drafts.items())
     ]
 
@@ -110,7 +109,7 @@ class _Draft:
             system=system,
             versions=dict(self.versions.most_common()),
             unknown_types=dict(self.unknown_types.most_common()),
-            missing_subagents=tuple(untold[:_SHOWN]) if name == "claude_code" else (),
+            missing_subagents=tuple(untold[:_SHOWN]),
             **numbers,
         )
 
@@ -130,10 +129,16 @@ def _types(text: str) -> dict[str, int]:
         return {}
 
 
-def _untold(index: sqlite3.Connection) -> list[str]:
-    """Runs with a subagent that ended and of which there is no transcript, of versions that always write one."""
-    found = index.execute(_UNTOLD, _SPAWNING).fetchall()
-    return [run_id for run_id, version in found if _number(version) >= _OWN_FILES_SINCE]
+def _untold(index: sqlite3.Connection) -> dict[str, list[str]]:
+    """By format, the runs with a subagent that ended and of which there is no file, where there always is one."""
+    found: dict[str, list[str]] = {}
+    for spec in placed_formats():
+        rule = None if spec.layout is None else spec.layout.always_members
+        if rule is not None:
+            tools, since = rule
+            rows = index.execute(_UNTOLD, (spec.name, json.dumps(tools))).fetchall()
+            found[spec.name] = [run_id for run_id, version in rows if _number(version) >= since]
+    return found
 
 
 def _number(version: str | None) -> tuple[int, ...]:

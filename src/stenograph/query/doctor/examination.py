@@ -13,6 +13,7 @@ from stenograph.archive.index.schema import open_index
 from stenograph.archive.keep.walk import Refused, Root
 from stenograph.archive.store.home import Home
 from stenograph.errors import RunNotFound, SourceError
+from stenograph.formats.registry import broken_formats
 from stenograph.model.moment import moment_of
 from stenograph.query.doctor.agents import agents_of, folders_of
 from stenograph.query.doctor.places import archive_state, journals_in, open_to_others
@@ -59,6 +60,7 @@ def examine(
         *(found for each in hooks for found in _of_hooks(each)),
         *map(_of_retention, expiries),
         *_of_problems(problems, now),
+        *_of_formats(),
     ]
     return Report(
         ok=not any(each.needs_person for each in findings),
@@ -184,6 +186,13 @@ def _of_problems(problems: Sequence[tuple[Path, str]], now: datetime) -> Iterato
             f"{len(lines)} problems of recording in the last days, the last: {lines[-1]}; read {log}, then delete it"
         )
         yield Finding(kind="problems_log", message=message)
+
+
+def _of_formats() -> Iterator[Finding]:
+    for name, why in broken_formats().items():
+        yield Finding(
+            kind="format", message=f"the format {name} cannot be used: {why}; update its package or remove it"
+        )
 
 
 def _refusal(path: str, error: OSError) -> str:

@@ -85,7 +85,7 @@ def _begins_block(each: str, before: str) -> bool:
 
 def thinking(words: str) -> str:
     """What the agent thought, folded, with how it begins."""
-    begins = line(on_a_line(words, PREVIEW_LENGTH))
+    begins = line(on_a_line(words[: 4 * PREVIEW_LENGTH].replace("**", ""), PREVIEW_LENGTH))
     size = f"{len(words):,} characters"
     head = f'<details class="think"><summary>Thinking <small>{begins} · {size}</small></summary>'
     return f"{head}{plain(words)}</details>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stenograph.render.figures import cost, counted, duration
+from stenograph.render.figures import cost_words, counted, duration
 from stenograph.render.html.escape import line, text
 from stenograph.render.outline import UnitFacts
 
@@ -47,6 +47,6 @@ def _rows(units: Sequence[UnitFacts]) -> Iterator[str]:
 def _small(unit: UnitFacts) -> str:
     told = [counted(unit.calls, "tool call")] if unit.calls else []
     told += [duration(unit.span.seconds)] if unit.span.seconds else []
-    told += [paid] if (paid := cost(unit.cost.dollars, unit.cost.is_partial)) else []
+    told += [paid] if (paid := cost_words(unit.cost.dollars, unit.cost.is_partial)) else []
     failed = f' <span class="no">{counted(unit.errors, "error")}</span>' if unit.errors else ""
     return f"<small>{line(' · '.join(told))}{failed}</small>" if told or failed else ""

@@ -21,7 +21,7 @@ _KINDS = {"+": "add", "-": "del"}
 
 def patch(value: str) -> str:
     """A patch as it is, with the words that differ in a line that stays a line."""
-    return _colored(value.split("\n"), _patch_kind)
+    return _colored(value.removesuffix("\n").split("\n"), _patch_kind)
 
 
 def change(old: str, new: str) -> str:

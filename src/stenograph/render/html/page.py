@@ -22,22 +22,28 @@ from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.html.strip import Cell, strip
 from stenograph.render.html.style import STYLE
-from stenograph.render.layout import Layout
+from stenograph.render.layout import PageLayout
 from stenograph.render.outline import Outline, UnitFacts
 from stenograph.render.rereading import Rereading
 from stenograph.render.survey import outline_of
 
 
 def html_page(
-    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
+    read: Callable[[], Iterable[Event]],
+    *,
+    full: bool = False,
+    prices: Prices | None = None,
+    life: Life | None = None,
+    density: str = "normal",
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called: once for what must be known
     beforehand and, when they are too many to remember, once more to write. `full` folds no output.
-    `life` is what is known of its process; without it the page says no status.
+    `life` is what is known of its process; without it the page says no status. `density` is how much of it is unfolded
+    at first: `brief`, `normal` or `all`.
     """
-    return HtmlPage(read, full=full, prices=prices, life=life).parts()
+    return HtmlPage(read, full=full, prices=prices, life=life, density=density).parts()
 
 
 class HtmlPage:
@@ -50,9 +56,11 @@ class HtmlPage:
         full: bool = False,
         prices: Prices | None = None,
         life: Life | None = None,
+        density: str = "normal",
     ) -> None:
         self._events = Rereading(read)
         self._full = full
+        self._density = density
         explaining = Explaining()
         self._outline = outline_of(_heard(self._events, explaining), prices, life)
         self.explanation = explaining.explanation(prices, life)
@@ -60,8 +68,8 @@ class HtmlPage:
 
     def parts(self) -> Iterator[str]:
         """The page, piece by piece."""
-        yield _head(self._outline, self.explanation)
-        yield from Layout(self._outline, HtmlSkin(full=self._full)).text(self._events)
+        yield _head(self._outline, self.explanation, self._density)
+        yield from PageLayout(self._outline, HtmlSkin(full=self._full)).text(self._events)
         yield _foot(self._outline)
 
 
@@ -76,7 +84,7 @@ def html_fragment(events: Sequence[Event], *, skin: HtmlSkin | None = None, full
 
     The page that takes it has `STYLE`, and `switches`, without which machine events stay hidden.
     """
-    return "".join(Layout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
+    return "".join(PageLayout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
 
 
 def _digest(content: str) -> str:
@@ -88,6 +96,8 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
+_WORTH_A_STRIP = 4
+"""Units from which a strip helps."""
 _KEYS = [
     ("j k", "next, previous event"),
     ("J K", "next, previous prompt"),
@@ -108,14 +118,15 @@ _KEYS = [
 ]
 
 
-def _head(outline: Outline, explanation: Explanation) -> str:
+def _head(outline: Outline, explanation: Explanation, density: str) -> str:
+    attribute = "" if density == "normal" else f' data-density="{line(density)}"'
     title = line(outline.title)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body{attribute}>\n"
         f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
         f"{what_happened(explanation)}{switches(outline)}</header>\n"
         f"{_tools(outline.units)}{_help()}{contents(outline.units)}<main>\n"
@@ -177,7 +188,7 @@ def what_happened(told: Explanation) -> str:
     """What `steno explain` says of a run, folded, with its end in sight."""
     if not told.run_id:
         return ""
-    failed = counted(len(told.failures) + len(told.errors), "failure")
+    failed = counted(told.totals.errors, "error")
     changed = counted(len(told.files), "file")
     end = "" if told.verdict is None else f"{told.verdict.status}, "
     small = f"<small>{line(f'{end}{changed} changed, {failed}')}</small>"
@@ -186,17 +197,18 @@ def what_happened(told: Explanation) -> str:
 
 
 def _strip(units: tuple[UnitFacts, ...]) -> str:
-    return strip(
-        [
-            Cell(
-                weight=1 + unit.calls,
-                place=f"#unit-{unit.number}",
-                kind="bad" if unit.errors else "ask",
-                title=unit_title(unit),
-            )
-            for unit in units
-        ]
-    )
+    """The units, as long as their calls are many, each with its failures at its end; nothing for a short run."""
+    if len(units) < _WORTH_A_STRIP:
+        return ""
+    cells: list[Cell] = []
+    for unit in units:
+        place, title = f"#unit-{unit.number}", unit_title(unit)
+        went_well = max(1, 1 + unit.calls - unit.errors)
+        cells.append(Cell(weight=went_well, place=place, kind="ask" if unit.number else "", title=title))
+        if unit.errors:
+            failed = f"{counted(unit.errors, 'error')} in {title}"
+            cells.append(Cell(weight=unit.errors, place=place, kind="bad", title=failed))
+    return strip(cells)
 
 
 def _foot(outline: Outline) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from stenograph.fold.actions import EDIT, OTHER, READ, SUBAGENT, WRITE, Action, action, tool_of
+from stenograph.fold.actions import EDIT, OTHER, QUESTION, READ, SUBAGENT, TODO, WRITE, Action, action, tool_of
 from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -18,10 +18,10 @@ from stenograph.model.payload import (
     UsagePayload,
 )
 from stenograph.render.brief import figures_of, first_line
-from stenograph.render.figures import clock, cost, counted, duration, tokens
+from stenograph.render.figures import clock, cost_words, counted, duration, tokens
 from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
-from stenograph.render.html.cards import card
+from stenograph.render.html.cards import card, states_of
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.highlight import Highlighter
 from stenograph.render.html.output import folded, given_html, listing
@@ -43,6 +43,8 @@ class HtmlSkin:
     def __init__(self, *, full: bool = False) -> None:
         self._full = full
         self._highlighter = Highlighter()
+        self._checklists: dict[tuple[str, str], dict[str, str]] = {}
+        """By run and source, the states of its last checklist."""
 
     def unit(self, facts: UnitFacts) -> tuple[str, str]:
         anchor = f"unit-{facts.number}"
@@ -78,7 +80,11 @@ class HtmlSkin:
             marks += '<span class="no">failed</span>'
         elif not facts.answered:
             marks += '<span class="no">no result</span>'
-        seen, body = self._call_body(payload, about, done.kind, facts.answer)
+        before = None
+        if done.kind == TODO:
+            before = self._checklists.get((event.run_id, event.source))
+            self._checklists[event.run_id, event.source] = states_of(payload.input)
+        seen, body = self._call_body(payload, about, done.kind, facts.answer, before)
         is_open = facts.failed or facts.spawns or done.kind in (WRITE, EDIT) or seen or payload.blocks
         head = (
             f'<details class="ev tool {done.kind}{" failed" if facts.failed else ""}"{_id(anchor)}'
@@ -88,11 +94,16 @@ class HtmlSkin:
         return head, f'{_at(event, anchor)}</summary><div class="body">{seen}{body}', "</div></details>\n"
 
     def _call_body(
-        self, payload: ToolPayload, about: str = "", kind: str = OTHER, answer: Any = None
+        self,
+        payload: ToolPayload,
+        about: str = "",
+        kind: str = OTHER,
+        answer: Any = None,
+        before: dict[str, str] | None = None,
     ) -> tuple[str, str]:
         """What was given: as a card where there is one for it, and what the card does not show."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
-        seen, rest = card(kind, payload.input, self._highlighter, answer)
+        seen, rest = card(kind, payload.input, self._highlighter, answer, before)
         error = "" if payload.error is None else pre(payload.error)
         given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
         return seen, shown + given + error
@@ -113,10 +124,13 @@ class HtmlSkin:
         path = (
             path_of(call.payload.input) if tool_of(call).kind == READ and isinstance(call.payload, ToolPayload) else ""
         )
-        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{self._result_body(payload, path, call)}</div>'
+        body = self._result_body(payload, path, call)
+        if tool_of(call).kind == QUESTION and payload.error is None:  # its card says it
+            body = f'<details class="raw"><summary>as it was answered</summary>{body}</details>'
+        return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{body}</div>'
 
     def _result_body(self, payload: ToolPayload, path: str = "", call: Event | None = None) -> str:
-        shown = unwrapped(as_text(payload.output))
+        shown = unwrapped(payload.output)
         output = shown.text
         parts: list[str] = []
         error = unwrapped(payload.error or "").text
@@ -130,6 +144,10 @@ class HtmlSkin:
                 parts.append(attachment(block))
             elif (words := block_text(block)) and words not in output:
                 parts.append(folded(words, full=self._full))
+        parts += [
+            f'<details class="more"><summary>{line(name)}</summary>{folded(words, full=True)}</details>'
+            for name, words in shown.more
+        ]
         body = "".join(parts) or '<p class="empty">no output</p>'
         return body + (f'<p class="args">{line(" · ".join(shown.facts))}</p>' if shown.facts else "")
 
@@ -145,6 +163,7 @@ class HtmlSkin:
         if facts is not None:
             told.append(counted(facts.calls, "tool call"))
             told += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
+            told += filter(None, (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial)))
         more = " goes on" if continued else ""
         name = line(event.source.removeprefix("subagent:"))
         task = "" if facts is None else facts.task
@@ -229,7 +248,7 @@ def unit_figures(facts: UnitFacts) -> str:
         told.append(f'<span class="no">{counted(facts.errors, "error")}</span>')
     if facts.usage.records:
         told.append(f"<span>{tokens(facts.usage)}</span>")
-    if paid := cost(facts.cost.dollars, facts.cost.is_partial):
+    if paid := cost_words(facts.cost.dollars, facts.cost.is_partial):
         told.append(f'<span class="cost">{line(paid)}</span>')
     return "".join(told)
 

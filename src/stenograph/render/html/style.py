@@ -1,17 +1,17 @@
 """The page's style. One file, no fonts or images from anywhere; light, dark, phones and paper."""
 
 _LIGHT = """--bg:#fbfaf7;--card:#fff;--ink:#23211d;--soft:#6d685e;--line:#e3dfd6;--accent:#4f46e5;--tint:#efeefc;
---code:#f4f2ec;--bad:#b42318;--badbg:#fdeceb;--good:#1a7f4b;--add:#e3f5e9;--addink:#14532d;--del:#fde8e6;
+--code:#f4f2ec;--bad:#b42318;--badbg:#fdeceb;--good:#166b3f;--add:#e3f5e9;--addink:#14532d;--del:#fde8e6;
 --delink:#7f1d1d;
---addword:#b4e2c3;--delword:#f8bfba;--hunk:#e8eefb;--hunkink:#3b5488;--found:#ffe28a;--think:#f6f3fb;--c0:#23211d;--c1:#b42318;--c2:#1a7f4b;--c3:#946200;
+--addword:#b4e2c3;--delword:#f8bfba;--hunk:#e8eefb;--hunkink:#3b5488;--found:#ffe28a;--think:#f6f3fb;--c0:#23211d;--c1:#b42318;--c2:#166b3f;--c3:#946200;
 --c4:#2456c7;
---c5:#9333a8;--c6:#0e7490;--c7:#8b867b;--c8:#6d685e;--c9:#dc2626;--c10:#16a34a;--c11:#b98300;--c12:#3b82f6;
---c13:#c026d3;
---c14:#0891b2;--c15:#b9b4a8;"""
+--c5:#9333a8;--c6:#0e7490;--c7:#6d685e;--c8:#6d685e;--c9:#c21f1f;--c10:#15773a;--c11:#8a6300;--c12:#2563c9;
+--c13:#b01fc4;
+--c14:#0a6c86;--c15:#615c53;"""
 _DARK = """--bg:#16171a;--card:#1e2024;--ink:#e6e3dc;--soft:#9d988c;--line:#33363c;--accent:#a5a0ff;--tint:#26263d;
 --code:#121316;--bad:#ff8b80;--badbg:#3a1f1f;--good:#6fd39b;--add:#17301f;--addink:#a9e5bd;--del:#3a1f20;
 --delink:#ffb9b3;
---addword:#2a5c3a;--delword:#6b2e2e;--hunk:#1d2740;--hunkink:#a9bff0;--found:#7a5b00;--think:#221f2c;--c0:#6d7078;--c1:#ff8b80;--c2:#6fd39b;--c3:#e2b557;
+--addword:#2a5c3a;--delword:#6b2e2e;--hunk:#1d2740;--hunkink:#a9bff0;--found:#7a5b00;--think:#221f2c;--c0:#9296a0;--c1:#ff8b80;--c2:#6fd39b;--c3:#e2b557;
 --c4:#82aaff;
 --c5:#d7a0ff;--c6:#67d3e0;--c7:#c9c5ba;--c8:#8b8f98;--c9:#ffa9a0;--c10:#96e6b8;--c11:#f2cf7d;--c12:#a9c4ff;
 --c13:#e6c1ff;
@@ -64,6 +64,7 @@ opacity:.55}.strip .bad{fill:var(--bad)}.strip .sub{fill:var(--good)}.strip .her
 .strip .hit{fill:var(--c3)}.strip a:hover rect{opacity:1;fill:var(--accent)}
 .told{margin-top:.7rem;font-size:.86rem}.told>summary small{color:var(--soft);margin-left:.4rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.todo .change{color:var(--accent);display:inline-block;margin-left:.4rem}
 .question .chosen{font-weight:600;color:var(--good)}.question .chosen small{font-weight:400}
 .toc small{display:block;color:var(--soft)}.toc .no,.no{color:var(--bad)}
 main{grid-column:2;min-width:0}
@@ -76,9 +77,9 @@ margin:0 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line);letter
 .ev:target,.res:target,.aside:target,.spot:target+*{outline:2px solid var(--accent);outline-offset:-2px}
 .who{display:flex;gap:.6rem;align-items:baseline;font-size:.78rem;font-weight:600;color:var(--soft);margin-bottom:.2rem}
 .at{margin-left:auto;padding-left:.6rem;font-size:.7rem;font-weight:400;color:var(--soft);text-decoration:none;
-opacity:.75;white-space:nowrap;
+white-space:nowrap;
 font-variant-numeric:tabular-nums}
-.at:hover{opacity:1;text-decoration:underline}
+.at:hover{text-decoration:underline}
 .user{background:var(--tint);border-left:4px solid var(--accent);padding:.8rem 1.1rem;margin:0 0 1rem}
 .user .who{color:var(--accent)}
 .said{white-space:pre-wrap;unicode-bidi:isolate}
@@ -101,14 +102,14 @@ summary::-webkit-details-marker{display:none}
 summary::before{content:"▸";display:inline-block;width:1.1em;color:var(--soft);flex:none}
 details[open]>summary::before{content:"▾"}
 .think{font-size:.9rem;color:var(--soft);margin:.5rem 0}
-.think>summary{font-style:italic}.think>summary small{font-style:normal;opacity:.8}
+.think>summary{font-style:italic}.think>summary small{font-style:normal}
 .think>.said{background:var(--think);border-radius:8px;padding:.6rem .9rem;margin-top:.3rem}
 .tool{background:var(--card);border:1px solid var(--line)}
 .tool>summary,.agent>summary{display:flex;align-items:baseline;gap:.4rem;padding:.4rem .8rem;font-size:.84rem;
 min-width:0}
 .tool>summary b{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:60%;flex:none}
 .tool>summary .out{color:var(--soft);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:0;flex:1 1 0;
-font-size:.8rem;opacity:.85}.tool>summary .out::before{content:"→ "}
+font-size:.8rem}.tool>summary .out::before{content:"→ "}
 .tool>summary small{flex:none;color:var(--soft);white-space:nowrap}
 .plus{color:var(--good)}.minus{color:var(--bad)}.tool[open]>summary .out{display:none}
 .tool>summary code{background:none;color:var(--soft);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
@@ -145,11 +146,11 @@ background:var(--bg)}
 .aside>.at{float:right}.aside pre{font-size:.74rem}
 .file{display:flex;gap:0;background:var(--code);border-radius:8px;margin:.4rem 0;overflow-x:auto}
 .file pre{white-space:pre;margin:0;background:none;overflow:visible}
-.file .gutter{color:var(--soft);user-select:none;text-align:right;padding-right:0;opacity:.7;flex:none}
+.file .gutter{color:var(--soft);user-select:none;text-align:right;padding-right:0;flex:none}
 .args{font-size:.78rem;color:var(--soft);margin:.3rem 0}
 .todo{list-style:none;padding-left:.2rem;margin:.3rem 0}.todo .done{color:var(--soft);text-decoration:line-through}
 .todo .doing{font-weight:600}.question small,.todo small{color:var(--soft)}
-.notice{font-size:.86rem;color:var(--soft)}.raw{font-size:.78rem;color:var(--soft);margin-top:.3rem}
+.ev:has(>.notice)>.at{float:right}.notice{font-size:.86rem;color:var(--soft)}.raw{font-size:.78rem;color:var(--soft);margin-top:.3rem}
 .idle{color:var(--c3)}.cost{font-variant-numeric:tabular-nums}
 .noise,.noise label{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;align-items:center}.noise label{gap:.4rem}
 .noise{margin-top:.7rem;font-size:.84rem;color:var(--soft);align-items:center}

@@ -25,40 +25,51 @@ const move = (selector, by) => {
   if (next) { current = next; here(next, 'nearest'); } else say(by > 0 ? 'no more on this page' : 'none before on this page');
 };
 const seq = () => { const at = place(); return at && at.id.startsWith('seq-') ? at.id.slice(4) : ''; };
-const link = (relation) => { const at = document.querySelector(`a[rel=${relation}]`); if (at) location.assign(at.href); };
+// To a page of this run, or beyond its pages to the run beside it in the list.
+const link = (relation, beside) => {
+  const at = document.querySelector(`a[rel=${relation}]`);
+  if (at) location.assign(at.href); else if (beside) location.assign(`/runs/${beside}`);
+};
+const foldOf = (at) => at && (at.tagName === 'DETAILS' ? at : at.querySelector('details'));
+const kindOf = (fold) => {
+  const kind = [...fold.classList].find((each) => !['ev', 'tool', 'failed'].includes(each));
+  return `details.${kind || 'tool'}`;
+};
+const foldAll = (selector) => {
+  const all = seen(selector), open = all.some((each) => !each.open);
+  for (const each of all) each.open = open;
+};
 
 const keys = {
   j: () => move(EVENTS, 1),
   k: () => move(EVENTS, -1),
   J: () => move('.unit,.user', 1),
   K: () => move('.unit,.user', -1),
-  e: () => move('.failed,.error', 1),
-  E: () => move('.failed,.error', -1),
-  c: () => move('.ev:has(.diff)', 1),
-  C: () => move('.ev:has(.diff)', -1),
+  e: () => move('.ev.failed,.ev.error', 1),
+  E: () => move('.ev.failed,.ev.error', -1),
+  c: () => move('.tool:is(.edit,.write,:has(.diff))', 1),
+  C: () => move('.tool:is(.edit,.write,:has(.diff))', -1),
   u: () => {
     const outer = current && current.parentElement && current.parentElement.closest('.ev[id]');
-    if (outer) { current = outer; here(outer); } else location.assign(run ? '/' : '/');
+    const parent = document.querySelector('a[rel=up]');
+    if (outer) { current = outer; here(outer); } else location.assign(parent ? parent.href : '/');
   },
   Enter: () => {
     const agent = current && current.querySelector('details.agent');
     if (agent) { agent.open = true; current = agent.querySelector('.ev') || agent; here(current); }
   },
-  o: () => { const at = place(); const fold = at && (at.tagName === 'DETAILS' ? at : at.querySelector('details')); if (fold) fold.open = !fold.open; },
-  O: () => {
-    const all = seen('details.tool'), open = all.some((each) => !each.open);
-    for (const each of all) each.open = open;
-  },
+  o: () => { const fold = foldOf(place()); if (fold) fold.open = !fold.open; },
+  O: () => { const fold = foldOf(place()); if (fold) foldAll(kindOf(fold)); },
   1: () => setDensity('brief'),
   2: () => setDensity('normal'),
   3: () => setDensity('all'),
-  t: () => { const all = seen('details.think'), open = all.some((each) => !each.open); for (const each of all) each.open = open; },
+  t: () => foldAll('details.think'),
   '/': () => find.focus(),
   n: () => find.step(1),
   N: () => find.step(-1),
   G: () => { current = null; scrollTo({ top: body.scrollHeight, behavior: 'instant' }); follow(); },
-  '[': () => link('prev'),
-  ']': () => link('next'),
+  '[': () => link('prev', body.dataset.newer),
+  ']': () => link('next', body.dataset.older),
   y: () => { if (run) copy(`${location.origin}/runs/${run}${seq() ? `/at/${seq()}` : ''}`, 'Link copied'); },
   Y: () => { const at = place(); if (at) copy(at.innerText, 'Text copied'); },
   R: () => { if (run) copy(`steno resume ${run}`, 'Command copied'); },

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
+from stenograph.formats.shared.call_ids import CallIds
 from stenograph.formats.shared.loose import a_dict, a_str, first_str
 from stenograph.formats.shared.model_api.history import History, Mark
 from stenograph.formats.shared.model_api.parts import text_block
@@ -34,9 +34,8 @@ class Dialect:
         self._times: Recent[str, int] = Recent()
         """How many answers had an id that is not unique by itself."""
         self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
-        self._nameless: Counter[str] = Counter()
+        self._ids = CallIds()
         self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
-        self._open: dict[str, list[str]] = {}
         self._tools = ToolDefinitions()
 
     # What a dialect gives.
@@ -152,21 +151,10 @@ class Dialect:
             ),
         )
 
-    # Calls without ids: old function calls, and logs that left them out.
-
     def _call_id(self, given: Any, name: str) -> str:
-        """The id of a call; without one, its name tells it apart, numbered from the second on."""
-        if isinstance(given, str) and given:
-            return given
-        self._nameless[name] += 1
-        number = self._nameless[name]
-        made = name if number == 1 else f"{name}#{number}"
-        self._open.setdefault(name, []).append(made)
-        return made
+        """The id of a call; where there is none, one is made of its name."""
+        return self._ids.of_call(given, name)
 
     def _answered_id(self, given: Any, name: str) -> str:
-        """The id of the call that a result answers; without one, the oldest open call of that name."""
-        if isinstance(given, str) and given:
-            return given
-        waiting = self._open.get(name)
-        return waiting.pop(0) if waiting else name
+        """The id of the call that a result answers."""
+        return self._ids.of_result(given, name)

@@ -19,7 +19,7 @@ def attachment_of(part: dict[str, Any]) -> AttachmentBlock | None:
         sound = a_dict(part["input_audio"])
         kind = a_str(sound.get("format")) or "wav"
         return attachment(_AUDIO.get(kind, f"audio/{kind}"), sound.get("data"))
-    return _from_url(_url_in(part))
+    return from_url(_url_in(part))
 
 
 def attachment(media_type: Any, data: Any) -> AttachmentBlock | None:
@@ -43,7 +43,8 @@ def _url_in(part: dict[str, Any]) -> str:
     return ""
 
 
-def _from_url(url: str) -> AttachmentBlock | None:
+def from_url(url: str) -> AttachmentBlock | None:
+    """The attachment in a data URL; None for any other URL."""
     if not url.startswith("data:"):
         return None
     head, _, data = url[5:].partition(",")

@@ -1,0 +1,60 @@
+"""The files of received conversations: one for each, which only grows, a line for each piece that came.
+
+Several processes may append to one file at once: a line is one write to its end.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from stenograph.archive.keep.walk import received_in
+from stenograph.errors import StoreError
+from stenograph.formats.otlp.routing import Routed, request_of
+
+
+class RunFiles:
+    """Those of one archive."""
+
+    def __init__(self, archive: Path) -> None:
+        """Raises `StoreError` where the folder cannot be made."""
+        self._folder = received_in(archive)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def append(self, routed: Routed) -> set[str]:
+        """Add what came to the files that it goes to; it is on disk on return. The paths of the files."""
+        changed: dict[str, int] = {}
+        try:
+            for key, pieces in routed.items():
+                path = str(self._folder / f"{sha256(key.encode('utf-8', 'replace')).hexdigest()[:32]}.jsonl")
+                fd = changed[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                line = request_of(key, pieces)
+                _write(fd, line if _ends_with_newline(fd) else b"\n" + line)
+            for fd in changed.values():
+                os.fdatasync(fd)
+        except OSError as error:
+            raise self._trouble(error) from error
+        finally:
+            for fd in changed.values():
+                os.close(fd)
+        return set(changed)
+
+    def _trouble(self, error: OSError) -> StoreError:
+        message = f"cannot write to {self._folder}: {error.strerror}; check room and permissions"
+        return StoreError(message, str(self._folder))
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _ends_with_newline(fd: int) -> bool:
+    """Whether a line can begin here: a crash may have left half of one."""
+    size = os.fstat(fd).st_size
+    return size == 0 or os.pread(fd, 1, size - 1) == b"\n"

@@ -1,0 +1,150 @@
+"""`steno replay`: run an agent or a program again, with the recorded answers of its model."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from stenograph.cli.options import archive_option, json_document, root_option, say, write_bytes
+from stenograph.errors import InvalidOption, InvalidTarget
+from stenograph.replay.loading import load_recording
+from stenograph.replay.program import run_program
+from stenograph.replay.report import ReplayReport
+from stenograph.replay.server import serving
+from stenograph.replay.session import ReplaySession
+from stenograph.replay.workspace import describe, paths_outside
+from stenograph.whole_file import write_whole
+
+_SHOWN = 200
+_PAUSE = 0.5
+_NO_SANDBOX = "this is not a sandbox: what a command does beyond its text is not seen; a container is safer"
+
+
+@click.command(
+    "replay",
+    epilog="Example: steno replay @ --yes -- claude -p 'Review stats.py.'",
+    short_help="Run an agent again with the recorded answers of its model.",
+)
+@click.argument("target", metavar="RUN|PATH")
+@click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--map", "pairs", multiple=True, metavar="OLD=NEW", help="A recorded folder, and the one that it is now.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: any free port]")
+@click.option("--ignore", multiple=True, metavar="PATTERN", help="What may differ in results: a regular expression.")
+@click.option("--report", "report_file", metavar="FILE", help="Write what happened as JSON; - is standard output.")
+@click.option("--yes", is_flag=True, help="Do not ask before tool calls run again.")
+@click.option("--allow-diff", is_flag=True, help="Results may differ: that alone is not exit code 1.")
+@click.option("--allow-outside", is_flag=True, help="Calls may name paths outside the workspace.")
+@root_option
+@archive_option
+def command(
+    target: str,
+    words: tuple[str, ...],
+    pairs: tuple[str, ...],
+    port: int,
+    ignore: tuple[str, ...],
+    report_file: str | None,
+    yes: bool,
+    allow_diff: bool,
+    allow_outside: bool,
+    root: str | None,
+    archive_dir: str | None,
+) -> None:
+    """Serve the recorded answers of a run's model on this machine, and run COMMAND against them.
+
+    Anthropic Messages, OpenAI Chat Completions and Responses are served, streamed or not; COMMAND finds the address
+    in ANTHROPIC_BASE_URL and OPENAI_BASE_URL, and codex gets it as options. Without COMMAND it is served until
+    interrupted. The recorded folder is taken to be the current one unless --map says otherwise.
+
+    Recorded tool calls really run again. They are listed, and run only when you agree. Calls that name paths outside
+    the current folder and the folders that --map names are refused. This is not a sandbox; use a container.
+
+    Exit code 1 when the run was not the recorded one, else that of COMMAND.
+    """
+    recording = load_recording(target, root=root, archive=archive_dir)
+    workspace = str(Path.cwd())
+    folders = _folders(pairs)
+    if recording.cwd is not None:
+        folders = {recording.cwd: workspace} | folders
+    session = ReplaySession(recording, folders, ignore)
+    calls = session.live_calls()
+    if not allow_outside:
+        outside = paths_outside(calls, recording.adapter, workspace, folders.values())
+        if outside:
+            for each in outside[:_SHOWN]:
+                say(f"outside the workspace: {each.path} ({each.call})")
+            raise InvalidTarget(
+                f"{len(outside)} paths lie outside {workspace}; "
+                "give --map OLD=NEW to move a folder, or --allow-outside to let calls use them"
+            )
+    for what in recording.unsupported:
+        say(f"not replayed: {what}")
+    if calls and not yes:
+        _ask([describe(call, recording.adapter) for call in calls], workspace)
+    with serving(session, port) as url:
+        code = _run(url, words) if words else _wait(url)
+    report = session.report()
+    _tell(report, report_file)
+    if not report.is_equal(allow_diff=allow_diff):
+        code = 1
+    raise click.exceptions.Exit(code)
+
+
+def _folders(pairs: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        old, mark, new = pair.partition("=")
+        if not (mark and old.startswith("/") and new):
+            raise InvalidOption(f"--map {pair!r} is not OLD=NEW; give two folders, the first of them absolute")
+        found[old] = str(Path(new).expanduser().absolute())
+    return found
+
+
+def _ask(calls: list[str], workspace: str) -> None:
+    say(f"these {len(calls)} recorded tool calls may run again in {workspace}:")
+    for call in calls[:_SHOWN]:
+        click.echo(f"  {call}", err=True)
+    if len(calls) > _SHOWN:
+        click.echo(f"  … and {len(calls) - _SHOWN} more", err=True)
+    say(_NO_SANDBOX)
+    if not _may_ask():
+        raise click.UsageError("recorded tool calls would run again; give --yes to let them")
+    click.confirm("Run them again?", abort=True, err=True)
+
+
+def _may_ask() -> bool:
+    return sys.stdin.isatty()
+
+
+def _run(url: str, words: tuple[str, ...]) -> int:
+    try:
+        return run_program(url, words)
+    except OSError as error:
+        say(f"{words[0]}: {error.strerror}; nothing was replayed")
+        raise click.exceptions.Exit(127 if isinstance(error, FileNotFoundError) else 126) from error
+
+
+def _wait(url: str) -> int:
+    say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); interrupt to end")
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:  # a signal that comes just before a wait without an end would be noticed only by the next one
+            time.sleep(_PAUSE)
+    signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def _tell(report: ReplayReport, file: str | None) -> None:
+    for line in report.lines():
+        click.echo(line, err=True)
+    if file is None:
+        return
+    document = json_document(report.to_dict())
+    if file == "-":
+        write_bytes(document)
+    else:
+        write_whole(Path(file), [document])

@@ -1,0 +1,29 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import Agent
+from stenograph.formats.atif.detection import detect, identify
+from stenograph.formats.atif.format import AtifFormat
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.layout import Layout, folder_of, is_name
+from stenograph.formats.shared.host_tools import HOST_TOOLS
+
+
+def _beside(main: str, session_id: str, name: str) -> str | None:
+    """A trajectory in the same folder."""
+    return f"{folder_of(main)}/{name}" if is_name(name) and name.endswith(".json") else None
+
+
+SPEC = FormatSpec(
+    name="atif",
+    what="Agent Trajectory Interchange Format: Harbor, Inspect Scout, Phoenix, NeMo",
+    versions="ATIF 1.0 to 1.8",
+    agent=Agent("atif", "ATIF"),
+    kind="document",
+    layout=Layout(sessions=("*.json",), side_file=_beside),
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=AtifFormat,
+    tools=HOST_TOOLS,
+    tokens=("call", "turn", "total"),
+)

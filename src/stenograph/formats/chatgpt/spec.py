@@ -1,0 +1,22 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import Agent
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.chatgpt.detection import conversations_in, detect, identify
+from stenograph.formats.chatgpt.format import ChatGptFormat
+from stenograph.formats.chatgpt.tools import TOOLS
+from stenograph.formats.layout import Layout
+
+SPEC = FormatSpec(
+    name="chatgpt",
+    what="conversations that ChatGPT exports (conversations.json, or the ZIP), one run for each",
+    versions="exports of 2026-11",
+    agent=Agent("chatgpt", "ChatGPT"),
+    kind="document",
+    layout=Layout(sessions=("*.json",), runs=conversations_in),
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=ChatGptFormat,
+    tools=TOOLS,
+)

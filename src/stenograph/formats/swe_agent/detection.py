@@ -1,0 +1,23 @@
+"""Which files are trajectories of SWE-agent, and what they tell of their run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.base import LIKELY, SURE, Identity
+from stenograph.formats.shared.loose import a_dict, first_str
+from stenograph.formats.swe_agent.format import is_trajectory
+
+
+def detect(records: Sequence[Any], path: str) -> int:
+    """Sure by the shape and the name; likely by the shape alone."""
+    if not is_trajectory(records[0]):
+        return 0
+    return SURE if path.endswith(".traj") else LIKELY + 10
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The version; nothing in a trajectory names its run, so its beginning does."""
+    info = a_dict(a_dict(records[0]).get("info")) if records else {}
+    return Identity(agent_version=first_str(info, "swe_agent_version"))

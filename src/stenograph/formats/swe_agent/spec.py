@@ -1,0 +1,30 @@
+"""The description of this format."""
+
+from stenograph.fold import actions
+from stenograph.fold.agent_tables import ENDS, Agent, Turns
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.layout import Layout
+from stenograph.formats.shared.tools import shells, tools
+from stenograph.formats.swe_agent.detection import detect, identify
+from stenograph.formats.swe_agent.format import SweAgentFormat
+
+SPEC = FormatSpec(
+    name="swe_agent",
+    what="trajectories of SWE-agent (.traj)",
+    versions="0.7 to 1.1",
+    agent=Agent("swe-agent", "SWE-agent"),
+    kind="document",
+    layout=Layout(sessions=("*.traj",)),
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=SweAgentFormat,
+    turns=Turns(marks={"result": ENDS}),
+    tools=shells("bash", r"exit code:? (-?\d+)")
+    | tools(actions.READ, "open goto scroll_up scroll_down")
+    | tools(actions.WRITE, "create")
+    | tools(actions.EDIT, "edit insert str_replace_editor")
+    | tools(actions.SEARCH, "find_file search_dir search_file")
+    | tools(actions.OTHER, "submit exit_forfeit"),
+    tokens=("total",),
+)

@@ -1,0 +1,123 @@
+"""What is other in the live run than in the recorded one: folders, and ids that were drawn anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from typing import Any
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DRAWN = re.compile(r"(?=\w*\d)(?=\w*[a-z])(?:[0-9a-f]{6,}|\w{12,})")
+"""An id that a program drew: hexadecimal, or long, and of letters and digits."""
+_NUMBER = re.compile(r"\d{4,}")
+_MOST_TOKENS = 4000
+"""Results with more are not compared word by word."""
+
+
+class Folders:
+    """Folders of the recording and those that stand for them now."""
+
+    def __init__(self, pairs: Mapping[str, str]) -> None:
+        trimmed = {_trimmed(old): _trimmed(new) for old, new in pairs.items()}
+        self.pairs = {old: new for old, new in trimmed.items() if "/" not in (old, new)}  # every path begins with that
+        self._to_live = _replacing(self.pairs)
+        self._to_recorded = _replacing({new: old for old, new in self.pairs.items()})
+
+    def to_live(self, text: str) -> str:
+        """A recorded text with the folders of now."""
+        return text if self._to_live is None else self._to_live.sub(lambda found: self.pairs[found[0]], text)
+
+    def to_recorded(self, text: str) -> str:
+        """A text of now with the recorded folders."""
+        if self._to_recorded is None:
+            return text
+        back = {new: old for old, new in self.pairs.items()}
+        return self._to_recorded.sub(lambda found: back[found[0]], text)
+
+
+def _trimmed(path: str) -> str:
+    return path.rstrip("/") or "/"
+
+
+def _replacing(pairs: Mapping[str, str]) -> re.Pattern[str] | None:
+    """Finds the folders where a path begins with them; the longest first."""
+    moved = sorted((old for old, new in pairs.items() if old != new), key=len, reverse=True)
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, moved))})(?![\w-]|\.\w)") if moved else None
+
+
+class DrawnIds:
+    """Ids that the live run drew where the recorded run had drawn others, as aligned results show them."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, str] = {}
+        self._recorded: dict[str, str] = {}
+        self._numbers: dict[str, str] = {}
+        """Numbers, which are replaced only where they are a whole value."""
+
+    def learn(self, recorded: str, live: str) -> None:
+        """Compare a recorded result with the live one."""
+        for old, new in _aligned(_TOKEN.findall(recorded), _TOKEN.findall(live)):
+            if old == new or len(old) != len(new):
+                continue
+            if (_UUID.fullmatch(old) and _UUID.fullmatch(new)) or (_DRAWN.fullmatch(old) and _DRAWN.fullmatch(new)):
+                self._live.setdefault(old, new)
+                self._recorded.setdefault(new, old)
+            elif _NUMBER.fullmatch(old) and _NUMBER.fullmatch(new):
+                self._numbers.setdefault(old, new)
+
+    def to_live(self, text: str) -> str:
+        """A recorded text with the ids of now."""
+        return _TOKEN.sub(lambda found: self._live.get(found[0], found[0]), text) if self._live else text
+
+    def to_recorded(self, text: str) -> str:
+        """A text of now with the recorded ids."""
+        return _TOKEN.sub(lambda found: self._recorded.get(found[0], found[0]), text) if self._recorded else text
+
+    def number_to_live(self, value: int | str) -> int | str:
+        """A whole value that is a number, as it is now."""
+        new = self._numbers.get(str(value))
+        return value if new is None else type(value)(new)
+
+
+def _aligned(old: list[str], new: list[str]) -> Iterable[tuple[str, str]]:
+    if len(old) == len(new):
+        return list(zip(old, new, strict=True))
+    if len(old) + len(new) > _MOST_TOKENS:
+        return []
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        pair
+        for kind, a, b, c, d in changes
+        if kind == "replace" and b - a == d - c
+        for pair in zip(old[a:b], new[c:d], strict=True)
+    ]
+
+
+class Substitution:
+    """Both together."""
+
+    def __init__(self, folders: Mapping[str, str]) -> None:
+        self.folders = Folders(folders)
+        self.ids = DrawnIds()
+
+    def to_live(self, value: Any) -> Any:
+        """What a recorded call was given, as it must be given now."""
+        match value:
+            case bool() | float() | None:
+                return value
+            case int():
+                return self.ids.number_to_live(value)
+            case str():
+                whole = self.ids.number_to_live(value)
+                return whole if whole != value else self.ids.to_live(self.folders.to_live(value))
+            case list():
+                return [self.to_live(each) for each in value]
+            case dict():
+                return {self.to_live(name): self.to_live(each) for name, each in value.items()}
+        return value
+
+    def to_recorded(self, text: str) -> str:
+        """What the live agent says, in the words of the recorded one."""
+        return self.ids.to_recorded(self.folders.to_recorded(text))

@@ -1,0 +1,9 @@
+"""For tests of packages that use or extend Stenograph: contract suites, and runs in a few words.
+
+They raise `AssertionError` and need no test framework.
+"""
+
+from stenograph.testing.formats import LAWS, check_format
+from stenograph.testing.run_factory import answer, call, make_run
+
+__all__ = ["LAWS", "answer", "call", "check_format", "make_run"]

@@ -1,0 +1,140 @@
+"""Nothing outside `formats/<name>` knows an agent: no name of one, and no field that only one writes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stenograph.formats.registry import formats
+
+SOURCE = Path(__file__).parents[2] / "src" / "stenograph"
+ROOMS = ("sources", "archive", "adapters", "cli", "transcript", "render", "query", "server", "fold")
+AGENTS = sorted({spec.agent.id for spec in formats().values()} - {"stenograph"} | {"anthropic", "litellm"})
+FIELDS = (
+    *("sessionId", "parentUuid", "toolUseResult", "isSidechain", "agentId", "leafUuid", "requestShape", "toolUseId"),
+    *("session_meta", "forked_from_id", "parent_thread_id", "projectHash", "copilotVersion", "callID", "modelID"),
+    *("task_started", "turn_aborted", r"\.meta\.json", "disableAllHooks"),
+)
+"""Words that only one agent writes into its files."""
+_NAMED = re.compile("|".join([*AGENTS, *FIELDS]), re.IGNORECASE)
+_FOR_PEOPLE = ("help", "epilog", "short_help", "metavar")
+PROMISED = {
+    "adapters/claude_agent_sdk": "an SDK's own adapter",
+    "adapters/codex_app_server": "an SDK's own adapter",
+    "adapters/litellm": "an SDK's own adapter",
+    "adapters/openai": "an SDK's own adapter",
+    "adapters/following/collector.py": "TranscriptCollector, which the contract promises for the Claude Agent SDK",
+    "adapters/following/sdk_hooks.py": "the hooks of the Claude Agent SDK, for TranscriptCollector",
+    "adapters/following/unparsed.py": "TranscriptCollector without parsing",
+    "transcript/project.py": "metadata.claude_session_id, detail.sdk_entry and detail.notification",
+    "fold/prices.py": "names of models and of the vendors in them",
+}
+"""Where the contract promises a name, and why."""
+
+
+def _files() -> Iterator[Path]:
+    for room in ROOMS:
+        yield from sorted((SOURCE / room).rglob("*.py"))
+
+
+def _is_promised(path: Path) -> bool:
+    place = path.relative_to(SOURCE).as_posix()
+    return any(place == each or place.startswith(f"{each}/") for each in PROMISED)
+
+
+def _said(path: Path) -> set[str]:
+    """The words of a module that name an agent: identifiers and texts, without what is only for people to read."""
+    source = path.read_text("utf-8")
+    if _NAMED.search(source) is None:
+        return set()
+    tree = ast.parse(source)
+    for_people = {id(node) for node in _for_people(tree)}
+    words: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in for_people:
+            words.add(node.value if isinstance(node.value, str) else node.value.decode("utf-8", "replace"))
+        elif isinstance(node, ast.Name | ast.Attribute | ast.arg | ast.FunctionDef | ast.ClassDef | ast.alias):
+            words.add(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", "") or "")
+            words.add(getattr(node, "name", "") or "")
+        elif isinstance(node, ast.ImportFrom):
+            words.add(node.module or "")
+    return {word for word in words if _NAMED.search(word)}
+
+
+def _for_people(tree: ast.Module) -> Iterator[ast.AST]:
+    """Docstrings, and the texts of help."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+        elif isinstance(node, ast.keyword) and node.arg in _FOR_PEOPLE:
+            yield from ast.walk(node.value)
+
+
+def test_no_room_names_an_agent() -> None:
+    """But where the contract promises one, by name."""
+    named = {path.relative_to(SOURCE).as_posix(): _said(path) for path in _files() if not _is_promised(path)}
+    assert len(named) > 150
+    assert {place: words for place, words in named.items() if words} == {}
+
+
+@pytest.mark.parametrize("place", PROMISED)
+def test_a_promised_place_names_one(place: str) -> None:
+    """An exception that is not needed any more is taken off the list."""
+    found = SOURCE / place
+    files = [found] if found.is_file() else sorted(found.rglob("*.py"))
+    assert any(_said(path) for path in files)
+
+
+ONE_EACH = ("Message", "Layout", "Known", "Member", "Place")
+
+
+def test_a_word_names_one_shape() -> None:
+    """Of classes and named types, across all rooms."""
+    found = Counter(name for name in _definitions() if name in ONE_EACH)
+    assert found == dict.fromkeys(ONE_EACH, 1)
+
+
+def _definitions() -> Iterator[str]:
+    """The classes and named types of every module."""
+    for path in SOURCE.rglob("*.py"):
+        yield from (one or other for one, other in _DEFINITION.findall(path.read_text("utf-8")))
+
+
+_DEFINITION = re.compile(r"^class (\w+)|^([A-Z]\w*) = ", re.MULTILINE)
+
+
+def test_formats_have_one_vocabulary_of_loose_json() -> None:
+    """What reads JSON of any shape as the shape one hopes for is in one module, and so is the JSON-RPC envelope."""
+    values = {"formats/shared/loose.py": [], "formats/shared/jsonrpc.py": []}
+    for path in sorted((SOURCE / "formats").rglob("*.py")):
+        source = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(source)) if " else " in source or "params" in source else ():
+            place = path.relative_to(SOURCE).as_posix()
+            if isinstance(node, ast.FunctionDef) and _is_loose(node):
+                values.setdefault(place, []).append(node.name)
+            if isinstance(node, ast.ClassDef) and {"method", "params", "result"} <= _fields(node):
+                values.setdefault(place, []).append(node.name)
+    assert set(values["formats/shared/loose.py"]) >= {"a_dict", "a_list", "a_str", "string"}
+    assert values.pop("formats/shared/jsonrpc.py") == ["RpcMessage"]
+    assert {place: names for place, names in values.items() if names and "shared/loose" not in place} == {}
+
+
+def _is_loose(node: ast.FunctionDef) -> bool:
+    """Whether a function only gives its one argument back when it is of a plain type."""
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if len(node.args.args) != 1 or len(body) != 1:
+        return False
+    pattern = r"return (\w+) if isinstance\(\1, (str|dict|list)\)( and \1)? else ('\w*'|None|\{\}|\[\])"
+    found = re.fullmatch(pattern, ast.unparse(body[0]))
+    return found is not None and found[1] == node.args.args[0].arg
+
+
+def _fields(node: ast.ClassDef) -> set[str]:
+    return {
+        each.target.id for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
