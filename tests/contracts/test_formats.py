@@ -148,6 +148,8 @@ def test_a_format_says_everything_about_its_agent(name: str) -> None:
     assert found is spec
     reported = {event.payload.scope for path in GOLDEN[name] for event in _usage(spec, path)}  # type: ignore[union-attr]
     assert reported <= set(spec.tokens)
+    if name == "otlp":  # a protocol of any program, which the archive itself keeps in files
+        return
     assert (spec.layout is not None) == (spec.kind in ("file", "database") and name != "exchange")
     assert spec.layout is None or (spec.layout.described() and spec.programs)
 
