@@ -29,7 +29,8 @@ def _walk(trajectory: dict[str, Any], counts: Counts) -> None:
             counts.uses += [call["tool_call_id"] for call in step.get("tool_calls", [])]
         for result in step.get("observation", {}).get("results", []):
             for ref in result.get("subagent_trajectory_ref", []):
-                _walk(children.pop(ref["trajectory_id"]), counts)
+                if ref.get("trajectory_id") in children:
+                    _walk(children.pop(ref["trajectory_id"]), counts)
             extra = result.get("extra", {})
             call_id = result.get("source_call_id") or extra.get("call_id")
             if call_id and "content" in result:

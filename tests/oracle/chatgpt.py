@@ -24,7 +24,9 @@ def count(path: Path) -> dict[str, Any]:
                 called = message["id"]
                 counts.uses.append(called)
             elif role == "assistant" and content["content_type"] == "thoughts":
-                counts.thinking += [f"{each['summary']}\n{each['content']}" for each in content["thoughts"]]
+                thoughts = content.get("thoughts") or []
+                counts.thinking += [f"{each['summary']}\n{each['content']}" for each in thoughts]
+                counts.thinking += [] if thoughts else content["parts"]
             elif role == "assistant" and content["content_type"] != "reasoning_recap":
                 counts.text += [part for part in content["parts"] if isinstance(part, str)]
             elif role == "tool":

@@ -16,8 +16,10 @@ def count(path: Path) -> dict[str, Any]:
         message, branch = conversation["chat_messages"][-1], []
         while message:
             branch.insert(0, message)
-            message = messages.get(message["parent_message_uuid"])
-        for part in (part for each in branch if each["sender"] == "assistant" for part in each["content"]):
+            message = messages.get(message.get("parent_message_uuid"))
+        if not any("parent_message_uuid" in each for each in messages.values()):
+            branch = conversation["chat_messages"]
+        for part in (part for each in branch if each["sender"] == "assistant" for part in _parts(each)):
             if part["type"] == "text":
                 counts.text.append(part["text"])
             elif part["type"] == "thinking":
@@ -28,3 +30,9 @@ def count(path: Path) -> dict[str, Any]:
                 counts.results.append(part["tool_use_id"])
                 counts.failed += [part["tool_use_id"]] if part["is_error"] else []
     return counts.found()
+
+
+def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    known = ("text", "thinking", "tool_use", "tool_result")
+    parts = message.get("content") or [{"type": "text", "text": message["text"]}]
+    return [part for part in parts if part["type"] in known]

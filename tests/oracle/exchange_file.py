@@ -8,8 +8,13 @@ from typing import Any
 
 
 def records(path: Path) -> list[Any]:
-    """The JSON values in a file, line by line; a list is its items."""
-    values = [json.loads(line) for line in Path(path).read_bytes().split(b"\n") if line.strip()]
+    """The JSON values in a file, line by line, broken lines left out; a list is its items."""
+    values = []
+    for line in Path(path).read_bytes().split(b"\n"):
+        try:
+            values.append(json.loads(line))
+        except ValueError:
+            continue
     return [each for value in values for each in (value if isinstance(value, list) else [value])]
 
 

@@ -1,4 +1,4 @@
-"""Files that hold many runs: a JSON document, or a ZIP of JSON documents, which are read when they are asked for."""
+"""Files that hold many runs: a JSON document, a ZIP of them, or a table; read when they are asked for."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.layout import Contents, State
 from stenograph.model import mend
+from stenograph.sources import parquet
 from stenograph.sources.document import LARGEST
 from stenograph.sources.files import Open
 
@@ -28,12 +29,19 @@ def opened_container(path: Path, open: Open) -> Iterator[Contents]:
     """The JSON in a file. Raises `SourceError` for what cannot be read."""
     try:
         with open(path) as file:
-            if file.read(len(ZIP)) == ZIP:
+            beginning = file.read(len(ZIP))
+            if beginning == parquet.MAGIC:
+                with parquet.opened_table(path) as table:
+                    yield table
+                return
+            if beginning == ZIP:
                 with zipfile.ZipFile(file) as members:
                     yield _ZipContainer(file, members)
             else:
                 file.seek(0)
                 yield _JsonContainer(file.read(LARGEST + 1))
+    except SourceError:
+        raise
     except OSError as error:
         raise unreadable(path, error) from error
     except (zipfile.BadZipFile, ValueError, RecursionError, NotImplementedError) as error:

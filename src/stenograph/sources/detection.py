@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from stenograph.errors import InvalidFormat, MissingExtra, unreadable
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.registry import HEAD_BYTES, detect_records, formats, head_records
+from stenograph.sources import parquet
 from stenograph.sources.container import ZIP, head_of_zip
 from stenograph.sources.database import MAGIC, head_of_database
 from stenograph.sources.document import LARGEST, knows_document, may_be_document, may_be_list, records_of
@@ -57,8 +58,8 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 def format_named(name: str) -> FormatSpec:
     """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
-    agents = {spec.agent.id: spec for spec in reversed(formats().values()) if spec.layout is not None}
-    spec = formats().get(name) or agents.get(name)
+    placed = [spec for spec in formats().values() if spec.layout is not None and spec.agent.id == name]
+    spec = formats().get(name) or max(placed, key=lambda spec: spec.priority, default=None)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))
     return spec
@@ -85,6 +86,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     records = head_records(head)
     if head.startswith(MAGIC):
         return _detected(head_of_database(path), str(path), moment, spec), (head, records)
+    if head.startswith(parquet.MAGIC):
+        return _detected(parquet.head_of_table(path), str(path), moment, spec), (head, records)
     if head.startswith(ZIP):
         return _detected(head_of_zip(path, open), str(path), moment, spec), (head, records)
     if not records and (told := _binary_records(path, head, open)):
@@ -127,11 +130,13 @@ def read_head(stream: BinaryIO) -> bytes:
     """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
     head = read(HEAD_BYTES)
-    if head.startswith((MAGIC, ZIP)):
+    if head.startswith((MAGIC, ZIP, parquet.MAGIC)):
         return head
-    while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
-        head += more
-    return head
+    pieces, size = [head], len(head)
+    while b"\n" not in pieces[-1] and size < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
+        pieces.append(more)
+        size += len(more)
+    return b"".join(pieces)
 
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:

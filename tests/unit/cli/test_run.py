@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.adapters.commands.agent_program import SessionSearch, agent_of, kept_as
+from stenograph.adapters.commands.agent_program import SessionSearch, formats_of, kept_as
 from stenograph.adapters.commands.output import LONGEST, Output
 from stenograph.formats.base import Identity
 from stenograph.formats.registry import formats
-from stenograph.sources.layouts import placed_formats
 
 PARENT, CHILD, GRANDCHILD, OTHER = (f"01a1e1ac-d8a0-7cc3-beff-00000000000{number}" for number in range(4))
 
@@ -35,22 +34,21 @@ PARENT, CHILD, GRANDCHILD, OTHER = (f"01a1e1ac-d8a0-7cc3-beff-00000000000{number
 )
 def test_an_agent_is_known_by_its_name(command: str, format_name: str | None) -> None:
     """Its own, or that of what a launcher launches; not any word that happens to be in a command."""
-    found = agent_of(command.split())
-    assert (None if found is None else found.name) == format_name
+    assert [spec.name for spec in formats_of(command.split())] == ([] if format_name is None else [format_name])
 
 
 def test_an_agent_is_known_inside_a_shell_command() -> None:
     """The words of a shell command are looked at, also of one that no shell would take."""
-    assert agent_of(["bash", "-c", "cd x && claude -p 'a b'"]) is formats()["claude_code"]
-    assert agent_of(["sh", "-c", "claude 'unbalanced"]) is None
+    assert formats_of(["bash", "-c", "cd x && claude -p 'a b'"]) == [formats()["claude_code"]]
+    assert formats_of(["sh", "-c", "claude 'unbalanced"]) == []
 
 
 def test_formats_name_their_programs() -> None:
-    """Every agent that we know by its own files has a program; what an agent prints leads to its files."""
-    own = [spec for spec in placed_formats() if spec.kind != "stream"]  # what `steno receive` keeps is of any program
-    assert all(spec.programs for spec in own)
+    """What an agent prints leads to the files of the same agent, and its program is known."""
     printed = {name for name in formats() if name.endswith("_stream") or name == "codex_exec"}
-    assert {kept_as(formats()[name]).agent for name in printed} == {spec.agent for spec in own}
+    kept = [spec for name in printed for spec in kept_as(formats()[name])]
+    assert {"claude", "codex", "copilot", "gemini", "opencode"} <= {spec.agent.id for spec in kept}
+    assert all(spec.programs for spec in kept)
 
 
 def _rollout(home: Path, thread: str, parent: str | None = None) -> Path:
@@ -69,9 +67,9 @@ def test_sessions_that_a_session_started_are_its(tmp_path: Path) -> None:
     search = SessionSearch({"HOME": str(tmp_path)}, Path("/work"), datetime.now(UTC))
     mine = [_rollout(tmp_path, PARENT), _rollout(tmp_path, CHILD, PARENT), _rollout(tmp_path, GRANDCHILD, CHILD)]
     _rollout(tmp_path, OTHER)
-    search.by_id(formats()["codex_rollout"], Identity(native_id=PARENT))
+    search.by_id([formats()["codex_rollout"]], Identity(native_id=PARENT))
     search.hurry()
-    search.by_id(formats()["codex_rollout"], Identity(native_id=PARENT))
+    search.by_id([formats()["codex_rollout"]], Identity(native_id=PARENT))
     assert [Path(path) for path in search.found] == mine
 
 
@@ -82,10 +80,10 @@ def test_a_session_is_the_commands_by_folder_and_time(tmp_path: Path) -> None:
     os.utime(old, (began.timestamp() - 60,) * 2)
     fresh = _rollout(tmp_path, PARENT)
     here = SessionSearch({"HOME": str(tmp_path)}, Path("/work"), began)
-    here.by_folder(formats()["codex_rollout"])
+    here.by_folder([formats()["codex_rollout"]])
     assert list(here.found) == [str(fresh)]
     elsewhere = SessionSearch({"HOME": str(tmp_path)}, Path("/work/deeper"), began)
-    elsewhere.by_folder(formats()["codex_rollout"])
+    elsewhere.by_folder([formats()["codex_rollout"]])
     assert elsewhere.found == {}
 
 
@@ -93,7 +91,7 @@ def test_an_id_does_not_lead_to_an_old_session(tmp_path: Path) -> None:
     """An agent that was told not to write may print the id of a session that it wrote before."""
     _rollout(tmp_path, PARENT)
     search = SessionSearch({"HOME": str(tmp_path)}, Path("/work"), datetime.now(UTC) + timedelta(seconds=5))
-    search.by_id(formats()["codex_rollout"], Identity(native_id=PARENT))
+    search.by_id([formats()["codex_rollout"]], Identity(native_id=PARENT))
     assert search.found == {}
 
 

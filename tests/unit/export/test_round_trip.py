@@ -1,4 +1,4 @@
-"""What was exported as a request comes back through our own readers: words, calls and results as they were."""
+"""What was exported comes back through our own readers: words, calls and results as they were."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from golden_cases import CASES, name_of, run_of
-from stenograph.export.exporter import exporter_named
+from stenograph.export.exporter import SideFile, exporter_named
 from stenograph.export.wording import result_text, text_of
 from stenograph.fold.exchange import Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -18,6 +18,9 @@ from stenograph.sources.detection import format_named
 
 FORMATS = {
     "anthropic": "anthropic_messages",
+    "atif": "atif",
+    "inspect": "inspect_log",
+    "messages": "openai_chat",
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",
 }
@@ -70,13 +73,20 @@ def test_many_cases_are_simple() -> None:
 
 @pytest.mark.parametrize("case", SIMPLE, ids=name_of)
 def test_words_calls_and_results_come_back(case: Path, tmp_path: Path) -> None:
-    """Through the readers of the three APIs, for every golden case that a request can hold whole."""
+    """Through our readers of every format that we write and read, for every golden case that a request can hold."""
     events = run_of(case)
     want = told(events)
     for name, reader in FORMATS.items():
         path = tmp_path / f"{name}.json"
         report = LossReport(name)
-        path.write_bytes(b"".join(exporter_named(name)(events, report)))
+        pieces = list(exporter_named(name)(events, report))
+        if any("row without an answer" in line["what"] for line in report.dropped):
+            continue  # and the report says so
+        if any(isinstance(piece, SideFile) for piece in pieces):
+            continue  # pictures in other files, which the reader names as not read
+        data = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+        # Of training rows the first is the main agent's; the others are its subagents' and are read as more of it.
+        path.write_bytes(data.partition(b"\n")[0] if name == "messages" else data)
         got = told(list(convert(path, format_named(reader))))
         assert got["calls"] == want["calls"], name
         assert lines(got["user"]) == lines(want["user"]), name

@@ -30,25 +30,25 @@ _SLACK = 0.02  # the clock of a file system lags behind
 _PAUSE = 20.0  # a search pauses for so many times what it took
 
 
-def agent_of(command: Sequence[str]) -> FormatSpec | None:
-    """The format in which the command keeps its sessions, when it is an agent that a format names as its program."""
-    programs = {program: spec for spec in placed_formats() for program in spec.programs}
+def formats_of(command: Sequence[str]) -> list[FormatSpec]:
+    """The formats in which the command keeps its sessions, when it is an agent that formats name as their program."""
     words = [command[0]]
     if _name(command[0]) in LAUNCHERS:
         words = [part for word in command[1:] for part in _split(word)]
-    return next((programs[name] for word in words if (name := _name(word)) in programs), None)
+    found = ([spec for spec in placed_formats() if _name(word) in spec.programs] for word in words)
+    return next((specs for specs in found if specs), [])
 
 
-def kept_as(printed: FormatSpec) -> FormatSpec | None:
-    """The format in which an agent keeps the sessions that it prints in this one; None where it keeps none."""
+def kept_as(printed: FormatSpec) -> list[FormatSpec]:
+    """The formats in which an agent keeps the sessions that it prints in this one."""
     if printed.kind != "stream":
-        return None
-    return next((spec for spec in placed_formats() if spec.agent == printed.agent and spec.programs), None)
+        return []
+    return [spec for spec in placed_formats() if spec.agent == printed.agent and spec.programs]
 
 
 def is_printed(spec: FormatSpec) -> bool:
     """Whether a program that is an agent prints this format."""
-    return spec.kind == "stream" and (bool(spec.programs) or kept_as(spec) is not None)
+    return spec.kind == "stream" and bool(spec.programs or kept_as(spec))
 
 
 def _name(word: str) -> str:
@@ -76,20 +76,20 @@ class SessionSearch:
         self._searched = 0.0
         self._next = 0.0
 
-    def by_id(self, spec: FormatSpec, printed: Identity) -> None:
+    def by_id(self, specs: Sequence[FormatSpec], printed: Identity) -> None:
         """Look for the session that was printed, and for those that it started."""
         if not self.found:
-            for root in self._roots(spec):
+            for spec, root in self._roots(specs):
                 path = layout_of(spec.name).find(root, printed.session_id or printed.native_id)
                 if path is not None and self._is_new(path):
                     self._add(path, spec, printed)
         if self.found and self._is_due():
-            self._add_children(spec)
+            self._add_children(specs)
 
-    def by_folder(self, spec: FormatSpec) -> None:
+    def by_folder(self, specs: Sequence[FormatSpec]) -> None:
         """Look for sessions that were written since the command began and name its folder."""
         if self._is_due():
-            for path in self._new_files(spec):
+            for spec, path in self._new_files(specs):
                 if str(path) not in self.found and self._names_folder(path, spec):
                     self._add(path, spec)
             self._pause()
@@ -108,9 +108,9 @@ class SessionSearch:
             found = replace(found, identity=printed)
         self.found[str(path)] = found
 
-    def _add_children(self, spec: FormatSpec) -> None:
+    def _add_children(self, specs: Sequence[FormatSpec]) -> None:
         parents = {found.identity.native_id for found in self.found.values()}
-        for path in self._new_files(spec):
+        for spec, path in self._new_files(specs):
             if str(path) in self.found:
                 continue
             found = session_in(path, spec)
@@ -119,13 +119,14 @@ class SessionSearch:
                 parents.add(found.identity.native_id)
         self._pause()
 
-    def _new_files(self, spec: FormatSpec) -> Iterator[Path]:
+    def _new_files(self, specs: Sequence[FormatSpec]) -> Iterator[tuple[FormatSpec, Path]]:
         self._searched = time.monotonic()
-        for root in self._roots(spec):
-            yield from (path for path in layout_of(spec.name).sessions(root) if self._is_new(path))
+        for spec, root in self._roots(specs):
+            yield from ((spec, path) for path in layout_of(spec.name).sessions(root) if self._is_new(path))
 
-    def _roots(self, spec: FormatSpec) -> list[Path]:
-        return layout_of(spec.name).roots(self._environment, self._home)
+    def _roots(self, specs: Sequence[FormatSpec]) -> Iterator[tuple[FormatSpec, Path]]:
+        for spec in specs:
+            yield from ((spec, root) for root in layout_of(spec.name).roots(self._environment, self._home))
 
     def _is_new(self, path: Path) -> bool:
         for each in (path, path.with_name(f"{path.name}-wal")):  # a database is written beside itself first

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from stenograph.adapters.commands.agent_program import SessionSearch, agent_of, is_printed, kept_as
+from stenograph.adapters.commands.agent_program import SessionSearch, formats_of, is_printed, kept_as
 from stenograph.adapters.commands.output import Output
 from stenograph.adapters.following.collection import SessionCollection, unrecorded
 from stenograph.errors import StenographError, StoreError, StoreLocked
@@ -65,7 +65,7 @@ class CommandRecording:
         self._texts = text_transcripts
         self._journals: list[Path] = []  # those that we write
         self._told: set[Path] = set()  # those that `known` was told
-        self._agent = agent_of(command)
+        self._formats = formats_of(command)
         self._cwd = str(Path.cwd())
         self._search = SessionSearch(os.environ, Path(self._cwd), began)
         self._collections: dict[str, SessionCollection] = {}
@@ -123,11 +123,11 @@ class CommandRecording:
     def _look(self, *, is_over: bool = False) -> None:
         """Look for sessions: by the id that was printed, and without one by the folder."""
         stream = self._printed()
-        spec = None if stream is None or stream.spec is None else kept_as(stream.spec)
-        if stream is not None and spec is not None:
-            self._search.by_id(spec, stream.identity)
-        elif self._agent is not None and (is_over or not self._is_copied or b"\n" in self._output.head):
-            self._search.by_folder(self._agent)
+        printed = [] if stream is None or stream.spec is None else kept_as(stream.spec)
+        if stream is not None and printed:
+            self._search.by_id(printed, stream.identity)
+        elif self._formats and (is_over or not self._is_copied or b"\n" in self._output.head):
+            self._search.by_folder(self._formats)
         if self._search.found:
             self._output.forget()
 

@@ -8,10 +8,12 @@ continuation (`continued_trajectory_ref`) is told at the end. Each file is read 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from stenograph.formats.base import Context
 from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_count, a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.media import from_url
@@ -62,6 +64,8 @@ class AtifFormat(ImportFormat):
         super().__init__(context)
         self._opened: set[str] = set()
         """Files beside this one that were read."""
+        self._told: set[int] = set()
+        """Trajectories that were told."""
         self._source = context.source
         self._parts = 0
         """Trajectories so far: step ids begin anew in each."""
@@ -71,6 +75,7 @@ class AtifFormat(ImportFormat):
     def _record(self, record: dict[str, Any]) -> None:
         if is_trajectory(record):
             self.losses.version = self.losses.version or a_str(record["schema_version"]).removeprefix("ATIF-v")
+            self._is_new(record)
             self._trajectory(record)
 
     def _at(self, timestamp: Any = None) -> None:
@@ -270,7 +275,14 @@ class AtifFormat(ImportFormat):
             self.report.malformed += 1
             return None
         self.report.replaced += replaced
-        return value if is_trajectory(value) else None
+        return value if is_trajectory(value) and self._is_new(value) else None
+
+    def _is_new(self, trajectory: dict[str, Any]) -> bool:
+        """Whether a trajectory was not told: files may name each other in a circle."""
+        mark = digest_of("atif", json.dumps(trajectory, sort_keys=True))
+        is_new = mark not in self._told
+        self._told.add(mark)
+        return is_new
 
     # Content.
 

@@ -1,0 +1,23 @@
+"""The description of this format."""
+
+from stenograph.fold.agent_tables import Agent
+from stenograph.formats.base import FormatSpec
+from stenograph.formats.layout import Layout
+from stenograph.formats.scout.detection import detect, identify, transcripts_in
+from stenograph.formats.scout.format import ScoutFormat
+from stenograph.formats.shared.host_tools import HOST_TOOLS
+
+SPEC = FormatSpec(
+    name="scout",
+    what="transcripts of Inspect Scout (Parquet), one run for each",
+    versions="inspect_scout 0.6.1",
+    agent=Agent("scout", "Inspect Scout"),
+    kind="document",
+    layout=Layout(sessions=("*.parquet",), runs=transcripts_in),
+    documents=True,
+    detect=detect,
+    identify=identify,
+    open=ScoutFormat,
+    tools=HOST_TOOLS,
+    tokens=("call", "total"),
+)
