@@ -117,6 +117,6 @@ def _path_of(newcomer: Newcomer, session: StoredSession) -> str:
 def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
     source, call_id = session.parent()
     member = Member(path=newcomer.seen.path, parent_source=source, parent_call_id=call_id)
-    inside = replace(newcomer.found, identity=session.identity)
+    inside = replace(newcomer.found, identity=session.identity, is_document=False)
     file = replace(source_file(inside, member=member), path=_path_of(newcomer, session))
     return about_of(file, newcomer.seen.root, main)
