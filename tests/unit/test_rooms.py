@@ -14,7 +14,9 @@ from stenograph.formats.registry import formats
 
 SOURCE = Path(__file__).parents[2] / "src" / "stenograph"
 ROOMS = ("sources", "archive", "adapters", "cli", "transcript", "render", "query", "server", "fold")
-AGENTS = sorted({spec.agent.id for spec in formats().values()} - {"stenograph"} | {"anthropic", "litellm"})
+_PLAIN = {"chat", "cursor", "inspect", "otlp", "stenograph"}
+"""Ids that are words of programming, or of a protocol, as well: nothing can be said by them."""
+AGENTS = sorted({spec.agent.id for spec in formats().values()} - _PLAIN | {"anthropic", "litellm"})
 FIELDS = (
     *("sessionId", "parentUuid", "toolUseResult", "isSidechain", "agentId", "leafUuid", "requestShape", "toolUseId"),
     *("session_meta", "forked_from_id", "parent_thread_id", "projectHash", "copilotVersion", "callID", "modelID"),
