@@ -7,7 +7,24 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import archive, bundle, collector, export, formats, hook, html, journal, openai, otlp, query, redact
+from bench import (
+    archive,
+    bundle,
+    collector,
+    evidence,
+    export,
+    facts,
+    formats,
+    hook,
+    html,
+    journal,
+    live,
+    openai,
+    otlp,
+    page,
+    query,
+    redact,
+)
 from bench.measure import Row, machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -25,6 +42,10 @@ ROOMS = {
     "query": query.rows,
     "bundle": bundle.rows,
     "redact": redact.rows,
+    "evidence": evidence.rows,
+    "facts": facts.rows,
+    "page": page.rows,
+    "live": live.rows,
 }
 
 

@@ -41,7 +41,7 @@ def rows(folder: Path) -> list[Row]:
         _latency(folder, 1),
         _latency(folder, 500),
         _rate(folder),
-        _backlog(folder),
+        *_backlog(folder),
         _idle(folder, 1),
         _idle(folder, 500),
     ]
@@ -127,7 +127,7 @@ def _rate(folder: Path) -> Row:
     return Row("10,000 lines at 2,000 lines/s", "none lost", f"{lost} lost, in order: {is_whole}", "", is_whole)
 
 
-def _backlog(folder: Path) -> Row:
+def _backlog(folder: Path) -> list[Row]:
     path = _session(folder, 1)[0]
     block = _corpus("claude_code")
     with path.open("wb") as file:
@@ -146,14 +146,16 @@ def _backlog(folder: Path) -> Row:
         recorded = _collected(path, recorder)
     recorder.path.unlink()
     path.unlink()
-    rate = size / collected / 1e6
-    return Row(
-        f"a backlog of {size / 1e6:.0f} MB",
-        "≥ 50 MB/s",
-        f"{rate:.0f} MB/s collected, {size / recorded / 1e6:.0f} MB/s with a journal",
-        f"the tail alone {size / alone[0] / 1e6:.0f} MB/s",
-        rate >= 50,
-    )
+    job = f"a backlog of {size / 1e6:.0f} MB"
+    limit = f"the tail alone {size / alone[0] / 1e6:.0f} MB/s"
+    return [
+        _at_least_50(f"{job}, collected into the log", size / collected / 1e6, limit),
+        _at_least_50(f"{job}, collected into a journal", size / recorded / 1e6, limit),
+    ]
+
+
+def _at_least_50(job: str, rate: float, limit: str) -> Row:
+    return Row(job, "≥ 50 MB/s", f"{rate:.0f} MB/s", limit, rate >= 50)
 
 
 def _collected(path: Path, recorder: Recorder | None) -> float:

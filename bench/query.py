@@ -41,8 +41,8 @@ HUGE_RUN = "99999999-0000-4000-8000-000000000000"
 def rows(folder: Path) -> list[Row]:
     """Every measurement of this room."""
     home, many, huge = folder / "archive", folder / "many", folder / "huge"
-    _make(home, SESSIONS, CALLS)
-    _make(many, RUNS, 2)
+    make_index(home, SESSIONS, CALLS)
+    make_index(many, RUNS, 2)
     _make_huge(huge)
     return [*_searching(home), *_adding_up(home), *_listing(many), _first_screen(huge)]
 
@@ -145,7 +145,7 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
 
 
-def _make(home: Path, runs: int, calls: int) -> None:
+def make_index(home: Path, runs: int, calls: int) -> None:
     """An index of sessions that look like real ones in size and in how often words come."""
     home.mkdir()
     connection = open_index(home, readonly=False)
@@ -179,6 +179,8 @@ def _session(run_id: str, number: int, calls: int) -> Iterator[Event]:
 
     yield message("user", 280)
     for call in range(calls):
+        if call % 20 == 19:
+            yield message("user", 280)
         name = f"msg_{number}_{call}"
         yield message("assistant", 420, name)
         used = UsagePayload(

@@ -18,6 +18,7 @@ ATTRIBUTES |= {"href": r"#[a-z0-9-]+|https?://[A-Za-z0-9][\x21-\x7e]*", "rel": "
 ATTRIBUTES |= {"src": r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*", "start": r"\d+", "value": r"\d+"}
 ATTRIBUTES |= {"datetime": r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)"}
 ATTRIBUTES |= dict.fromkeys(("x", "y", "width", "height"), r"\d+(\.\d+)?") | {"tabindex": "-1"}
+ATTRIBUTES |= {"data-density": "brief|all"}
 ATTRIBUTES |= {"viewbox": "0 0 1000 16", "preserveaspectratio": "none", "aria-hidden": "true"}
 FREE = {"title", "alt", "aria-label", "content", "placeholder"}
 FIXED = {"meta": {"charset", "http-equiv", "name", "content"}, "input": {"id", "type", "placeholder", "aria-label"}}

@@ -80,6 +80,14 @@ def _restored(kind: type[StenographError], args: tuple[object, ...], facts: dict
     return error
 
 
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    """A question whether the known name most like this one was meant; empty where none is like it."""
+    from difflib import get_close_matches  # only where there is a mistake
+
+    found = get_close_matches(name.lower(), known, n=1)
+    return f"did you mean {found[0]}? " if found else ""
+
+
 class InvalidEvent(StenographError, ValueError):
     """A value does not fit the event it was given for."""
 
@@ -110,7 +118,7 @@ class InvalidFormat(StenographError, ValueError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         self.name = name
         self.known = known
-        super().__init__(f"unknown format {name!r}; known formats: {', '.join(known)}")
+        super().__init__(f"unknown format {name!r}; {_nearest(name, known)}known formats: {', '.join(known)}")
 
 
 class InvalidAgent(StenographError, ValueError):
@@ -121,7 +129,7 @@ class InvalidAgent(StenographError, ValueError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         self.name = name
         self.known = known
-        super().__init__(f"unknown agent {name!r}; known agents: {', '.join(known)}")
+        super().__init__(f"unknown agent {name!r}; {_nearest(name, known)}known agents: {', '.join(known)}")
 
 
 class InvalidOption(StenographError, ValueError):

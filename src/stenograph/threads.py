@@ -27,7 +27,7 @@ from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
 from stenograph.render.thread_file import FILE_BYTES, FILE_CUT, ThreadFile
 from stenograph.transcript import Projector, TranscriptEntry
-from stenograph.whole_file import write_whole
+from stenograph.whole_file import make_folder, write_whole
 
 DEFAULT_ROOT = ".leslie"
 MAX_FILES = 50
@@ -87,7 +87,7 @@ class ThreadTranscripts:
         text = file.text(self._zone).encode()
         folder = self.folder(file.thread_id)
         with self._telling():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with _locked(folder), self._lock:
                 path = self._path(folder, file, text, _key(unit))
                 write_whole(path, [text])

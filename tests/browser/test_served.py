@@ -169,6 +169,42 @@ def test_keys(visitor: Visitor) -> None:
     page.wait_for_url("**/help")
 
 
+@pytest.mark.browser
+def test_a_copy_button_takes_what_is_under_the_mouse(visitor: Visitor) -> None:
+    """The text of a message, without what stands around it."""
+    visitor.context.add_init_script(
+        "window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); };"
+    )
+    page = visitor.open(f"/runs/{SESSION}?unit=1")
+    page.locator("article.user").first.hover()
+    page.get_by_role("button", name="Copy").click()
+    assert page.evaluate("window.copied") == ["line 0 says helloWorld"]
+
+
+@pytest.mark.browser
+def test_back_keeps_the_place(visitor: Visitor) -> None:
+    """From the raw event back to where the reader was, and forth again."""
+    page = visitor.open(f"/runs/{SESSION}/at/60")
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    page.wait_for_url("**/raw/**")
+    page.go_back()
+    expect(page.locator("#seq-60")).to_be_in_viewport()
+    page.go_forward()
+    page.wait_for_url("**/raw/**")
+
+
+@pytest.mark.browser
+def test_without_locks_a_tab_has_a_stream_of_its_own(live: tuple[Path, Visitor]) -> None:
+    """In a private window, say."""
+    folder, visitor = live
+    visitor.context.add_init_script("delete Navigator.prototype.locks; delete window.BroadcastChannel;")
+    page = visitor.open(f"/runs/{SESSION}?unit=7")
+    assert not page.evaluate("Boolean(navigator.locks || window.BroadcastChannel)")
+    written(session_path(folder / "home"), claude_line(100, "assistant", "without locks"))
+    expect(page.locator("main").get_by_text("without locks")).to_have_count(1)
+
+
 @pytest.fixture
 def live(browser: Browser, tmp_path: Path) -> Iterator[tuple[Path, Visitor]]:
     """A folder of its own to write to, and a visitor who watches."""

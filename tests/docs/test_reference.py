@@ -286,6 +286,7 @@ LIVE = {
     "stenograph.adapters.litellm": None,
     "stenograph.adapters.opentelemetry": None,
     "stenograph.adapters.capture": ["Capture"],
+    "stenograph.adapters.outputs": ["Outputs"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],
     "stenograph.threads": ["ThreadTranscripts"],

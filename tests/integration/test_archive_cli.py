@@ -98,7 +98,7 @@ def test_ls_lists_runs_for_people(steno: Steno, home: Path) -> None:
         "prompt",
     ]
     assert len(lines) == 5
-    assert "more; --limit 0 lists all" in done.stderr
+    assert done.stderr == "steno: 3 of 20 runs, --limit 0 for all\n"
     everything = steno(home, "ls", "--limit", "0")
     assert (len(everything.stdout.splitlines()) - 2, everything.stderr) == (len(steno.json(home, "ls")), "")
     assert "↳ of 01a1e1c4-e1: Please count the files." in everything.stdout
@@ -161,9 +161,10 @@ def test_a_terminal_gets_marks_and_lines_that_fit(home: Path) -> None:
 
 
 def test_search_that_finds_nothing_ends_with_1_like_grep(steno: Steno, home: Path) -> None:
-    """Without a word."""
+    """And says what was looked through."""
     done = steno(home, "search", "zebrafish")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"steno: nothing is found in 815 events of 20 runs of {home}\n"
     done = steno(home, "search", "zebrafish", "--json")
     assert (done.returncode, done.stdout) == (1, "[]\n")
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, whole_index, written
+from stenograph import Recorder
+from stenograph.model.payload import LifecyclePayload
 
 EVIL = (
     "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b31m\u202egnp.exe\u2066\u2028\x85\r\x08\x00\x7f needle"
@@ -155,3 +157,91 @@ def test_statements_in_names_and_contents_are_text(archive: Path) -> None:
     before = whole_index(archive)
     in_a_pipe(archive, "sync", "--rebuild", "--path", str(archive / "kept"))
     assert whole_index(archive) == before
+
+
+NAMED = EVIL.replace("/", "").replace("\x00", "")
+"""What a file may be called."""
+EVERY = """
+    import sys
+    from stenograph.cli.program import run
+    for words in eval(sys.stdin.buffer.readline()):
+        print("▶", ascii(words[0]))
+        sys.stdout.flush()
+        sys.argv = ["steno", *words]
+        try:
+            run()
+        except SystemExit as ended:
+            assert ended.code in (None, 0, 1, 2, 3, 4, 126, 127), (words, ended.code)
+"""
+
+
+def _every_command(folder: Path) -> list[list[str]]:
+    """Each command with names of files and texts that a terminal would obey, where they exist and where they do not."""
+    session, strange, journal = (
+        str(folder / f"{NAMED}{end}") for end in (".jsonl", ".strange.jsonl", ".journal.jsonl")
+    )
+    bundle, missing = str(folder / f"{NAMED}.zip"), str(folder / f"{NAMED} missing")
+    on_runs = ["show", "tail", "tree", "verify", "errors", "files", "explain", "resume", "convert", "secrets", "text"]
+    found = [[name, target] for name in on_runs for target in (session, strange, missing)]
+    found += [[name, session, "--json"] for name in on_runs if name != "text"]
+    found += [["repair", journal], ["verify", journal], ["repair", journal, "--json"], ["diff", session, strange]]
+    found += [["bundle", "create", session, "-o", bundle, "--no-page", "--no-environment"]]
+    found += [["bundle", what, bundle, *more] for what in ("show", "verify") for more in ([], ["--json"])]
+    found += [["bundle", "extract", bundle, "-o", missing], ["query", bundle, "SELECT * FROM entries", "--csv"]]
+    found += [["query", bundle, "SELECT * FROM entries", "--json"], ["bundle", "verify", missing]]
+    found += [["detect", session, strange, journal, bundle, missing], ["detect", session, "--json"]]
+    found += [["export", session, "--to", form] for form in ("atif", "messages", "openai-chat")]
+    found += [
+        ["export", session, "--to", EVIL],
+        ["show", session, "--as", "html"],
+        ["show", session, "--as", "markdown"],
+    ]
+    found += [["ls", "--json"], ["ls", "--agent", NAMED], ["ls", "--since", NAMED], ["ls", "--archive", missing]]
+    found += [["search", "needle", "--json"], ["search", NAMED], ["blame", session], ["blame", f"{session}:1"]]
+    found += [["sql", f"SELECT * FROM entries {end}", form] for form in ("--csv", "--json") for end in ("", NAMED)]
+    found += [["stats", "--by", by] for by in ("run", "branch", "project", "tool")]
+    found += [["sync", "--path", str(folder)], ["sync", "--path", missing], ["collect", "--idle", "0", missing]]
+    found += [["check", missing], ["forget", SESSION, "--dry-run"], ["ps"], ["config"], ["doctor"], [NAMED]]
+    return [*found, ["evidence", "verify", "--checkpoint", missing], ["install", NAMED], ["run", "--", missing]]
+
+
+def test_hostile_names_reach_no_terminal_raw(archive: Path, tmp_path: Path) -> None:
+    """In any command, error or progress line; in JSON and CSV, too, because people look at those on a terminal."""
+    place = tmp_path / "folder"
+    written(place / f"{NAMED}.jsonl", *session_path(archive.parent / "home").read_bytes().splitlines(keepends=True)[:4])
+    written(place / f"{NAMED}.strange.jsonl", b"what is this\n")
+    with Recorder(tmp_path / "root") as recorder:
+        recorder.record("run.started", LifecyclePayload(name=EVIL, kind="command"))
+    torn = recorder.path.read_bytes() + b'{"seq":2,"torn'
+    written(place / f"{NAMED}.journal.jsonl", torn)
+    (place / f"{NAMED} link").symlink_to(tmp_path, target_is_directory=True)
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    home = str(tmp_path / "home")
+    environment = {**os.environ, "STENOGRAPH_HOME": str(archive), "TERM": "xterm", "PAGER": "cat", "HOME": home}
+    commands = _every_command(place)
+    with subprocess.Popen(
+        [sys.executable, "-c", "if True:" + EVERY],
+        stdin=subprocess.PIPE,
+        stdout=terminal,
+        stderr=terminal,
+        env=environment,
+        cwd=tmp_path,
+    ) as running:
+        assert running.stdin is not None
+        running.stdin.write(ascii(commands).encode() + b"\n")
+        running.stdin.close()
+        os.close(terminal)
+        read = []
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while piece := os.read(screen, 1 << 16):
+                read.append(piece)
+        os.close(screen)
+        assert running.wait(PATIENCE) == 0, b"".join(read)[-3000:].decode("utf-8", "replace")
+    text = b"".join(read).decode("utf-8", "strict").replace("\r\n", "\n")
+    parts = re.split(r"^▶ ", text, flags=re.MULTILINE)[1:]
+    assert len(parts) == len(commands)
+    for words, part in zip(commands, parts, strict=True):
+        shown = _COLOUR.sub("", part).replace("\r", "")
+        assert _OBEYED.search(shown) is None, (words, _OBEYED.search(shown))
+    assert sum("needle" in part for part in parts) > len(parts) / 2

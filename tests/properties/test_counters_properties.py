@@ -224,7 +224,8 @@ def test_the_archive_agrees_on_real_transcripts(tmp_path: Path) -> None:
             run = archive.find_run(run_id)[0]
             events = list(archive.events(run))
             assert told["ls"].input_tokens == told["sql"].input_tokens
-            assert told["ls"].cost == told["sql"].cost
+            # Half a millionth of a dollar is rounded up or down by the order in which calls are added.
+            assert told["ls"].cost == pytest.approx(told["sql"].cost, abs=1.5e-6)
             # Tokens that several runs tell of count in one of them; so do calls, and the others name them as copied.
             numbers = {name: replace(each, input_tokens=None, output_tokens=None) for name, each in told.items()}
             query = "SELECT copied_calls, copied_errors FROM runs WHERE id = ?"

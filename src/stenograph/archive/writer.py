@@ -13,7 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stenograph.archive.index.schema import check_schema, open_index, schema_of
+from stenograph.archive.index.publishing import publish
+from stenograph.archive.index.publishing import remove as _remove
+from stenograph.archive.index.schema import INDEX, check_schema, open_index, schema_of
 from stenograph.archive.index.tables import SCHEMA
 from stenograph.archive.keep.batches import Batches
 from stenograph.archive.keep.opened_file import OpenedFile
@@ -61,23 +63,40 @@ class Store:
         number = schema_of(self.home.index)
         check_schema(self.home.path, number or 0, readonly=False)
         has_packs = bool(packs_in(self.home.kept))
-        is_new = not self.home.index.exists()
-        if rebuild or number != SCHEMA:
-            self._discard()
-        if not self._is_connected() or self._is_ahead():
+        _remove(self._unfinished_index)
+        if rebuild or number != SCHEMA or not self._is_connected() or self._is_ahead():
             self._let_go_of_index()
-            self._discard()
-            self._connect()
-        self.is_rebuilt = has_packs and (rebuild or is_new or not self.batches.number)
-        replay = Replay(self.batches, self.home.kept, progress)
-        replay.run()
-        self.damaged = replay.damaged
+            self._make_anew(progress)
+            self.is_rebuilt = has_packs
+        else:
+            self.is_rebuilt = has_packs and not self.batches.number
+            self._replay(progress)
         self.packs = PackWriter(self.home.kept)
         if self.home.unfinished.exists():
             from stenograph.archive.store.forgetting import finish  # which needs a store
 
             finish(self)
         self.forgotten: ForgottenRuns = read_forgotten(self.home.forgotten)
+
+    def _replay(self, progress: Progress) -> None:
+        replay = Replay(self.batches, self.home.kept, progress)
+        replay.run()
+        self.damaged = replay.damaged
+
+    # An index is made anew in a file of its own, so that readers see the old one until the new one is whole.
+
+    @property
+    def _unfinished_index(self) -> Path:
+        return self.home.index.with_name("rebuild.db")
+
+    def _make_anew(self, progress: Progress) -> None:
+        fresh = self._unfinished_index
+        self._connect(fresh.name)
+        self._replay(progress)
+        self.batches.index.settle()
+        self._let_go_of_index()
+        publish(fresh, self.home.index)
+        self._connect()
 
     def _is_connected(self) -> bool:
         """Whether the index could be opened and read: a broken one is made anew."""
@@ -89,12 +108,8 @@ class Store:
             return False
         return True
 
-    def _discard(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            self.home.index.with_name(self.home.index.name + suffix).unlink(missing_ok=True)
-
-    def _connect(self) -> None:
-        connection = open_index(self.home.path, readonly=False)
+    def _connect(self, name: str = INDEX) -> None:
+        connection = open_index(self.home.path, readonly=False, name=name)
         try:
             self._batches = Batches(connection, self.home.kept)
         except BaseException:
@@ -198,10 +213,7 @@ class Store:
         """Make the index again from the packs."""
         self.packs.sync()
         self._let_go_of_index()
-        self._discard()
-        self._connect()
-        Replay(self.batches, self.home.kept, lambda _: None).run()
-        self.batches.index.settle()
+        self._make_anew(lambda _: None)
 
     def index_batch(self, opened: list[OpenedFile], series: list[Iterator[Event]]) -> None:
         """Index what the series give, which belong to the opened files in the order of their ids."""

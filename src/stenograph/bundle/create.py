@@ -46,11 +46,11 @@ def write_bundle(
     *,
     source: str = "",
     mask: BundleMask | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """The same with everything that only somebody who was there can add.
 
-    `progress` is told of the bytes of every event.
+    `progress` is told how many bytes are done, and of how many (0: not known).
     `mask` masks, whatever the options say; the one that the options ask for has seen a journal before it masks it.
     """
     is_named = target.suffix.lower() == ".zip"

@@ -8,27 +8,37 @@ import tempfile
 from pathlib import Path
 
 from stenograph.bundle.container import Container, ZipLimits
+from stenograph.bundle.manifest import NAME, read_manifest
+from stenograph.bundle.seal import is_sealed
 from stenograph.errors import SourceError, StoreError
+from stenograph.whole_file import make_folder
 
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def extract_bundle(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str] = ".", *, max_bytes: int | None = None
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str] = ".",
+    *,
+    max_bytes: int | None = None,
+    changed: bool = False,
 ) -> Path:
     """Unfold a bundle below a folder and return the new folder, which is there whole or not at all.
 
     Raises `SourceError` for a zip that is unsafe, or larger than `max_bytes` (16 GiB, and 500 times its own size)
-    unfolded; `StoreError` when the folder is there already or cannot be written.
+    unfolded; unless `changed`, also for one whose bytes are not those that were sealed, or whose files are not those
+    that its manifest names; `StoreError` when the folder is there already or cannot be written.
     """
     limits = None if max_bytes is None else ZipLimits(total_bytes=max_bytes, small_bytes=max_bytes)
     place = Path(folder)
     with Container(Path(path), limits) as container:
+        if not changed:
+            _check(container)
         target = place / container.folder
         try:
             if os.path.lexists(target):
                 raise StoreError(f"{target} is there already; remove it or choose another folder", str(target))
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(place)
             fresh = Path(tempfile.mkdtemp(prefix=".stenograph-extract-", dir=place))
             try:
                 for name in container.names:
@@ -45,8 +55,27 @@ def extract_bundle(
     return target
 
 
+def _check(container: Container) -> None:
+    """Raise `SourceError` unless the seal holds, and the files are those that the manifest names, of the same sizes."""
+    if not is_sealed(container.path):
+        raise _refusal(container.path, "its bytes are not those that were sealed")
+    manifest = read_manifest(container.read(NAME), str(container.path))
+    sizes = {file.name: file.size for file in manifest.files} | {NAME: container.size(NAME)}
+    if wrong := sorted(sizes.keys() ^ set(container.names)):
+        raise _refusal(container.path, f"its manifest and its files differ by {len(wrong):,}, such as {wrong[0]!r}")
+    for name in container.names:
+        if container.size(name) != sizes[name]:
+            raise _refusal(container.path, f"its {name!r} is not as long as the manifest says")
+
+
+def _refusal(path: str | os.PathLike[str], why: str) -> SourceError:
+    text = os.fspath(path)
+    advice = "steno bundle verify says more, and --changed unfolds it all the same"
+    return SourceError(f"{text} is not as it was made: {why}; {advice}", text)
+
+
 def _unfold(container: Container, name: str, target: Path) -> None:
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(target.parent)
     with os.fdopen(os.open(target, _FILE, 0o600), "wb") as out:
         for chunk in container.chunks(name):
             out.write(chunk)

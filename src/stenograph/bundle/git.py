@@ -15,22 +15,22 @@ _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", 
 
 def git_facts(cwd: Path) -> dict[str, Any] | None:
     """Commit, branch, remotes and changed files; None outside of a repository."""
-    top = _git(cwd, "rev-parse", "--show-toplevel")
+    top = git_output(cwd, "rev-parse", "--show-toplevel")
     if top is None:
         return None
     return {
         "top": _line(top),
-        "commit": _line(_git(cwd, "rev-parse", "HEAD")),
-        "branch": _line(_git(cwd, "rev-parse", "--abbrev-ref", "HEAD")),
-        "describe": _line(_git(cwd, "describe", "--always", "--dirty", "--tags")),
-        "remotes": _lines(_git(cwd, "remote", "--verbose")),
-        "changes": _lines(_git(cwd, "status", "--porcelain=v1", "--untracked-files=normal")),
+        "commit": _line(git_output(cwd, "rev-parse", "HEAD")),
+        "branch": _line(git_output(cwd, "rev-parse", "--abbrev-ref", "HEAD")),
+        "describe": _line(git_output(cwd, "describe", "--always", "--dirty", "--tags")),
+        "remotes": _lines(git_output(cwd, "remote", "--verbose")),
+        "changes": _lines(git_output(cwd, "status", "--porcelain=v1", "--untracked-files=normal")),
     }
 
 
 def git_diff(cwd: Path) -> bytes | None:
     """What differs from the last commit, at most 8 MiB of it; None outside of a repository or without a commit."""
-    diff = _git(cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
+    diff = git_output(cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
     if diff is not None and len(diff) > _LONGEST_DIFF:
         # Between two lines: half of a secret is no secret that anybody would find and mask.
         whole = diff.rfind(b"\n", 0, _LONGEST_DIFF) + 1
@@ -38,7 +38,7 @@ def git_diff(cwd: Path) -> bytes | None:
     return diff
 
 
-def _git(cwd: Path, *arguments: str) -> bytes | None:
+def git_output(cwd: Path, *arguments: str) -> bytes | None:
     """The output of git; None when it fails, or is not installed."""
     program = shutil.which("git")
     if program is None:

@@ -26,9 +26,9 @@ class RunSource:
         *,
         mask: BundleMask | None = None,
         path: str = "",
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """`progress` is told of the bytes of every line."""
+        """`progress` is told how many bytes are done, and of how many, which is 0 where it is not known."""
         self._progress = progress
         self.path = str(events.path) if isinstance(events, JournalReader) else path
         self._events = events
@@ -74,9 +74,11 @@ class RunSource:
         return self._replaced
 
     def __iter__(self) -> Iterator[tuple[Event, bytes]]:
+        done, size = 0, self.size
         for event, line in self._lines():
+            done += len(line) + 1
             if self._progress is not None:
-                self._progress(len(line) + 1)
+                self._progress(done, size)
             yield event, line
 
     def _lines(self) -> Iterator[tuple[Event, bytes]]:

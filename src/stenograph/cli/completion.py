@@ -51,7 +51,7 @@ def _runs(incomplete: str) -> Iterable[CompletionItem]:
 def _agents(incomplete: str) -> Iterable[CompletionItem]:
     from stenograph.archive.keep.walk import agent_names
 
-    return [CompletionItem(name) for name in agent_names() if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in sorted(set(agent_names().values())) if name.startswith(incomplete)]
 
 
 def _formats(incomplete: str) -> Iterable[CompletionItem]:

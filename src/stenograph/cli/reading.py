@@ -42,7 +42,8 @@ def reading(events: Iterable[Event], info: RunInfo, *, color: bool, full: bool, 
     renderer = TerminalRenderer(color=color, full=full, times=True)
     yield _header(info, color=color)
     shown = Readable(events)
-    yield from map(renderer.render, events if everything else shown)
+    for event in events if everything else shown:
+        yield from renderer.pieces(event)
     if shown.hidden:
         verb = "is" if shown.hidden == 1 else "are"
         yield _dim(f"\n{counted(shown.hidden, 'machine event')} {verb} not shown; --all shows them\n", color)

@@ -12,7 +12,7 @@ from stenograph.fold.losses import LossReport
 from stenograph.model.event import Event
 from stenograph.runs.opening import open_run, reader_of
 from stenograph.runs.reader import RunReader
-from stenograph.whole_file import write_whole
+from stenograph.whole_file import make_folder, write_whole
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import Masker
@@ -74,7 +74,7 @@ class Export:
         for name, data in self.side_files.items():
             file = target.parent / name
             try:
-                file.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(file.parent)
             except OSError as error:
                 message = f"cannot make the folder {file.parent}: {error.strerror}; check the path"
                 raise StoreError(message, str(file.parent)) from error

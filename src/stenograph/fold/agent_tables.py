@@ -27,6 +27,10 @@ class Agent(Struct, frozen=True):
     """As commands and rows name it: `claude`."""
     name: str
     """As people call it: `Claude Code`."""
+    resume: tuple[str, ...] = ()
+    """The words of the command that goes on with a session, whose id stands in place of `{session}`."""
+    begin: tuple[str, ...] = ()
+    """The words of the command that begins a session with a prompt, which stands in place of `{prompt}`."""
 
 
 class Turns(Struct, frozen=True, kw_only=True):

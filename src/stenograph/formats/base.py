@@ -330,11 +330,13 @@ class LineFormat:
                 self._pieces.append(data)
             return []
         *lines, rest = data.split(b"\n")
-        if self._pieces:
-            lines[0] = b"".join(self._pieces) + lines[0]
+        if self._pieces:  # a line may be as long as the memory: it is held once, and let go of when it is read
+            self._pieces.append(lines[0])
+            lines[0] = b"".join(self._pieces)
         self._pieces = [rest] if rest else []
-        for line in lines:
-            self._line(line)
+        lines.reverse()
+        while lines:
+            self._line(lines.pop())
         return self._taken()
 
     def feed_object(self, record: dict[str, Any]) -> list[Event]:

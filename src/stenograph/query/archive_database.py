@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from stenograph.archive.index.schema import open_index
+from stenograph.archive.index.schema import PATIENCE, readonly_address
 from stenograph.archive.index.words import event_text
 from stenograph.archive.reader import IndexReader
 from stenograph.fold.actions import Change, action
@@ -32,8 +34,13 @@ _EVENTS_AT_HAND = 64
 
 @contextmanager
 def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connection]:
-    """A connection of its own with the views and their functions; the archive reads what events say."""
-    connection = open_index(archive.home.path, readonly=True)
+    """A connection of its own with the views and their functions; the archive reads what events say.
+
+    The tables are in a database with a name that nobody can guess, and the main one, which is empty, has a table of
+    each of their names: so `run_sql` can tell what a query reads itself from what the views read for it.
+    """
+    schema = f"index_{secrets.token_hex(16)}"
+    connection = _attached(archive.home.index, schema)
     reading = _Reading(archive)
     functions: dict[str, tuple[int, Callable[..., Any]]] = {
         "steno_text": (1, reading.text),
@@ -53,10 +60,27 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
             connection.create_function(name, arguments, function, deterministic=True)
         add_status_functions(connection, RunStatuses(archive.index))
         for view in VIEWS:
-            connection.execute(view.statement)
+            connection.execute(view.statement.replace("main.", f"{schema}."))
         yield connection
     finally:
         connection.close()
+
+
+def _attached(index: Path, schema: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        "file::memory:", uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute(f"ATTACH ? AS {schema}", (readonly_address(index),))
+        connection.execute(f"PRAGMA {schema}.cache_size = -32768")
+        names = connection.execute(f"SELECT name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
+        for (name,) in names.fetchall():
+            if not name.startswith("sqlite_"):
+                connection.execute(f'CREATE TABLE main."{name}" (hidden)')
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class _Unknown:

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 
 from stenograph.errors import InvalidQuery
 from stenograph.query.bundle_tables import STATEMENTS
-from stenograph.query.sql import Limits, run_sql
+from stenograph.query.sql import FUNCTIONS_WITH_ROWS, Limits, run_sql
 
 LOGS, EVENTS, INDEX = "logs", "events", "index"
 """The last is the archive's index of the events, which is made for one query and not kept."""
@@ -40,8 +40,12 @@ def parts_of(sql: str) -> frozenset[str]:
         if read is None:
             run_sql(connection, sql, Limits(seconds=1.0))  # says what is wrong with it
             return ALL | {INDEX}
+    for database, table in read:
+        if database == "main" and table not in (*FUNCTIONS_WITH_ROWS, "sqlite_master"):
+            raise InvalidQuery(f"the query does not run: no such table: {table}; --schema lists what there is")
     own = {part for database, table in read if database == "bundle" for part in _PARTS.get(table, ())}
-    return frozenset(own | ({INDEX} if any(database == "main" for database, _ in read) else set()))
+    is_indexed = any(database not in (None, "bundle", "main", "temp") for database, _ in read)
+    return frozenset(own | ({INDEX} if is_indexed else set()))
 
 
 def _read_by(connection: sqlite3.Connection, sql: str) -> set[tuple[str | None, str]] | None:

@@ -17,6 +17,8 @@ from stenograph.errors import InvalidQuery
 
 DEEPEST = 50
 MOST_WORDS = 200
+LONGEST_PHRASE = 64
+"""Words of a phrase that the index is asked for: it takes a step per word for each text that has some of them."""
 _OPERATORS = {"AND", "OR", "NOT"}
 
 
@@ -32,6 +34,11 @@ class Phrase(Struct, frozen=True):
         """What is looked for in it: letters and digits; characters of scripts without spaces one by one."""
         return re.findall(r"[^\W_]+", spaced(self.text))
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it is longer than what the index is asked for at once."""
+        return len(self.text) > LONGEST_PHRASE and len(self.words) > LONGEST_PHRASE
+
 
 class Query(Struct, frozen=True):
     """What is looked for."""
@@ -40,6 +47,8 @@ class Query(Struct, frozen=True):
     """As FTS5 takes it."""
     phrases: tuple[Phrase, ...]
     """What a hit may have: those that NOT excludes are not among them."""
+    long: tuple[Phrase, ...] = ()
+    """Phrases of which `match` has only the beginning: each of them must be looked for in what that finds."""
 
 
 class _Token(Struct, frozen=True):
@@ -57,7 +66,11 @@ def parse_query(text: str) -> Query:
         raise InvalidQuery(f"the query has more than {MOST_WORDS} words; give fewer")
     parser = _Parser(tokens)
     match = parser.whole()
-    return Query(match, tuple(parser.phrases))
+    long = tuple(token.phrase for token in tokens if token.phrase is not None and token.phrase.is_long)
+    if long and not {token.kind for token in tokens} <= {"phrase", "AND"}:
+        message = f"a phrase of more than {LONGEST_PHRASE} words does not go with OR, NOT and brackets; shorten it"
+        raise InvalidQuery(message)
+    return Query(match, tuple(parser.phrases), long)
 
 
 class _Lexer:
@@ -201,6 +214,8 @@ def _joined(parts: list[str], operator: str) -> str:
 
 def _quoted(phrase: Phrase) -> str:
     """A phrase as the index takes it; some parts of a CamelCase name stand there as words in a row."""
+    if phrase.is_long:
+        return f'"{" ".join(phrase.words[:LONGEST_PHRASE])}"'
     texts = [phrase.text, *parts_of_name(phrase.text)]
     # The index cuts a phrase into words by itself.
     quoted = [f'"{_NO_PART.sub(" ", spaced(text))}"{"*" if phrase.is_prefix else ""}' for text in texts]

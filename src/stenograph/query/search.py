@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from stenograph.errors import InvalidQuery
 from stenograph.model import Event
 from stenograph.query.language import Query
 from stenograph.query.scope import Parameters, Scope
-from stenograph.query.snippet import Snippet, Snippets
+from stenograph.query.snippet import Snippet, Snippets, is_in
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -69,11 +70,10 @@ def search(
         WHERE words MATCH ? AND {condition} ORDER BY {order} LIMIT ?
     """
     snippets = Snippets(query.phrases)
-    try:
-        rows = archive.index.execute(sql, [query.match, *parameters, limit]).fetchall()
-    except sqlite3.OperationalError as error:
-        raise InvalidQuery(f"full text search refuses the query: {error}; make it simpler") from error
-    for number, run_id, source, seq, timestamp, role, tool_name in rows:
+    rows = _rows(archive, sql, [query.match, *parameters, -1 if query.long else limit])
+    for number, run_id, source, seq, timestamp, role, tool_name in islice(
+        _whole(archive, rows, query), None if limit < 0 else limit
+    ):
         event = archive.event(number)
         if event is not None and mask is not None:
             event = mask(event)
@@ -86,6 +86,35 @@ def search(
             tool_name=tool_name,
             snippet=snippets.of("" if event is None else event_text(event)),
         )
+
+
+def _rows(archive: IndexReader, sql: str, parameters: Parameters) -> list[tuple[Any, ...]]:
+    try:
+        return archive.index.execute(sql, parameters).fetchall()
+    except sqlite3.OperationalError as error:
+        raise InvalidQuery(f"full text search refuses the query: {error}; make it simpler") from error
+
+
+def _whole(archive: IndexReader, rows: list[tuple[Any, ...]], query: Query) -> Iterator[tuple[Any, ...]]:
+    """The rows, which begin with the number of an event, whose texts have every long phrase to its end."""
+    for row in rows:
+        event = archive.event(row[0]) if query.long else None
+        text = "" if event is None else event_text(event)
+        if all(is_in(phrase, text) for phrase in query.long):
+            yield row
+
+
+def count_hits(archive: IndexReader, query: Query, scope: Scope, wanted: Wanted) -> int:
+    """How many events `search` finds without a limit."""
+    condition, parameters = _condition(scope, wanted)
+    tables = "words"
+    if condition != "1":
+        tables += " CROSS JOIN main.events AS events ON events.id = words.rowid"
+        tables += " CROSS JOIN main.runs AS runs ON runs.id = events.run"
+    what = "words.rowid" if query.long else "count(*)"
+    sql = f"SELECT {what} FROM {tables} WHERE words MATCH ? AND {condition}"
+    found = _rows(archive, sql, [query.match, *parameters])
+    return sum(1 for _ in _whole(archive, found, query)) if query.long else int(found[0][0])
 
 
 def _condition(scope: Scope, wanted: Wanted) -> tuple[str, Parameters]:

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from msgspec import Struct
 
 from stenograph.archive.index.words import spaced
-from stenograph.query.language import Phrase
+from stenograph.query.language import LONGEST_PHRASE, Phrase
 
 BEFORE, AFTER = 60, 140
 """Characters that a snippet has on either side of the place."""
@@ -56,8 +56,18 @@ def _pattern(phrases: Sequence[Phrase], *, is_whole: bool) -> re.Pattern[str]:
     return re.compile("|".join(choice for choice in choices if choice) or r"(?!)", re.IGNORECASE)
 
 
+def is_in(phrase: Phrase, text: str) -> bool:
+    """Whether all words of a phrase stand in a text, next to one another."""
+    return _chain(phrase) in _chain(Phrase(text))
+
+
+def _chain(phrase: Phrase) -> str:
+    """The words of a text, each between two marks, without accents and capitals."""
+    return "\0".join(["", *Phrase(_folded(phrase.text)).words, ""]).lower()
+
+
 def _choice(phrase: Phrase, is_whole: bool) -> str:
-    words = [_folded(word) for word in phrase.words]
+    words = [_folded(word) for word in phrase.words[:LONGEST_PHRASE]]
     text = r"[\W_]*".join(map(re.escape, words))
     end = r"[^\W_]*" if phrase.is_prefix else r"(?![^\W_])" if is_whole and _has_edges(words[-1]) else ""
     begin = r"(?<![^\W_])" if is_whole and _has_edges(words[0]) else ""

@@ -1,4 +1,4 @@
-"""Tokens, cost and tools of an archive, added up by day, week, model, agent, project or tool.
+"""Tokens, cost and tools of an archive, added up by time, model, agent, project, branch, run or tool.
 
 Right by construction: the index holds each model call once, however many forks, resumes and repeated lines tell of it,
 and every sum here is one over those rows.
@@ -7,7 +7,7 @@ and every sum here is one over those rows.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -20,23 +20,18 @@ from stenograph.query.kept_sums import summed
 from stenograph.query.scope import Scope
 from stenograph.query.spending import BY_CALL, BY_TOOL, Spending, spent
 
-KEYS = ("day", "week", "model", "agent", "project", "tool")
-"""What can be added up by."""
+_TIMES = ("day", "hour", "block", "week", "month")
+KEYS = (*_TIMES, "model", "agent", "project", "branch", "run", "tool")
+"""What can be added up by. A block is five hours, as subscriptions count them: see `_blocks`."""
+_BLOCK = 5 * 3_600_000 // QUARTER_HOUR
+_OF_RUN = {"agent": "runs.agent", "project": "runs.project", "branch": "runs.branch", "run": "runs.run_id"}
 _SPENT_BY = {
-    "day": "steno_day(counted.quarter)",
-    "week": "steno_week(counted.quarter)",
+    **{by: f"steno_{by}(counted.quarter)" for by in _TIMES},
     "model": "counted.model",
-    "agent": "runs.agent",
-    "project": "runs.project",
     "tool": "counted.tool",
+    **_OF_RUN,
 }
-_CALLED_BY = {
-    "day": "steno_day(calls.quarter)",
-    "week": "steno_week(calls.quarter)",
-    "agent": "runs.agent",
-    "project": "runs.project",
-    "tool": "calls.name",
-}
+_CALLED_BY = {**{by: f"steno_{by}(calls.quarter)" for by in _TIMES}, "tool": "calls.name", **_OF_RUN}
 
 
 @dataclass(slots=True)
@@ -87,7 +82,7 @@ class Stats:
     totals: Row
     runs: int
     rows: list[Row]
-    """Days and weeks in their order, everything else by cost, then by tokens, the most first."""
+    """Times in their order, everything else by cost, then by tokens, the most first."""
     prices_date: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,8 +105,9 @@ class _Rows(dict[str, Row]):
 
 def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "day") -> Stats:
     """What the runs that are meant took, in all and by one of `KEYS`."""
-    for name, function in (("steno_day", _day), ("steno_week", _week)):
-        index.create_function(name, 1, lru_cache(None)(function), deterministic=True)
+    if by in _TIMES:
+        function = _block_of(index, scope) if by == "block" else _named(_FORMS[by])
+        index.create_function(f"steno_{by}", 1, lru_cache(None)(function), deterministic=True)
     rows = _Rows()
     totals = Row("")
     for key, model, usage, cost in _spent(index, scope, prices, by):
@@ -148,14 +144,43 @@ def _name(key: Any) -> str:
     return "(unknown)" if key in (None, "") else str(key)
 
 
-def _day(quarter: int) -> str | None:
-    """The day of a quarter of an hour since 1970, in local time."""
-    return f"{_moment(quarter):%Y-%m-%d}" if quarter > 0 else None
+_FORMS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+"""How a time is named; weeks as ISO 8601 counts them."""
 
 
-def _week(quarter: int) -> str | None:
-    """Its week, as ISO 8601 counts them."""
-    return f"{_moment(quarter):%G-W%V}" if quarter > 0 else None
+def _named(form: str) -> Callable[[int], str | None]:
+    """Names a quarter of an hour since 1970 in local time."""
+    return lambda quarter: f"{_moment(quarter):{form}}" if quarter > 0 else None
+
+
+def _block_of(index: sqlite3.Connection, scope: Scope) -> Callable[[int], str | None]:
+    """Names the block of a quarter by its beginning.
+
+    Blocks are those of the runs that are meant, at any time: a span that is asked for does not move their beginnings.
+    """
+    condition, parameters = scope.at_any_time()
+    query = f"""
+        SELECT DISTINCT sums.quarter FROM (
+          SELECT run, quarter FROM main.counted_sums UNION SELECT run, quarter FROM main.calls_sums
+        ) AS sums JOIN main.runs AS runs ON runs.id = sums.run WHERE sums.quarter > 0 AND {condition} ORDER BY 1
+    """
+    begins = _blocks(quarter for (quarter,) in index.execute(query, parameters))
+    return lambda quarter: f"{_moment(begins[quarter]):%Y-%m-%d %H:%M}" if quarter in begins else None
+
+
+def _blocks(quarters: Iterable[int]) -> dict[int, int]:
+    """The beginning of the block of each quarter, in order.
+
+    A block begins with the full hour of the first activity, and lasts five hours; the next one begins with the first
+    activity after that.
+    """
+    begins: dict[int, int] = {}
+    begin = None
+    for quarter in quarters:
+        if begin is None or quarter >= begin + _BLOCK:
+            begin = quarter - _moment(quarter).minute * 60_000 // QUARTER_HOUR
+        begins[quarter] = begin
+    return begins
 
 
 def _moment(quarter: int) -> datetime:
@@ -163,7 +188,7 @@ def _moment(quarter: int) -> datetime:
 
 
 def _ordered(rows: Iterable[Row], by: str) -> list[Row]:
-    if by in ("day", "week"):
+    if by in _TIMES:
         return sorted(rows, key=lambda row: row.key)
     return sorted(rows, key=_weight, reverse=True)
 

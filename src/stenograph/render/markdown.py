@@ -184,7 +184,8 @@ class MarkdownSkin:
         task = "" if facts is None else on_one_line(facts.task)
         told = f"Subagent {task or name}{' goes on' if continued else ''}"
         if facts is not None:
-            told += f", {counted(facts.calls, 'tool call')}"
+            more = (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial))
+            told += ", ".join(["", counted(facts.calls, "tool call"), *filter(None, more)])
         told += f" · {name}" if task else ""
         return f"<details><summary>{html_text(told)}</summary>\n\n", "</details>\n\n"
 

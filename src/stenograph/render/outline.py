@@ -45,6 +45,9 @@ class SourceFacts(Struct, frozen=True, kw_only=True):
     """The ordinal of its last event."""
     task: str = ""
     """What it was asked to do, on one line."""
+    usage: Usage = Usage()
+    cost: Cost = Cost(None)
+    """What it cost, where prices are at hand."""
 
 
 class Outline(Struct, frozen=True, kw_only=True):

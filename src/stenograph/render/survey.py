@@ -82,6 +82,7 @@ class _Source(Struct):
     parent_call: Key | None = None
     asked: str = ""
     """The beginning of its first prompt."""
+    usage: UsageCounter = field(default_factory=UsageCounter)
 
 
 class _Survey:
@@ -147,6 +148,8 @@ class _Survey:
                 self._cwd = cwd
         if event.type == "token.usage":
             unit.usage.add(event)
+            if (speaker := self._sources.get((event.run_id, event.source))) is not None:
+                speaker.usage.add(event)
 
     def outline(self) -> Outline:
         self._end_calls(None)
@@ -172,7 +175,14 @@ class _Survey:
             cost=Cost(None) if prices is None else prices.total(self._totals.usage.counting()),
             units=tuple([*self._units, self._unit.facts(prices)] if self._count else ()),
             sources={
-                key: SourceFacts(span=each.times.span, calls=each.calls, last=each.end, task=self._task(each))
+                key: SourceFacts(
+                    span=each.times.span,
+                    calls=each.calls,
+                    last=each.end,
+                    task=self._task(each),
+                    usage=each.usage.totals().total,
+                    cost=Cost(None) if prices is None else prices.total(each.usage.counting()),
+                )
                 for key, each in self._sources.items()
             },
             spawned=spawned,

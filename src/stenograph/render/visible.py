@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_LONG = 1 << 20
 _ASCII_CONTROLS = bytes([*range(9), *range(11, 32), 127])
 
 
 def visible(text: str) -> str:
     """The text with every character shown that a terminal would obey."""
-    if text.isascii():
+    if len(text) > _LONG:  # without a copy of it
+        if _CONTROLS.search(text) is None:
+            return text
+    elif text.isascii():
         data = text.encode()
         if len(data.translate(None, _ASCII_CONTROLS)) == len(data):
             return text

@@ -109,17 +109,11 @@ class Archive:
         tools; `mask`, such as `default_masker()`, masks what is shown of them.
         Raises `InvalidQuery` for a mistake in the query.
         """
-        from stenograph.query.language import parse_query
-        from stenograph.query.search import Wanted, search
-
-        parsed, scope = parse_query(query), _scope(filters, self.path)
-        wanted = Wanted(role=role, tool=tool, is_error=errors)
-        with self._asked(scope) as reader:
-            most = -1 if limit is None else limit
-            return Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=rank, mask=mask))
+        options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit, mask=mask)
+        return searched(self, query, options, **filters)[0]
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
-        """Tokens, cost and tool calls by `day`, `week`, `model`, `agent`, `project` or `tool`."""
+        """Tokens, cost and tool calls by one of `query.stats.KEYS`, such as `day`, `block`, `model` or `run`."""
         from stenograph.errors import InvalidQuery
         from stenograph.query.prices import load_prices
         from stenograph.query.stats import KEYS, stats
@@ -140,7 +134,7 @@ class Archive:
         from stenograph.query.sql import Limits, run_sql
 
         with views(self, prices) as connection:
-            result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds))
+            result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds), only_views=True)
             columns = distinct(result.columns)
             return Rows(Row(dict(zip(columns, row, strict=True))) for row in result)
 
@@ -214,6 +208,10 @@ class Archive:
     def _asked(self, scope: Scope) -> Iterator[IndexReader]:
         """The index, where the scope can be asked for."""
         with self.reading() as reader:
+            if scope.agent is not None:
+                from stenograph.query.agents import check_agent
+
+                check_agent(reader.index, scope.agent)
             if scope.status is not None:
                 from stenograph.query.run_status import RunStatuses, add_status_functions
 
@@ -260,6 +258,34 @@ def listed(
         return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
 
+class SearchOptions(TypedDict):
+    """What `Archive.search` takes beside the query and the filters."""
+
+    role: str | None
+    tool: str | None
+    errors: bool
+    rank: bool
+    limit: int | None
+    mask: Masker | None
+
+
+def searched(
+    archive: Archive, query: str, options: SearchOptions, *, count: bool = False, **filters: Unpack[Filters]
+) -> tuple[Rows[Hit], int]:
+    """What `Archive.search` gives; with `count`, also how many there are without the limit."""
+    from stenograph.query.language import parse_query
+    from stenograph.query.search import Wanted, count_hits, search
+
+    parsed, scope = parse_query(query), _scope(filters, archive.path)
+    wanted = Wanted(role=options["role"], tool=options["tool"], is_error=options["errors"])
+    limit = options["limit"]
+    with archive._asked(scope) as reader:  # of the same module
+        most = -1 if limit is None else limit
+        found = Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=options["rank"], mask=options["mask"]))
+        is_cut = count and limit is not None and len(found) == limit
+        return found, count_hits(reader, parsed, scope, wanted) if is_cut else len(found)
+
+
 @contextmanager
 def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Connection]:
     """A connection of SQLite with the views of the archive."""
@@ -279,13 +305,16 @@ def _scope(filters: Filters, folder: Path) -> Scope:
     grep, status = filters.get("grep"), filters.get("status")
     if status is not None and status not in STATUSES:
         raise InvalidQuery(f"{status!r} is not a status; use one of {', '.join(STATUSES)}")
+    found = None if grep is None else parse_query(grep)
+    if found is not None and found.long:
+        raise InvalidQuery("a phrase to find runs by is too long; give fewer words, or search for it")
     return Scope(
         agent=filters.get("agent"),
         project=filters.get("project"),
         status=status,
         model=filters.get("model"),
         period=period_of(filters.get("since"), filters.get("until")),
-        grep=None if grep is None else parse_query(grep),
+        grep=found,
         with_errors=filters.get("with_errors", False),
         without_children=filters.get("without_children", False),
         among=_marked(folder, filters.get("starred", False), filters.get("tag")),

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from stenograph.errors import InvalidQuery, RunNotFound, StenographError
+from stenograph.errors import InvalidAgent, InvalidQuery, RunNotFound, StenographError
 from stenograph.render.html.style import STYLE
 from stenograph.server import (
     api,
@@ -114,7 +114,8 @@ def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], 
         try:
             return view(site, request)
         except StenographError as error:
-            status = 404 if isinstance(error, RunNotFound) else 400 if isinstance(error, InvalidQuery) else 500
+            is_mistake = isinstance(error, InvalidAgent | InvalidQuery)
+            status = 404 if isinstance(error, RunNotFound) else 400 if is_mistake else 500
             text = site.text(str(error))
             if is_page:
                 return html(request, plain_error(site, "That did not work", text), status)

@@ -15,6 +15,7 @@ from stenograph.archive.store.home import Home, home_of
 from stenograph.bundle.loaded import DebugBundle
 from stenograph.bundle.manifest import Manifest
 from stenograph.errors import InvalidQuery, RunNotFound
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.bundle_index import index_bundle
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
@@ -171,7 +172,7 @@ def _head(site: Site) -> str:
         if run_id
     )
     facts = _facts(
-        ("Agent", line(manifest.agent)),
+        ("Agent", line(name_of_agent(manifest.agent))),
         ("Made", f"{moment(manifest.created_at, when(manifest.created_at))} by {line(manifest.program)}"),
         ("Events", f"{counts.events:,}"),
         ("Records", f"{counts.log_records:,}"),

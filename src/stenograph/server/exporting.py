@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -21,6 +22,7 @@ from stenograph.query.prices import load_prices
 from stenograph.render.html import html_page
 from stenograph.render.markdown import markdown_page
 from stenograph.runs.reader import RunReader
+from stenograph.server.pages import DENSITIES, TYPES, RunPages
 from stenograph.server.site import Site
 from stenograph.transcript import entries, format_entry
 
@@ -42,13 +44,29 @@ def export(site: Site, request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in (*KINDS, "zip"):
         raise RunNotFound(f"a run is exported as one of {', '.join(KINDS)}, zip", kind)
-    with site.run(request.path_params["run_id"]) as (_, _, run_id):
-        pass
+    view = _view(request)
+    with site.run(request.path_params["run_id"]) as (reader, run, run_id):
+        picked = None if not view.types else RunPages(reader, run).numbers(view.types)
     redact = _is_masked(site, request)
     headers = {"content-disposition": f'attachment; filename="{run_id}.{kind}"'}
     if kind == "zip":
         return StreamingResponse(_bundle(site, run_id, redact), headers=headers, media_type="application/zip")
-    return StreamingResponse(_pieces(site, run_id, kind, redact), headers=headers, media_type=KINDS[kind])
+    return StreamingResponse(
+        _pieces(site, run_id, kind, redact, picked, view.density), headers=headers, media_type=KINDS[kind]
+    )
+
+
+class _View(Struct, frozen=True):
+    """What of a run is on the page from which it is exported."""
+
+    types: list[str]
+    density: str
+
+
+def _view(request: Request) -> _View:
+    types = [name for name in request.query_params.get("types", "").split(",") if name in TYPES]
+    density = request.query_params.get("density", "")
+    return _View(types, density if density in DENSITIES else "normal")
 
 
 def export_several(site: Site, request: Request) -> Response:
@@ -97,19 +115,23 @@ def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
             yield from iter(partial(file.read, _CHUNK), b"")
 
 
-def _pieces(site: Site, run_id: str, kind: str, redact: bool) -> Iterator[bytes]:
+def _pieces(
+    site: Site, run_id: str, kind: str, redact: bool, picked: Set[int] | None = None, density: str = "normal"
+) -> Iterator[bytes]:
+    """The document; `picked` are the numbers of the events that it is to have, None for all."""
     with site.archive() as archive, archive.run(run_id, redact=redact) as run:
-        for text in _texts(run, kind):
+        for text in _texts(run, kind, picked, density):
             yield text.encode("utf-8", "replace")
 
 
-def _texts(run: RunReader, kind: str) -> Iterator[str]:
+def _texts(run: RunReader, kind: str, picked: Set[int] | None, density: str) -> Iterator[str]:
     def read() -> Iterator[Event]:
-        return run.events(keep_raw=kind == "json")
+        events = run.events(keep_raw=kind == "json")
+        return events if picked is None else (event for event in events if event.seq in picked)
 
     match kind:
         case "html":
-            yield from html_page(read, life=run.kind.life(), prices=load_prices())
+            yield from html_page(read, life=run.kind.life(), prices=load_prices(), density=density)
         case "md":
             yield from markdown_page(read, life=run.kind.life(), prices=load_prices())
         case "txt":

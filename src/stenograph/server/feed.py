@@ -1,17 +1,21 @@
 """Tells the streams when the archive may have changed.
 
 One thread watches the folder of the archive for all streams. What changed is not its business: every stream reads the
-index from its own cursor, as fast as its reader takes it.
+index from its own cursor, as fast as its reader takes it. A reader of the index touches files of the folder, too, so
+the thread asks the index whether somebody committed: otherwise a stream that looks would wake itself, for ever.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable
 
+from stenograph.archive.index.schema import open_index
 from stenograph.archive.store.home import Home
-from stenograph.watch import FolderWatch
+from stenograph.errors import StenographError
+from stenograph.watch import Changes, FolderWatch
 
 
 class Feed:
@@ -38,13 +42,15 @@ class Feed:
         return Waiter(self)
 
     def _run(self) -> None:
-        watch = FolderWatch(self._home.path, self._stop)
+        watch, index = FolderWatch(self._home.path, self._stop), _Index(self._home)
         try:
             while not self._stop.is_set():
-                if watch.wait() != set():
+                changes = watch.wait()
+                if index.has_changed() or _is_beside(changes, self._home):
                     self._wake()
         finally:
             watch.close()
+            index.close()
 
     def _wake(self) -> None:
         with self._lock:
@@ -68,6 +74,41 @@ class Feed:
         threading.Thread(target=self._wake, daemon=True).start()
 
 
+class _Index:
+    """The index, as far as to see that somebody committed to it, or put another one in its place."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._connection: sqlite3.Connection | None = None
+        self._state: tuple[int, int] | None = None
+        self.has_changed()
+
+    def has_changed(self) -> bool:
+        """Whether it changed since this was asked for the last time; True where that cannot be known."""
+        try:
+            inode = self._home.index.stat().st_ino
+            if self._connection is None or self._state is None or self._state[0] != inode:
+                self.close()
+                self._connection = open_index(self._home.path, readonly=True)
+            before = self._state
+            self._state = inode, self._connection.execute("PRAGMA data_version").fetchone()[0]
+        except (OSError, sqlite3.Error, StenographError):  # there is none yet, or it is being made anew
+            self.close()
+            return True
+        return self._state != before
+
+    def close(self) -> None:
+        """Let go of it."""
+        connection, self._connection, self._state = self._connection, None, None
+        if connection is not None:
+            connection.close()
+
+
+def _is_beside(changes: Changes, home: Home) -> bool:
+    """Whether something else than the index is among what changed."""
+    return changes is not None and any(not path.startswith(str(home.index)) for path in changes)
+
+
 class Waiter:
     """Waits for changes in an event loop; a change between two waits is not missed."""
 
@@ -80,6 +121,10 @@ class Waiter:
     def _wake(self) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._event.set)
+
+    def wake(self) -> None:
+        """End the wait, in its event loop: there is something else to do."""
+        self._event.set()
 
     async def wait(self, seconds: float) -> bool:
         """Whether something may have changed within this time."""

@@ -20,8 +20,9 @@ STATUS_SIGNS = {
 STATUS_WORDS = {"waiting": "waiting for you"}
 
 
-def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str = "") -> str:
-    """A whole page; `here` is the entry of the navigation that it belongs to."""
+def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str = "", refresh: bool = False) -> str:
+    """A whole page; `here` is the entry of the navigation that it belongs to; `refresh`: it is soon another one."""
+    again = '<meta http-equiv="refresh" content="1">\n' if refresh else ""
     links = "".join(
         f'<a href="{place}"{" aria-current=page" if place == here else ""}>{name}</a>'
         for place, name in (*_NAVIGATION, *((("/bundle", "Bundle"),) if site.bundle is not None else ()))
@@ -30,7 +31,7 @@ def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{line(title)} · Stenograph</title>\n<link rel="icon" href="/static/icon.svg">\n'
+        f'{again}<title>{line(title)} · Stenograph</title>\n<link rel="icon" href="/static/icon.svg">\n'
         '<link rel="stylesheet" href="/static/transcript.css">\n<link rel="stylesheet" href="/static/page.css">\n'
         '<script src="/static/theme.js"></script>\n<script type="module" src="/static/main.js"></script>\n</head>\n'
         f'<body{attributes}>\n<a class="skip" href="#content">To the content</a>\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -40,7 +41,7 @@ def keep(folder: str, paths: Sequence[str]) -> int:
 
 
 def _wait_for_end(stop: threading.Event) -> None:
-    while sys.stdin.buffer.read(1):
+    while os.read(0, 1):  # not by `sys.stdin`, whose lock would be held when the interpreter ends for another reason
         pass
     stop.set()
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.query.runs import NEWEST
 from stenograph.query.scope import STATUSES
 from stenograph.render.figures import amount, cost, cost_words, counted, duration, when
@@ -74,6 +75,8 @@ def runs_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[l
 def runs_page(site: Site, request: Request) -> Response:
     """`/`: the runs, those with the newest events first."""
     query = dict(request.query_params)
+    if not site.home.index.is_file():
+        return html(request, _beginning(site))
     runs, has_more = runs_of(site, query)
     rows = rows_of(site, runs)
     more = ""
@@ -87,6 +90,13 @@ def runs_page(site: Site, request: Request) -> Response:
     )
     is_first = not query.get("after") and query.get("sort") in (None, "", NEWEST)
     return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
+
+
+def _beginning(site: Site) -> str:
+    """What is shown before the first sync has made an archive; it looks again by itself."""
+    told = "steno sync makes it." if site.keeper is None else "What the agents on this machine wrote is being read."
+    body = f'<main class="wide"><h1>Runs</h1><p class="empty">There is no archive yet. {told}</p></main>'
+    return framed(site, "Runs", body, here="/", refresh=site.keeper is not None)
 
 
 def _heads(query: Mapping[str, str]) -> list[str]:
@@ -134,7 +144,7 @@ def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
         f'<input type="checkbox" form="take" name="run" value="{run.run_id}" aria-label="Choose {title}"> '
         f"{status_mark(run.status, run.status_reason)}",
         f'{star}{child}<a href="{place}" dir="auto">{title}</a>{tags}',
-        line(run.agent),
+        line(name_of_agent(run.agent)),
         line(run.project or ""),
         moment(run.ended_at, when(run.ended_at)),
         "" if run.duration_ms is None else duration(run.duration_ms / 1000),
@@ -151,11 +161,14 @@ def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
 
 def title_of(run: RunInfo) -> str:
     """What to call a run: its title, else its agent, folder and time."""
-    return run.title or " · ".join(filter(None, (run.agent, run.project, when(run.started_at)))) or run.run_id
+    place = " · ".join(filter(None, (name_of_agent(run.agent), run.project, when(run.started_at))))
+    return run.title or place or run.run_id
 
 
 def live_page(site: Site, request: Request) -> Response:
     """`/live`: runs that are running or wait for somebody."""
+    if not site.home.index.is_file():
+        return html(request, _beginning(site))
     runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
     items = "".join(_live_item(run) for run in runs)
     none = '<p class="empty">No run is open now.</p>'
@@ -164,7 +177,12 @@ def live_page(site: Site, request: Request) -> Response:
 
 
 def _live_item(run: RunInfo) -> str:
-    told = [run.agent, run.project or "", counted(run.turns, "turn"), cost_words(run.cost_usd, run.cost_is_partial)]
+    told = [
+        name_of_agent(run.agent),
+        run.project or "",
+        counted(run.turns, "turn"),
+        cost_words(run.cost_usd, run.cost_is_partial),
+    ]
     return (
         f'<li data-run="{run.run_id}"><a href="/runs/{run.run_id}" dir="auto">{line(title_of(run))}</a> '
         f"{status_mark(run.status, run.status_reason)}<small>{line(' · '.join(filter(None, told)))} · "

@@ -19,6 +19,8 @@ from stenograph.runs.passage import is_called
 
 UNITS, EVENTS = 20, 400
 """What a page holds at most."""
+DENSITIES = ("brief", "normal", "all")
+"""How much of a page is unfolded."""
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -106,6 +108,12 @@ class RunPages:
             event = self._reader.event(number)
             if event is not None:
                 yield event
+
+    def numbers(self, types: Sequence[str]) -> frozenset[int]:
+        """The numbers of all events of some kinds."""
+        wanted = " OR ".join(TYPES[name] for name in types)
+        query = f"SELECT seq FROM main.events WHERE run = ? AND ({wanted})"
+        return frozenset(seq for (seq,) in self._reader.index.execute(query, (self._run,)))
 
     def picked(self, types: Sequence[str], source: str | None, first: int) -> tuple[list[Event], int | None]:
         """Up to 400 events of some kinds and of one source, from a number on; and where the next ones begin."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from starlette.requests import Request
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from stenograph.archive.marks import Mark, read_marks
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.source_line import SourceLine, source_line
+from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.query.scope import STATUSES
@@ -25,10 +26,9 @@ from stenograph.server.frame import address, framed, moment, plain_error, status
 from stenograph.server.listing import title_of
 from stenograph.server.marking import mark_form
 from stenograph.server.overview import run_strip
-from stenograph.server.pages import TYPES, Page, RunPages
+from stenograph.server.pages import DENSITIES, TYPES, Page, RunPages
 from stenograph.server.site import Site
 
-DENSITIES = ("brief", "normal", "all")
 OPEN = STATUSES[:2]
 """Of a run that may still grow: running, waiting."""
 EXPLAINED = 1000
@@ -69,7 +69,8 @@ def run_page(site: Site, request: Request) -> Response:
             told += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
-        views = views_of(run_id, "")
+        kept = {"types": ",".join(types), "density": "" if density == "normal" else density}
+        views = views_of(run_id, "", kept)
         switches = _switches(run_id, dict(query), density, run_strip(reader, run, run_id, pages, page))
         beside = "".join(f' data-{name}="{other}"' for name, other in _beside(reader, run) if other)
         attributes = (
@@ -103,7 +104,7 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
     With a mark, a star to set; `told` is what can be unfolded below.
     """
     figures = (
-        ("Agent", line(" ".join(filter(None, (info.agent, info.agent_version))))),
+        ("Agent", line(" ".join(filter(None, (name_of_agent(info.agent), info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),
         ("Started", moment(info.started_at, when(info.started_at))),
@@ -143,14 +144,15 @@ def copied_note(calls: int) -> str:
     return f'<p class="hint">The transcript also has {told} copied from an earlier run, which count there.</p>'
 
 
-def views_of(run_id: str, here: str) -> str:
-    """The views of a run."""
+def views_of(run_id: str, here: str, kept: Mapping[str, str] | None = None) -> str:
+    """The views of a run; `kept` is what exports keep of the one that is shown."""
     links = "".join(
         f'<a href="/runs/{run_id}{place}"{" aria-current=page" if place == here else ""}>{name}</a>'
         for place, name in _VIEWS
     )
     kinds = "".join(
-        f'<a href="/runs/{run_id}/export.{kind}" download>{kind}</a>' for kind in ("html", "md", "txt", "json", "zip")
+        f'<a href="{address(f"/runs/{run_id}/export.{kind}", kept or {})}" download>{kind}</a>'
+        for kind in ("html", "md", "txt", "json", "zip")
     )
     return (
         f'<nav class="views" aria-label="Views of the run">{links}<span class="exports">Export {kinds}</span></nav>\n'

@@ -2,12 +2,14 @@
 
 Theory of operation. A stream has a cursor per run: the revision of the run and the number of the last event that was
 sent. Whenever the archive may have changed it reads on from there, in the index, so a slow reader costs nobody
-anything and a reader that comes back loses nothing. The cursor of all runs is the `id` of every message. A run that was
-numbered anew, or is too far ahead, is a `gap`: the page of it is to be loaded again.
+anything and a reader that comes back loses nothing. The cursor of all runs is the `id` of every message that moves it.
+Figures are looked at beside, in a thread of their own, and have no `id`. A run that was numbered anew, or is too far
+ahead, is a `gap`: the page of it is to be loaded again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -70,21 +72,23 @@ def cursor_of(text: str) -> Cursor:
 async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
     waiter = feed.waiter()
     beaten = time.monotonic()
+    figures: asyncio.Task[list[bytes]] | None = None  # they take longer, so what is appended does not wait for them
     try:
         yield b"retry: %d\n\n" % RETRY_MS
         while not feed.is_closed:
             messages = await run_in_threadpool(following.look)
+            if figures is not None and figures.done():
+                messages += figures.result()
+                figures = None
             for message in messages:
                 yield message
-            if following.is_behind:
-                continue
-            if following.is_time_for_figures:  # which take longer, so what was appended does not wait for them
-                figures = await run_in_threadpool(following.figures)
-                for message in figures:
-                    yield message
-                messages += figures
             if messages:
                 beaten = time.monotonic()
+            if following.is_behind:
+                continue
+            if figures is None and following.is_time_for_figures:
+                figures = asyncio.create_task(run_in_threadpool(following.figures))
+                figures.add_done_callback(lambda _: waiter.wake())
             changed = await waiter.wait(min(following.patience, BEAT))
             if not changed and time.monotonic() - beaten >= BEAT:
                 beaten = time.monotonic()
@@ -92,6 +96,8 @@ async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
         yield b"event: bye\ndata: {}\n\n"
     finally:
         waiter.close()
+        if figures is not None:
+            figures.cancel()
 
 
 class Following:
@@ -138,6 +144,7 @@ class Following:
     def figures(self) -> list[bytes]:
         """Runs whose figures or status have changed: those on the list, and those that are followed."""
         self._looked = time.monotonic()
+        self._grown = set()
         try:
             return list(self._figures())
         except (RunNotFound, SourceError):  # as above
@@ -195,17 +202,20 @@ class Following:
                 "figures": info.to_dict(),
                 "row": rows_of(self._site, [info])[0],
             }
-            yield self._message("run", info.run_id, data)
+            yield _encoded("run", {"run": info.run_id, **data})
         self._is_first = False
-        self._grown.clear()
 
     def _message(self, kind: str, run_id: str, data: dict[str, Any]) -> bytes:
         cursor = ",".join(f"{each}:{revision}:{seq}" for each, (revision, seq) in self._cursor.items())
         place = self._cursor.get(run_id)
         own = {"run": run_id, "cursor": f"{run_id}:{place[0]}:{place[1]}"} if place else {"run": run_id}
-        plain, _ = mend.scrub(msgspec.to_builtins({**own, **data}))
-        body = msgspec.json.encode(plain)  # on one line: JSON escapes line ends
-        return b"id: %s\nevent: %s\ndata: %s\n\n" % (cursor.encode(), kind.encode(), body)
+        return b"id: %s\n" % cursor.encode() + _encoded(kind, {**own, **data})
+
+
+def _encoded(kind: str, data: dict[str, Any]) -> bytes:
+    plain, _ = mend.scrub(msgspec.to_builtins(data))
+    body = msgspec.json.encode(plain)  # on one line: JSON escapes line ends
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), body)
 
 
 def _parts(reader: IndexReader, run: int, events: Sequence[Event]) -> Iterator[tuple[str, int, dict[str, Any]]]:

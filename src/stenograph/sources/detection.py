@@ -132,9 +132,11 @@ def read_head(stream: BinaryIO) -> bytes:
     head = read(HEAD_BYTES)
     if head.startswith((MAGIC, ZIP, parquet.MAGIC)):
         return head
-    while b"\n" not in head and len(head) < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
-        head += more
-    return head
+    pieces, size = [head], len(head)
+    while b"\n" not in pieces[-1] and size < LONGEST_FIRST_LINE and (more := read(HEAD_BYTES * 16)):
+        pieces.append(more)
+        size += len(more)
+    return b"".join(pieces)
 
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:

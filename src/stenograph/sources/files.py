@@ -14,8 +14,13 @@ Open = Callable[[Path], BinaryIO]
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Any file that a person named."""
-    return path.open("rb")
+    """A file or pipe that a person named; never a device, which may go on for ever."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY), "rb")
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        file.close()
+        raise OSError(errno.EINVAL, "a device, not a file", str(path))
+    return file
 
 
 def open_regular(path: Path) -> BinaryIO:

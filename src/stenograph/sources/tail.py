@@ -6,8 +6,9 @@ was read before. While the lines from the beginning are those it knows, the pars
 again; the first that differs ends what is known. To resume is the same: a parser has a memory, so it is fed the known
 lines in silence.
 
-Whether the bytes are still the same is seen by comparing: those just before our place at every read, and whenever the
-file has changed also some lines before them, each time from where that ended. The end compares what is left.
+Whether the bytes are still the same is seen by comparing: those just before our place at every read; all lines when the
+file was written to and has not grown; of a file that grows as many bytes as have come, each time from where that ended;
+and at the end what is left.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from stenograph.sources.cursor import FileCursor
 from stenograph.sources.known import Known, LineSeries
 
 MAX_READ_BYTES = 65536
-COMPARED_BYTES = 4096
-"""About so many bytes of lines that were read before are compared at every read of a file that has changed."""
+COMPARED_BYTES = 16384
+"""Lines of so many bytes are compared at once, whenever so many bytes have come."""
 _WINDOW = 1024  # so many bytes before our place are compared at every read
 
 
@@ -75,7 +76,7 @@ class FileTail:
         self._flushed = -1  # the number of lines at which the parser was asked for what it held back
         self._fd: int | None = None
         self._inode = 0
-        self._status = (0, 0)  # size and time when the file was last seen
+        self._status = (0, 0)  # size and time when the file was last read to its end
         self._problem = ""
         self._begin()
 
@@ -86,6 +87,7 @@ class FileTail:
         self._position = 0
         self._before = b""  # the last bytes before the position
         self._lines_end = 0  # where the last whole line ends
+        self._came = 0  # bytes that have come, without those for which as many were compared
         self._unchecked = 0  # bytes of lines that were not compared since the file last changed
         self._next_check = (0, 0)  # where comparing goes on: the byte, and the number of the line that begins there
 
@@ -197,14 +199,16 @@ class FileTail:
         return True
 
     def _drained(self) -> Iterator[list[Event]]:
-        self._note_status()
-        if self._is_edited(COMPARED_BYTES):
+        if self._is_edited(self._bytes_to_check()):
             self._restart()
+        start = self._position
         while chunk := self._next_chunk():
             events = self._taken(chunk)
             self.events += len(events)
             if events:
                 yield events
+        self._status = self._status_now()
+        self._came += max(0, self._position - start) if start else 0
 
     def _next_chunk(self) -> bytes:
         """The bytes after our place; from the beginning when those before it are not what they were."""
@@ -238,13 +242,23 @@ class FileTail:
 
     # Edits before our place.
 
-    def _note_status(self) -> None:
-        """Have all lines compared again when the file has changed since it was last seen."""
+    def _status_now(self) -> tuple[int, int]:
         assert self._fd is not None
         status = os.fstat(self._fd)
-        if self._status != (status.st_size, status.st_mtime_ns):
-            self._status = (status.st_size, status.st_mtime_ns)
-            self._unchecked = self._lines_end
+        return status.st_size, status.st_mtime_ns
+
+    def _bytes_to_check(self) -> int:
+        """How many bytes of lines are to be compared before the file is read on."""
+        status = self._status_now()
+        if status == self._status:
+            return 0
+        self._unchecked = self._lines_end
+        if status[0] == self._position:  # written to, and not grown
+            return self._unchecked
+        if self._came < COMPARED_BYTES:
+            return 0
+        self._came -= COMPARED_BYTES
+        return COMPARED_BYTES
 
     def _is_edited(self, most: int) -> bool:
         """Whether lines that were read are not in the file any more, as far as about so many bytes of them say."""

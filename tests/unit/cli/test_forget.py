@@ -68,6 +68,15 @@ def test_nothing_of_a_forgotten_run_is_left(archived: Archived) -> None:
     assert archived.steno("verify", TWO).code == 0
 
 
+def test_digests_of_its_content_go_too(archived: Archived) -> None:
+    """Who knows what a file may have said could compare a guess with them."""
+    written(session_path(archived.home, ONE), claude_line(40, text="long " * 5000, session=ONE))
+    archived.sync()
+    assert rows(archived.path, "SELECT count(*) FROM ranges") == [(1,)]
+    assert archived.steno("forget", ONE, "--yes").code == 0
+    assert rows(archived.path, "SELECT count(*) FROM ranges") == [(0,)]
+
+
 def test_it_does_not_come_back(archived: Archived) -> None:
     """A sync passes the agent's file over although it is there and grows; so does one that makes the index anew."""
     archived.steno("forget", ONE, "--yes")

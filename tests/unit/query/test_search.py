@@ -11,6 +11,7 @@ import pytest
 from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
 from stenograph.archive import IndexReader
 from stenograph.archive.index.words import event_text, searchable
+from stenograph.errors import InvalidQuery
 from stenograph.model import Event
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
@@ -18,6 +19,7 @@ from stenograph.query.language import parse_query
 from stenograph.query.period import Period
 from stenograph.query.scope import Scope
 from stenograph.query.search import Hit, Wanted, search
+from stenograph.runs.archive import SearchOptions, open_archive, searched
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +140,39 @@ def test_errors_are_failed_tools_and_error_events(archive: IndexReader, texts: l
         and (event.type == "error" or (isinstance(event.payload, ToolPayload) and event.payload.error))
     ]
     assert len(hits) == len(expected) > 2
+
+
+LONG = "漢字かな" * 750
+
+
+def test_a_long_phrase_without_spaces_is_found_whole(tmp_path: Path) -> None:
+    """3,000 characters: the index is asked for the beginning, and what it finds is looked through to the end."""
+    from archive_cases import claude_line, session_path, synced, written
+
+    lines = [
+        claude_line(1, "user", f"Hier: {LONG}, und mehr"),
+        claude_line(2, "user", LONG[:-1] + "字"),
+        *(claude_line(number, "user", "漢字かな" * 400) for number in range(3, 40)),
+    ]
+    written(session_path(tmp_path / "home"), *lines)
+    synced(tmp_path / "home", tmp_path / "archive")
+    with open_archive(tmp_path / "archive") as archive:
+        assert [hit.seq for hit in archive.search(LONG)] == [1]
+        assert [hit.seq for hit in archive.search(f'"{LONG}" mehr')] == [1]
+        assert len(archive.search(LONG[:2000], limit=1)) == 1
+        assert len(archive.search("漢" * 30_000)) == 0
+        options = SearchOptions(role=None, tool=None, errors=False, rank=False, limit=1, mask=None)
+        assert searched(archive, "漢字かな" * 300, options, count=True)[1] == 39
+
+
+@pytest.mark.parametrize("query", [f"{LONG} OR hello", f"hello NOT {LONG}", f"({LONG})"])
+def test_a_long_phrase_stands_alone_or_with_others_that_must_be_there(query: str) -> None:
+    """What the index cannot be asked for whole cannot be excluded by it, either."""
+    with pytest.raises(InvalidQuery, match="more than 64 words"):
+        parse_query(query)
+
+
+def test_runs_are_not_looked_for_by_a_long_phrase(tmp_path: Path) -> None:
+    """It is refused, and not looked for by its beginning alone."""
+    with pytest.raises(InvalidQuery, match="too long"):
+        open_archive(tmp_path).runs(grep=LONG)

@@ -183,7 +183,7 @@ def test_nothing_but_reading_is_possible(connection: sqlite3.Connection, sql: st
             Limits(seconds=0.2),
             "took longer than 0.2 s",
         ),
-        ("SELECT a.id FROM main.events AS a, main.events AS b, main.events AS c", Limits(rows=50), "more than 50 rows"),
+        ("SELECT a.run_id FROM runs AS a, runs AS b, runs AS c", Limits(rows=50), "more than 50 rows"),
         ("SELECT payload FROM events", Limits(bytes=20_000), "more than 20,000 bytes"),
         ("SELECT text FROM entries", Limits(), "no such column: text"),
     ],
@@ -194,6 +194,49 @@ def test_a_query_that_goes_too_far_is_stopped(
     """By time, rows and size, with a sentence that says which."""
     with pytest.raises(InvalidQuery, match=complaint):
         list(run_sql(connection, sql, limits))
+
+
+HIDDEN = [
+    "SELECT * FROM files",
+    "SELECT * FROM main.files",
+    "SELECT count(*) FROM files",
+    "SELECT count(*) FROM main.runs",
+    "SELECT run_id FROM main.runs",
+    "WITH runs AS (SELECT * FROM main.files) SELECT * FROM runs",
+    "WITH events AS (SELECT count(*) FROM blocks) SELECT * FROM events",
+    "SELECT (SELECT lines FROM blocks LIMIT 1) FROM runs",
+    "SELECT * FROM words WHERE words MATCH 'a'",
+    "SELECT * FROM words_data",
+    "SELECT sql FROM sqlite_master",
+    "SELECT sql FROM sqlite_temp_master",
+    "SELECT sql FROM sqlite_schema",
+    "SELECT sql FROM temp.sqlite_schema",
+    "PRAGMA table_list",
+    "SELECT * FROM pragma_table_list",
+    "PRAGMA database_list",
+    "SELECT * FROM pragma_database_list",
+]
+
+
+@pytest.mark.parametrize("sql", HIDDEN)
+def test_only_the_documented_views_can_be_read(connection: sqlite3.Connection, sql: str) -> None:
+    """Not the tables behind them, nor the list of those, by whatever name a query hides them."""
+    with pytest.raises(InvalidQuery):
+        list(run_sql(connection, sql, only_views=True))
+
+
+def test_views_and_functions_of_sqlite_can_be_used_as_always(connection: sqlite3.Connection) -> None:
+    """Joins, CTEs, subqueries, JSON, and what tells the columns of a view."""
+    for sql in (
+        "SELECT count(*) FROM runs",
+        "WITH r AS (SELECT * FROM runs) SELECT count(*) FROM r JOIN events USING (run_id)",
+        "SELECT (SELECT count(*) FROM events WHERE events.run_id = runs.run_id) FROM runs",
+        "SELECT value FROM json_each('[1, 2]')",
+        "SELECT runs.run_id, each.value FROM runs, json_each('[1]') AS each",
+        "SELECT name FROM pragma_table_info('runs')",
+        "SELECT * FROM temp.runs",
+    ):
+        assert list(run_sql(connection, sql, only_views=True)), sql
 
 
 def _documented() -> dict[str, list[str]]:

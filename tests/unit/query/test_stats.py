@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import date, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archive_of_goldens import GOLDEN, converted, copy_case, copy_sessions, each_call_once, make_archive
 from stenograph.archive import IndexReader, home_of
@@ -20,7 +23,7 @@ from stenograph.model import Event
 from stenograph.query.period import Period
 from stenograph.query.prices import load_prices
 from stenograph.query.scope import Scope
-from stenograph.query.stats import KEYS, stats
+from stenograph.query.stats import KEYS, _blocks, stats
 
 TOKENS = (
     "input_tokens",
@@ -81,7 +84,7 @@ def test_rows_add_up_to_the_totals(archive: IndexReader, by: str) -> None:
     """Whatever they are made by, nothing is lost and nothing is counted in two of them."""
     found = _stats(archive, by)
     totals, rows = found["totals"], found["rows"]
-    assert len({row[by] for row in rows}) == len(rows) > 1
+    assert len({row[by] for row in rows}) == len(rows) > (by != "month")
     for name in (*TOKENS, "model_calls", *(() if by == "model" else ("tool_calls", "failed_tool_calls"))):
         assert sum(row[name] for row in rows) == totals[name], name
     assert sum(row["cost_usd"] or 0 for row in rows) == pytest.approx(totals["cost_usd"], abs=1e-4)
@@ -99,6 +102,26 @@ def test_scopes_that_share_nothing_add_up(archive: IndexReader) -> None:
         for name in (*TOKENS, "model_calls", "tool_calls"):
             assert sum(part[name] for part in parts) == totals[name]
         assert all(part["model_calls"] < totals["model_calls"] for part in parts)
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=40))
+def test_a_block_is_five_hours_from_a_full_hour_on(quarters: list[int]) -> None:
+    """Each has activity in its first hour, none reaches into the next, and every activity is in one."""
+    begins = _blocks(sorted(quarters))
+    starts = sorted(set(begins.values()))
+    assert begins.keys() == set(quarters)
+    assert all(0 <= quarter - begin < 20 for quarter, begin in begins.items())
+    assert all(later >= earlier + 17 for earlier, later in pairwise(starts))
+    assert all(datetime.fromtimestamp(begin * 900).minute == 0 for begin in starts)
+    assert all(any(begin <= quarter < begin + 4 for quarter in quarters) for begin in starts)
+
+
+def test_hours_and_months_are_those_of_the_days(archive: IndexReader) -> None:
+    """A month has the hours of its days."""
+    months: dict[str, int] = {}
+    for row in _stats(archive, "hour")["rows"]:
+        months[row["hour"][:7]] = months.get(row["hour"][:7], 0) + row["model_calls"]
+    assert {row["month"]: row["model_calls"] for row in _stats(archive, "month")["rows"]} == months
 
 
 def test_weeks_are_those_of_the_calendar(archive: IndexReader) -> None:

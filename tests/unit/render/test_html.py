@@ -274,6 +274,37 @@ def test_a_checklist_is_one() -> None:
     assert "high" in body
 
 
+def test_a_subagent_says_what_it_cost() -> None:
+    """Its own tokens and dollars, which are part of those of its unit."""
+    origin = Origin(adapter="claude_code", source="subagent:a1", parent_source="main")
+    usage = UsagePayload(scope="call", input_tokens=1_000_000, output_tokens=1000, model="m", message_id="a")
+    events = [
+        _said("user", _text("go")),
+        replace(_said("user", _text("look there")), origin=origin),
+        replace(_event("token.usage", usage), origin=origin),
+        _event("token.usage", replace(usage, message_id="b", input_tokens=2_000_000)),
+    ]
+    numbered = [replace(event, seq=n) for n, event in enumerate(events, 1)]
+    prices = Prices({"m": Price(input=1.0, output=0.0)}, "")
+    page = "".join(html_page(lambda: numbered, prices=prices))
+    assert "1.00M in, 1,000 out · $1.00" in re.findall(r'<details class="agent">.*?</summary>', page)[0]
+    assert '<span class="cost">$3.00</span>' in page
+
+
+def test_a_checklist_says_what_has_changed() -> None:
+    """Against the one before of the same agent: what is new, and what had another state."""
+    first = [{"content": "look", "status": "in_progress"}, {"content": "mend", "status": "pending"}]
+    later = [{"content": "look", "status": "completed"}, {"content": "mend", "status": "pending"}]
+    later.append({"content": "test", "status": "pending"})
+    calls = [_tool("tool.call", {"todos": todos}, name="TodoWrite") for todos in (first, later)]
+    lists = re.findall(r'<ul class="todo">.*?</ul>', _main(*calls))
+    assert "change" not in lists[0]
+    assert re.findall(r'(\w+) <small class="change">(.*?)</small>', lists[1]) == [
+        ("look", "was in progress"),
+        ("test", "new"),
+    ]
+
+
 def test_a_question_has_its_options_and_a_plan_is_markdown() -> None:
     """As the person saw them."""
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]

@@ -115,3 +115,19 @@ def test_help_has_every_key_and_says_where_the_data_is(client: Client, home: Pat
 def test_health_names_the_version(client: Client) -> None:
     """For programs."""
     assert client.get("/api/v1/health").json["keeping"] == "no"
+
+
+def test_an_export_keeps_what_is_shown(client: Client) -> None:
+    """The kinds that were picked and the density; the page links its exports so."""
+    page = client.get(f"/runs/{SESSION}?types=prompts&density=all").text
+    assert f'href="/runs/{SESSION}/export.html?types=prompts&amp;density=all"' in page
+    events = client.get(f"/runs/{SESSION}/export.json?types=prompts").json
+    everything = client.get(f"/runs/{SESSION}/export.json").json
+    assert [event["seq"] for event in events] == [
+        event["seq"] for event in everything if event["type"] == "message.user"
+    ]
+    exported = client.get(f"/runs/{SESSION}/export.html?types=prompts,tools&density=all").text
+    assert '<body data-density="all">' in exported
+    assert "<body>" in client.get(f"/runs/{SESSION}/export.html?density=nonsense").text
+    assert 'class="ev bot"' not in exported
+    assert 'class="ev tool' in exported

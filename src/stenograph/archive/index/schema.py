@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from stenograph.archive.index.tables import SCHEMA, TABLES
@@ -17,14 +18,17 @@ PATIENCE = 30.0
 """Seconds that a reader or writer waits for another one to be done with the database."""
 
 
-def open_index(home: str | os.PathLike[str], *, readonly: bool) -> sqlite3.Connection:
-    """A connection to the index of the archive in the folder `home`.
+INDEX = "index.db"
+
+
+def open_index(home: str | os.PathLike[str], *, readonly: bool, name: str = INDEX) -> sqlite3.Connection:
+    """A connection to the index of the archive in the folder `home`; `name` is the file.
 
     Readonly, it must be there and of our schema; else an empty one is made where there is none. Transactions are begun
     and ended by hand. Raises `RunNotFound` where there is no archive yet, `SourceError` or `StoreError` for an index
     that another version of the program must read or make.
     """
-    path = Path(home) / "index.db"
+    path = Path(home) / name
     if not readonly:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if readonly and not path.is_file():
@@ -66,11 +70,38 @@ def schema_of(path: Path) -> int | None:
     return number
 
 
+def readonly_address(path: Path) -> str:
+    """The URI by which an index is opened for reading, also in a folder that we may not write to.
+
+    SQLite makes a file beside a database to read it. Where that is not possible, the database is opened as one that
+    nobody changes, which is right as long as nothing of it is in its write-ahead log alone.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
+            connection.execute("PRAGMA user_version").fetchone()
+        return address
+    except sqlite3.OperationalError as error:
+        if not _is_refused_to_write(error):
+            raise
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise SourceError(
+            f"the index {path} cannot be read where nothing can be written, because a part of it is in {log.name}; "
+            "copy the archive to a folder of yours",
+            str(path),
+        )
+    return f"{address}&immutable=1"
+
+
+def _is_refused_to_write(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
 def _connected(path: Path, readonly: bool) -> sqlite3.Connection:
-    mode = "ro" if readonly else "rwc"
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
+            readonly_address(path) if readonly else f"{path.absolute().as_uri()}?mode=rwc",
             uri=True,
             timeout=PATIENCE,
             isolation_level=None,

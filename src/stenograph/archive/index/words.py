@@ -9,7 +9,7 @@ their width (it does so for Latin letters only), and the parts of CamelCase name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
@@ -62,6 +62,8 @@ _NAME = re.compile(rb"[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z]")
 _PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[@-~]")
 """What terminals take for a colour or a move, and nobody searches for: letters at its end would join the next word."""
+_SPACE = re.compile(rb"\s")
+_SLICE = 1 << 20
 _LONGEST_NAME = 80
 _MOST_NAMES = 1 << 16
 
@@ -109,10 +111,25 @@ def _lone() -> re.Pattern[str]:
 
 def camel_parts(text: bytes) -> list[bytes]:
     """The CamelCase names in a text, taken apart, each once, in their order."""
-    kinds = text.translate(_KINDS)
-    before = kinds.rfind
-    words = [text[before(b" ", 0, hump.start()) + 1 : hump.end()] for hump in _HUMP.finditer(kinds)]
-    return [parts for parts in map(_parts.__getitem__, dict.fromkeys(words)) if parts]
+    words: dict[bytes, None] = {}
+    for piece in _slices(text):
+        kinds = piece.translate(_KINDS)
+        before = kinds.rfind
+        for hump in _HUMP.finditer(kinds):
+            words[piece[before(b" ", 0, hump.start()) + 1 : hump.end()]] = None
+    return [parts for parts in map(_parts.__getitem__, words) if parts]
+
+
+def _slices(text: bytes) -> Iterator[bytes]:
+    """The text in pieces that end between words: the words of a long one, each a value, take many times its memory."""
+    start = 0
+    while len(text) - start > _SLICE:
+        space = _SPACE.search(text, start + _SLICE)
+        if space is None:
+            break
+        yield text[start : space.start()]
+        start = space.start()
+    yield text[start:] if start else text
 
 
 def parts_of_name(text: str) -> list[str]:

@@ -94,7 +94,7 @@ class Discovery:
         """Files that have another path now."""
         self.gone: list[KeptFile] = []
         self.left_out: Counter[str] = Counter()
-        """Files in folders that a person named which are not kept, by the reason."""
+        """Files that are not kept, by the reason."""
         query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
         self._strangers = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
@@ -140,11 +140,10 @@ class Discovery:
         elif reason == DATABASE:
             self.unchanged += self._stored[key]
         else:
-            self._leave_out(seen, reason)
+            self._leave_out(reason)
 
-    def _leave_out(self, seen: Seen, reason: str) -> None:
-        if seen.root.format is None or reason == REMOVED:
-            self.left_out[reason] += 1
+    def _leave_out(self, reason: str) -> None:
+        self.left_out[reason] += 1
 
     # Moved and gone.
 
@@ -200,10 +199,10 @@ class Discovery:
             elif found.spec is None or newcomer.is_empty:
                 reason = _NOT_YET if b"\n" not in head else UNKNOWN
                 note_stranger(self._store, seen, reason)
-                self._leave_out(seen, reason)
+                self._leave_out(reason)
             elif self._is_forgotten(newcomer):
                 note_stranger(self._store, seen, REMOVED)
-                self._leave_out(seen, REMOVED)
+                self._leave_out(REMOVED)
             else:
                 self._newcomers[seen.path] = newcomer
 

@@ -28,7 +28,7 @@ class Summary(Struct, kw_only=True):
     damaged: int = 0
     """Bytes of the packs that are not what they were."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Files in folders that a person named which are not kept, by the reason."""
+    """Files that are not kept, by the reason."""
     rebuilt: bool = False
     """The index was made anew from the packs."""
     checkpoint: int | None = None

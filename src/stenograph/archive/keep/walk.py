@@ -18,6 +18,7 @@ JOURNALS = "exchange"
 RECEIVED = "otlp"
 """The format of what `steno receive` keeps."""
 _LOG = "-wal"
+NOT_REGULAR = "not a regular file (a link, a pipe …)"
 _HALF = 1 << 63
 
 
@@ -108,11 +109,13 @@ Refused = dict[str, OSError]
 
 
 def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> Iterator[Seen]:
-    """Every file below a folder that may be a transcript. Links are not followed.
+    """Every file below a folder that may be a transcript.
 
-    `left_out` counts the others, in a folder that a person named.
+    Links are not followed: a folder inside the root is found at its own place. `left_out` names links that lead
+    elsewhere, and counts files that are not regular; in a folder that a person named, also files of other names.
     """
     folders = [str(root.path)]
+    left_out = Counter() if left_out is None else left_out
     while folders:
         folder = folders.pop()
         try:
@@ -125,11 +128,24 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
+            elif entry.is_symlink() and (elsewhere := _folder_elsewhere(entry.path, root)) is not None:
+                left_out[f"link {path_text(entry.path)} to {elsewhere}: steno sync --path keeps that"] += 1
             elif _may_be_transcript(entry.name, root):
                 if (seen := _seen(entry.path, root, refused)) is not None:
                     yield seen
-            elif left_out is not None and root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
+                elif os.path.lexists(entry.path) and entry.path not in refused:
+                    left_out[NOT_REGULAR] += 1
+            elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
                 left_out[not_named_so()] += 1
+
+
+def _folder_elsewhere(link: str, root: Root) -> str | None:
+    """The folder outside the root to which a link leads; None for any other link."""
+    try:
+        target = Path(link).resolve()
+        return path_text(target) if target.is_dir() and not target.is_relative_to(root.path) else None
+    except (OSError, RuntimeError):  # a circle, or nothing we may look at
+        return None
 
 
 def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> Iterator[Seen]:

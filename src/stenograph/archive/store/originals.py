@@ -14,6 +14,7 @@ from stenograph.archive.store.pack import About
 from stenograph.errors import RunNotFound, StoreError
 from stenograph.formats.layout import is_name
 from stenograph.sources.layouts import layout_of
+from stenograph.whole_file import make_folder
 
 SIDE_FILES = "side-files"
 """The folder for parked outputs of which nobody knows where the agent had them."""
@@ -89,7 +90,7 @@ class _Folder:
 
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.writelines(chunks)
     except FileExistsError as error:

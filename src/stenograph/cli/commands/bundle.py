@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -25,12 +27,15 @@ from stenograph.cli.options import (
     root_option,
     tell_of_masked,
     tell_of_problems,
+    write_bytes,
     write_text,
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.table import print_rows
 from stenograph.render.visible import on_one_line, visible
 from stenograph.runs.opening import open_run
+
+_CHUNK = 1 << 20
 
 
 @click.group(
@@ -48,7 +53,11 @@ def command() -> None:
 @command.command("create", epilog="Example: steno bundle create 550e84 --redact -o bug.zip")
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
-    "-o", "--output", metavar="FILE", default=".", help="The zip, or a folder to name it in.  [default: here]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=".",
+    help="The zip, or a folder to name it in; - is standard output.  [default: here]",
 )
 @click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
 @redact_option
@@ -77,8 +86,13 @@ def create(
     """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
     if prove and redact:
         raise click.UsageError("a proof covers the original bytes, so --prove cannot mask them; leave out --redact")
+    if output == "-" and (as_json or sys.stdout.isatty()):
+        raise click.UsageError("-o - writes the zip itself: leave out --json, and send it to a file or a program")
     options = BundleOptions(redact=redact, environment=environment, page=page)
-    with open_run(target, root=root, archive=archive_dir) as run:
+    with (
+        tempfile.TemporaryDirectory(prefix="stenograph-") as passing,
+        open_run(target, root=root, archive=archive_dir) as run,
+    ):
         mask = BundleMask() if redact else None
         if mask is not None:
             mask.learn(run.kind.for_bundle())
@@ -88,9 +102,19 @@ def create(
         size = Path(run.kind.place).stat().st_size if run.kind.name == "a journal" else 0
         with Progress("packing", in_bytes=True, total=size) as packing:
             path = write_bundle(
-                Path(output), made_of, options, extras, source=run.kind.place, mask=mask, progress=packing.add
+                Path(passing if output == "-" else output),
+                made_of,
+                options,
+                extras,
+                source=run.kind.place,
+                mask=mask,
+                progress=packing.reach,
             )
-        if as_json:
+        if output == "-":
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    write_bytes(chunk)
+        elif as_json:
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
         else:
             write_text(f"{visible(str(path))}\n")
@@ -198,9 +222,16 @@ def _print_report(report: BundleReport) -> None:
     metavar="N",
     help="Refuse a bundle that unfolds to more.  [default: 16 GiB, and 500 times its own size]",
 )
-def extract(file: str, output: str, max_bytes: int | None) -> None:
+@click.option("--changed", is_flag=True, help="Also a bundle whose bytes are not those that were sealed.")
+@json_option
+def extract(file: str, output: str, max_bytes: int | None, changed: bool, as_json: bool) -> None:
     """Unfold a bundle into its one folder, and print where that is.
 
-    Refused are zips whose names lead elsewhere, with links, with names twice, and those that are far larger inside.
+    Refused are bundles that were changed since they were made, or hold files that their manifest does not name; zips
+    whose names lead elsewhere, with links, with names twice, and those that are far larger inside.
     """
-    write_text(f"{visible(str(extract_bundle(Path(file), output, max_bytes=max_bytes)))}\n")
+    folder = extract_bundle(Path(file), output, max_bytes=max_bytes, changed=changed)
+    if as_json:
+        print_json({"path": str(folder)})
+    else:
+        write_text(f"{visible(str(folder))}\n")

@@ -13,13 +13,15 @@ import click
 
 from stenograph.adapters.following.collection import SessionCollection, await_session, follow
 from stenograph.cli.completion import FORMAT
-from stenograph.cli.options import say, write_text
+from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 from stenograph.errors import StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
+from stenograph.journal.recorder import Recorder
+from stenograph.render.visible import on_one_line
 from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
 from stenograph.threads import ThreadTranscripts
@@ -53,9 +55,16 @@ RETRY = 2.0
     help="End when nothing has happened for so long.  [default: 600]",
 )
 @text_options
+@json_option
 @click.option("--lock", type=click.IntRange(min=3), metavar="FD", help="The session's lock, from `steno hook`.")
 def command(
-    path: Path, root: str | None, format_name: str | None, idle: float, texts: TextOptions, lock: int | None
+    path: Path,
+    root: str | None,
+    format_name: str | None,
+    idle: float,
+    texts: TextOptions,
+    as_json: bool,
+    lock: int | None,
 ) -> None:
     """Follow a session by its main file, which need not exist yet, and record it until nothing happens any more.
 
@@ -70,7 +79,7 @@ def command(
     try:
         spec = None if format_name is None else format_named(format_name)
         calls = None if lock is None else _Calls(lock)
-        _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls)).run()
+        _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls), as_json).run()
     except Exception as error:
         note(place, f"{path} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
         raise
@@ -139,8 +148,10 @@ class _Collecting:
         idle: float,
         calls: _Calls | None,
         texts: ThreadTranscripts | None,
+        as_json: bool,
     ) -> None:
         self._path = path
+        self._as_json = as_json
         self._spec = spec
         self._root = root
         self._idle = idle
@@ -172,7 +183,7 @@ class _Collecting:
         collection = SessionCollection(found, self._root)
         try:
             if self._calls is None:
-                write_text(f"{collection.recorder.path}\n")
+                self._print(collection.recorder)
             also = [self._root / FOLDER] if self._calls is not None else []
             for recorded in follow(collection, also, threading.Event()):
                 for problem in collection.problems():
@@ -185,6 +196,12 @@ class _Collecting:
             collection.close()
             self._write_texts(collection.recorder.path)
             self._index(collection.recorder.path)
+
+    def _print(self, recorder: Recorder) -> None:
+        if self._as_json:
+            print_json({"run_id": recorder.run_id, "path": str(recorder.path)})
+        else:
+            write_text(f"{on_one_line(str(recorder.path))}\n")
 
     def _write_texts(self, journal: Path) -> None:
         if self._texts is not None:

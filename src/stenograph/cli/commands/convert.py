@@ -53,6 +53,7 @@ BATCH = 1 << 16
 @redact_option_of_convert
 @root_option
 @archive_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array instead of JSON Lines.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -64,6 +65,7 @@ def command(
     redact: bool,
     root: str | None,
     archive_dir: str | None,
+    as_json: bool,
 ) -> None:
     """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, runs, or stdin (-).
 
@@ -75,10 +77,11 @@ def command(
     masked: Counter[str] = Counter()
     code = 0
     files: list[FileReport] = []
+    output = _Output(as_json)
     for target in targets:
         try:
             conversion = converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)
-            _write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
+            output.write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
             masked.update({} if mask is None else mask.latest)
         except SourceError as error:
             say(str(error))
@@ -90,6 +93,7 @@ def command(
         _tell_of_losses(conversion.files)
         if not conversion.number and not problems:
             say(f"{target}: there are no events in it")
+    output.close()
     if report_path is not None:
         _write_report(Path(report_path), files)
     if redact:
@@ -117,14 +121,36 @@ def _lines(events: Iterable[Event], as_entries: bool) -> Iterator[bytes]:
     return (encode(event) for event in events)
 
 
-def _write(lines: Iterable[bytes]) -> None:
-    waiting: list[bytes] = []
-    size = 0
-    for line in lines:
-        waiting.append(line)
-        size += len(line)
-        if size > BATCH:
-            write_bytes(b"\n".join(waiting) + b"\n")
-            waiting, size = [], 0
-    if waiting:
-        write_bytes(b"\n".join(waiting) + b"\n")
+class _Output:
+    """JSON Lines, or one array of the same items."""
+
+    def __init__(self, is_array: bool) -> None:
+        self._is_array = is_array
+        self._is_begun = False
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """Write items, a batch at a time."""
+        waiting: list[bytes] = []
+        size = 0
+        for line in lines:
+            waiting.append(line)
+            size += len(line)
+            if size > BATCH:
+                self._flush(waiting)
+                waiting, size = [], 0
+        if waiting:
+            self._flush(waiting)
+
+    def _flush(self, lines: list[bytes]) -> None:
+        end = b",\n" if self._is_array else b"\n"
+        if self._is_array:
+            write_bytes(end if self._is_begun else b"[\n")
+            self._is_begun = True
+        write_bytes(lines[0] if len(lines) == 1 else end.join(lines))  # a long one is not copied
+        if not self._is_array:
+            write_bytes(end)
+
+    def close(self) -> None:
+        """End the array."""
+        if self._is_array:
+            write_bytes(b"\n]\n" if self._is_begun else b"[]\n")

@@ -54,7 +54,7 @@ def _format_options(command: Any) -> Any:
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1)
 @click.option("--to", "format_name", type=EXPORTER, metavar="FORMAT", help="The format to write; --list names them.")
 @click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
-@click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder instead of standard output.")
+@click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder; - is standard output.")
 @redact_option_of_convert
 @click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
 @click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
@@ -186,8 +186,9 @@ def _export(
 
 def _make_folder(path: Path) -> None:
     from stenograph.errors import StoreError
+    from stenograph.whole_file import make_folder
 
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
     except OSError as error:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}; check the path", str(path)) from error

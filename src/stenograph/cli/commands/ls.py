@@ -14,7 +14,7 @@ from stenograph.cli.scope import prices_option, scope_options
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
-from stenograph.render.figures import amount, cost, duration, when
+from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.runs.archive import Filters, listed, open_archive
 from stenograph.runs.info import info_of_line
 
@@ -51,12 +51,18 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
             identity = archive.identity
             lines = b",\n".join(_encode({**_encodable(run), **info_of_line(run, identity).to_dict()}) for run in runs)
             write_bytes(b"[\n%s\n]\n" % lines if runs else b"[]\n")
-            return
         with archive.reading() as reader:
             names = short_ids(reader.index)
-    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
     if total > len(runs):
-        say(f"{total - len(runs)} more; --limit 0 lists all")
+        say(f"{len(runs):,} of {total:,} runs, --limit 0 for all")
+    elif not runs:
+        say(f"none of the {counted(len(names), 'run')} of {archive.path} fits")
+    if not as_json and runs:
+        _print(runs, names)
+
+
+def _print(runs: Sequence[RunLine], names: dict[str, str]) -> None:
+    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
 
 
 def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:

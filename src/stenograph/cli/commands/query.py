@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.table import form_options, print_rows
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.bundle_tables import EXAMPLES, TABLES
-from stenograph.query.sql import Limits, run_sql
+from stenograph.query.sql import Limits
+from stenograph.query.sql_process import SqlProcess
 
 MEMORY = 1 << 30
 """What SQLite may hold; beyond it a query is stopped."""
@@ -43,8 +45,7 @@ def command(
         raise click.UsageError("Give a bundle and a query; --schema says what there is to ask for.")
     statement = statement_of(query)
     limits = Limits(rows=max_rows, seconds=timeout, bytes=MEMORY, heap_bytes=MEMORY)
-    with bundle_database(Path(bundle), statement) as connection:
-        result = run_sql(connection, statement, limits)
+    with SqlProcess(partial(bundle_database, Path(bundle), statement), statement, limits) as result:
         mask = run_mask() if redact else None
         print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
     if mask is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import click
 import msgspec
 
@@ -21,9 +23,9 @@ from stenograph.cli.options import (
 from stenograph.cli.scope import scope_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
-from stenograph.render.figures import when
+from stenograph.render.figures import counted, when
 from stenograph.render.visible import on_one_line
-from stenograph.runs.archive import Filters, open_archive
+from stenograph.runs.archive import Filters, SearchOptions, open_archive, searched
 
 ROLES = ("user", "assistant", "tool", "system")
 _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
@@ -68,18 +70,18 @@ def command(
     """
     mask = run_mask() if redact else None
     with open_archive(archive_dir) as archive:
-        hits = archive.search(
-            " ".join(words),
+        options = SearchOptions(
             role=role,
             tool=tool,
             errors=errors,
             rank=rank,
             limit=limit or None,
             mask=None if mask is None else mask.event,
-            **filters,
         )
+        hits, total = searched(archive, " ".join(words), options, count=True, **filters)
         with archive.reading() as reader:
             names = {} if as_json else short_ids(reader.index)
+            looked = "" if hits else _looked_through(reader.index)
     if as_json:
         lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
         write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
@@ -88,10 +90,18 @@ def command(
         write_text("".join(_lines(hit, names, color) for hit in hits))
     if mask is not None:
         tell_of_masked(mask.counts)
+    if total > len(hits):
+        say(f"{len(hits):,} of {total:,}, --limit 0 for all")
     if not hits:
-        if removed := len(read_forgotten(archive.path / "forgotten.jsonl").runs):
-            say(f"nothing is found; {removed} runs were removed on purpose (steno forget), and cannot be searched")
+        removed = len(read_forgotten(archive.path / "forgotten.jsonl").runs)
+        gone = f"; {removed} runs were removed on purpose (steno forget), and cannot be searched" if removed else ""
+        say(f"nothing is found in {looked} of {archive.path}{gone}")
         raise click.exceptions.Exit(1)
+
+
+def _looked_through(index: sqlite3.Connection) -> str:
+    runs, events = index.execute("SELECT count(*), coalesce(sum(events), 0) FROM runs").fetchone()
+    return f"{events:,} events of {counted(runs, 'run')}"
 
 
 def _lines(hit: Hit, names: dict[str, str], color: bool) -> str:

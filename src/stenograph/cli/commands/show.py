@@ -50,7 +50,7 @@ BATCH = 1 << 16
     default="terminal",
     help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file; - is standard output, as without it.")
 @redact_option
 @click.option("--full", is_flag=True, help="Show long tool outputs whole.")
 @click.option("--all", "everything", is_flag=True, help="On a terminal: also what machines write for each other.")
@@ -84,6 +84,7 @@ def command(
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
     form = "json" if as_json else form
+    output = None if output == "-" else output
     wanted = Wanted(errors=errors, tools=tools, last=last)
     if form != "terminal" and (any(wanted.values()) or everything):
         raise click.UsageError(
@@ -162,7 +163,7 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
             texts = html_page(read, full=full, life=shown.life, prices=load_prices())
         case _:
             renderer = TerminalRenderer(color=color, full=full)
-            texts = (renderer.render(event) for event in read())
+            texts = (piece for event in read() for piece in renderer.pieces(event))
     return (text.encode("utf-8", "replace") for text in texts)
 
 
@@ -173,7 +174,7 @@ def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:
         waiting.append(piece)
         size += len(piece)
         if size > BATCH:
-            yield b"".join(waiting)
+            yield waiting[0] if len(waiting) == 1 else b"".join(waiting)
             waiting, size = [], 0
     yield b"".join(waiting)
 

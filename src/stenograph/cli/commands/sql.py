@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from stenograph.cli.freshness import sync_option
@@ -9,7 +13,8 @@ from stenograph.cli.options import archive_option, redact_option, run_mask, tell
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import form_options, print_rows
-from stenograph.query.sql import Limits, run_sql
+from stenograph.query.sql import Limits
+from stenograph.query.sql_process import SqlProcess
 from stenograph.query.views import EXAMPLES, VIEWS
 from stenograph.runs.archive import open_archive, views
 
@@ -52,8 +57,14 @@ def command(
     if query is None:
         raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
     statement = statement_of(query)
-    with open_archive(archive_dir) as archive, views(archive, prices) as connection:
-        result = run_sql(connection, statement, Limits(rows=max_rows, seconds=timeout))
+
+    @contextmanager
+    def opening() -> Iterator[sqlite3.Connection]:
+        with open_archive(archive_dir) as archive, views(archive, prices) as connection:
+            yield connection
+
+    limits = Limits(rows=max_rows, seconds=timeout)
+    with SqlProcess(opening, statement, limits, only_views=True) as result:
         mask = run_mask() if redact else None
         print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
     if mask is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
 from stenograph.render.figures import amount, bar, cost, duration
 from stenograph.render.visible import on_one_line
@@ -25,9 +28,7 @@ _ROOM_FOR_KEY = 20
 @click.command(
     "stats", epilog="Example: steno stats --by model --since 30d", short_help="Add up tokens, cost and tools."
 )
-@click.option(
-    "--by", type=click.Choice(KEYS), default="day", help="day (default), week, model, agent, project or tool."
-)
+@click.option("--by", type=click.Choice(KEYS), default="day", help=f"{', '.join(KEYS)}; day without it.")
 @scope_options
 @prices_option
 @archive_option
@@ -37,22 +38,27 @@ def command(by: str, filters: Filters, prices: str | None, archive_dir: str | No
     """Add up tokens, cost and tool calls of the archive.
 
     Every model call counts once, whichever forks, resumes and repeated lines tell of it. Cost is by list prices of a
-    dated table; a model that it does not have costs "unknown", never zero. Days are in local time.
+    dated table; a model that it does not have costs "unknown", never zero. Times are local. A block is five hours from
+    the full hour of the first activity on, as subscriptions count.
     """
     with open_archive(archive_dir) as archive:
         found = archive.stats(by, prices=prices, **filters)
+        with archive.reading() as reader:
+            names = short_ids(reader.index) if by == "run" and not as_json else {}
     if as_json:
         print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
     else:
-        _print(found)
+        _print(found, names)
+    if not found.totals["runs"]:
+        say(f"no run of {archive.path} fits")
 
 
-def _print(found: Stats) -> None:
+def _print(found: Stats, names: Mapping[str, str]) -> None:
     totals, has_tools = found.totals, found.by != "model"
     weights = [_weight(row, totals) for row in found]
     most = max(weights, default=0) or 1
     rows = [
-        (*_cells(row, row[found.by], has_tools), bar(weight / most, _BAR))
+        (*_cells(row, names.get(row[found.by], row[found.by]), has_tools), bar(weight / most, _BAR))
         for row, weight in zip(found, weights, strict=True)
     ]
     rows.append((*_cells(totals, "total", has_tools), ""))

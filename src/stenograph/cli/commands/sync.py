@@ -18,6 +18,7 @@ from stenograph.cli.progress import Progress
 from stenograph.render.visible import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
+from stenograph.runs.syncing import wanted_roots
 
 _GARBAGE = 100_000
 
@@ -73,6 +74,9 @@ def command(
         )
     else:
         write_text(summary_text(summary, archive.path))
+    if not any((summary.new, summary.grown, summary.rewritten, summary.unchanged, summary.failed)):
+        roots = wanted_roots(home_of(archive.path), home, agents, paths, are_there=False)
+        say(f"no transcript was found; looked in {', '.join(str(root.path) for root in roots)}")
     for problem in summary.problems:
         say(problem)
     if before is not None:

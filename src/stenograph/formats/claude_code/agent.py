@@ -2,4 +2,9 @@
 
 from stenograph.fold.agent_tables import Agent
 
-AGENT = Agent("claude", "Claude Code")
+AGENT = Agent(
+    "claude",
+    "Claude Code",
+    resume=("claude", "--resume", "{session}"),
+    begin=("claude", "{prompt}"),
+)

@@ -2,4 +2,9 @@
 
 from stenograph.fold.agent_tables import Agent
 
-AGENT = Agent("codex", "Codex")
+AGENT = Agent(
+    "codex",
+    "Codex",
+    resume=("codex", "resume", "{session}"),
+    begin=("codex", "{prompt}"),
+)

@@ -2,4 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 
-AGENT = Agent("copilot", "Copilot CLI")
+AGENT = Agent(
+    "copilot", "Copilot CLI", resume=("copilot", "--resume={session}"), begin=("copilot", "--interactive", "{prompt}")
+)

@@ -2,4 +2,9 @@
 
 from stenograph.fold.agent_tables import Agent
 
-AGENT = Agent("gemini", "Gemini CLI")
+AGENT = Agent(
+    "gemini",
+    "Gemini CLI",
+    resume=("gemini", "--resume", "{session}"),
+    begin=("gemini", "--prompt-interactive", "{prompt}"),
+)

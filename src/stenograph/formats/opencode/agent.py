@@ -2,4 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 
-AGENT = Agent("opencode", "OpenCode")
+AGENT = Agent(
+    "opencode", "OpenCode", resume=("opencode", "--session", "{session}"), begin=("opencode", "--prompt", "{prompt}")
+)

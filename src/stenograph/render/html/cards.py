@@ -15,15 +15,17 @@ _PLANS = ("plan", "content", "summary")
 _MARKS = {"completed": "☑", "done": "☑", "in_progress": "◐", "inProgress": "◐", "cancelled": "☒"}
 
 
-def card(kind: str, given: Any, highlighter: Highlighter, answer: Any = None) -> tuple[str, Any]:
+def card(
+    kind: str, given: Any, highlighter: Highlighter, answer: Any = None, before: dict[str, str] | None = None
+) -> tuple[str, Any]:
     """The card of a call by its kind, and what of its input the card does not show; "" where there is no card.
 
-    `answer` is the result of a question.
+    `answer` is the result of a question; `before` are the states of the checklist before, by the texts of its items.
     """
     if not isinstance(given, dict):
         return "", given
     if kind == TODO:
-        return _checklist(given)
+        return _checklist(given, before)
     if kind == QUESTION:
         return _questions(given, answer)
     if kind == PLAN:
@@ -31,10 +33,18 @@ def card(kind: str, given: Any, highlighter: Highlighter, answer: Any = None) ->
     return "", given
 
 
-def _checklist(given: dict[str, Any]) -> tuple[str, Any]:
+def states_of(given: Any) -> dict[str, str]:
+    """The states of a checklist, by the texts of its items; nothing where the input is not one."""
+    for items in given.values() if isinstance(given, dict) else ():
+        if isinstance(items, list) and items and all(map(_is_todo, items)):
+            return {_text_of(item)[1]: item["status"] for item in items}
+    return {}
+
+
+def _checklist(given: dict[str, Any], before: dict[str, str] | None) -> tuple[str, Any]:
     for name, items in given.items():
         if isinstance(items, list) and items and all(map(_is_todo, items)):
-            shown = "".join(map(_todo, items))
+            shown = "".join(_todo(item, before) for item in items)
             rest = [kept for item in items if (kept := _without(item, (_text_of(item)[0], "status", "activeForm")))]
             others = _without(given, (name,)) | ({name: rest} if rest else {})
             return f'<ul class="todo">{shown}</ul>', others
@@ -45,13 +55,17 @@ def _is_todo(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("status"), str) and bool(_text_of(item)[0])
 
 
-def _todo(item: dict[str, Any]) -> str:
+def _todo(item: dict[str, Any], before: dict[str, str] | None) -> str:
     status = item["status"]
+    was = None if before is None else before.get(_text_of(item)[1], "new")
     mark = _MARKS.get(status, "☐")
     active = item.get("activeForm")
     hint = f' title="{line(active)}"' if isinstance(active, str) and active else ""
     kind = "done" if mark == "☑" else "doing" if mark == "◐" else "open"
     told = "" if status in ("completed", "pending", "in_progress") else f" <small>{line(status)}</small>"
+    if was is not None and was != status:
+        change = "new" if was == "new" else f"was {was.replace('_', ' ')}"
+        told += f' <small class="change">{line(change)}</small>'
     return f'<li class="{kind}"{hint} dir="auto">{mark} {text(_text_of(item)[1])}{told}</li>'
 
 

@@ -29,15 +29,21 @@ from stenograph.render.survey import outline_of
 
 
 def html_page(
-    read: Callable[[], Iterable[Event]], *, full: bool = False, prices: Prices | None = None, life: Life | None = None
+    read: Callable[[], Iterable[Event]],
+    *,
+    full: bool = False,
+    prices: Prices | None = None,
+    life: Life | None = None,
+    density: str = "normal",
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
     `read` gives the events of the run, from the first on, each time it is called: once for what must be known
     beforehand and, when they are too many to remember, once more to write. `full` folds no output.
-    `life` is what is known of its process; without it the page says no status.
+    `life` is what is known of its process; without it the page says no status. `density` is how much of it is unfolded
+    at first: `brief`, `normal` or `all`.
     """
-    return HtmlPage(read, full=full, prices=prices, life=life).parts()
+    return HtmlPage(read, full=full, prices=prices, life=life, density=density).parts()
 
 
 class HtmlPage:
@@ -50,9 +56,11 @@ class HtmlPage:
         full: bool = False,
         prices: Prices | None = None,
         life: Life | None = None,
+        density: str = "normal",
     ) -> None:
         self._events = Rereading(read)
         self._full = full
+        self._density = density
         explaining = Explaining()
         self._outline = outline_of(_heard(self._events, explaining), prices, life)
         self.explanation = explaining.explanation(prices, life)
@@ -60,7 +68,7 @@ class HtmlPage:
 
     def parts(self) -> Iterator[str]:
         """The page, piece by piece."""
-        yield _head(self._outline, self.explanation)
+        yield _head(self._outline, self.explanation, self._density)
         yield from PageLayout(self._outline, HtmlSkin(full=self._full)).text(self._events)
         yield _foot(self._outline)
 
@@ -110,14 +118,15 @@ _KEYS = [
 ]
 
 
-def _head(outline: Outline, explanation: Explanation) -> str:
+def _head(outline: Outline, explanation: Explanation, density: str) -> str:
+    attribute = "" if density == "normal" else f' data-density="{line(density)}"'
     title = line(outline.title)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body{attribute}>\n"
         f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
         f"{what_happened(explanation)}{switches(outline)}</header>\n"
         f"{_tools(outline.units)}{_help()}{contents(outline.units)}<main>\n"

@@ -27,7 +27,9 @@ SCRIPT = r"""
     if (noise) noise.checked = name === 'all';
     for (const each of densities) $(each).classList.toggle('on', each === name);
   };
-  $('normal').classList.add('on');
+  if (densities.includes(document.body.dataset.density)) density(document.body.dataset.density);
+  else $('normal').classList.add('on');
+  delete document.body.dataset.density; // from now on the buttons say it
   for (const each of densities) $(each).addEventListener('click', () => density(each));
 
   const reveal = (node) => {

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from stenograph.fold.actions import EDIT, OTHER, QUESTION, READ, SUBAGENT, WRITE, Action, action, tool_of
+from stenograph.fold.actions import EDIT, OTHER, QUESTION, READ, SUBAGENT, TODO, WRITE, Action, action, tool_of
 from stenograph.model.block import AttachmentBlock, Block
 from stenograph.model.event import Event
 from stenograph.model.payload import (
@@ -21,7 +21,7 @@ from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, cost_words, counted, duration, tokens
 from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
-from stenograph.render.html.cards import card
+from stenograph.render.html.cards import card, states_of
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.highlight import Highlighter
 from stenograph.render.html.output import folded, given_html, listing
@@ -43,6 +43,8 @@ class HtmlSkin:
     def __init__(self, *, full: bool = False) -> None:
         self._full = full
         self._highlighter = Highlighter()
+        self._checklists: dict[tuple[str, str], dict[str, str]] = {}
+        """By run and source, the states of its last checklist."""
 
     def unit(self, facts: UnitFacts) -> tuple[str, str]:
         anchor = f"unit-{facts.number}"
@@ -78,7 +80,11 @@ class HtmlSkin:
             marks += '<span class="no">failed</span>'
         elif not facts.answered:
             marks += '<span class="no">no result</span>'
-        seen, body = self._call_body(payload, about, done.kind, facts.answer)
+        before = None
+        if done.kind == TODO:
+            before = self._checklists.get((event.run_id, event.source))
+            self._checklists[event.run_id, event.source] = states_of(payload.input)
+        seen, body = self._call_body(payload, about, done.kind, facts.answer, before)
         is_open = facts.failed or facts.spawns or done.kind in (WRITE, EDIT) or seen or payload.blocks
         head = (
             f'<details class="ev tool {done.kind}{" failed" if facts.failed else ""}"{_id(anchor)}'
@@ -88,11 +94,16 @@ class HtmlSkin:
         return head, f'{_at(event, anchor)}</summary><div class="body">{seen}{body}', "</div></details>\n"
 
     def _call_body(
-        self, payload: ToolPayload, about: str = "", kind: str = OTHER, answer: Any = None
+        self,
+        payload: ToolPayload,
+        about: str = "",
+        kind: str = OTHER,
+        answer: Any = None,
+        before: dict[str, str] | None = None,
     ) -> tuple[str, str]:
         """What was given: as a card where there is one for it, and what the card does not show."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
-        seen, rest = card(kind, payload.input, self._highlighter, answer)
+        seen, rest = card(kind, payload.input, self._highlighter, answer, before)
         error = "" if payload.error is None else pre(payload.error)
         given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
         return seen, shown + given + error
@@ -152,6 +163,7 @@ class HtmlSkin:
         if facts is not None:
             told.append(counted(facts.calls, "tool call"))
             told += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
+            told += filter(None, (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial)))
         more = " goes on" if continued else ""
         name = line(event.source.removeprefix("subagent:"))
         task = "" if facts is None else facts.task

@@ -64,6 +64,7 @@ opacity:.55}.strip .bad{fill:var(--bad)}.strip .sub{fill:var(--good)}.strip .her
 .strip .hit{fill:var(--c3)}.strip a:hover rect{opacity:1;fill:var(--accent)}
 .told{margin-top:.7rem;font-size:.86rem}.told>summary small{color:var(--soft);margin-left:.4rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.todo .change{color:var(--accent);display:inline-block;margin-left:.4rem}
 .question .chosen{font-weight:600;color:var(--good)}.question .chosen small{font-weight:400}
 .toc small{display:block;color:var(--soft)}.toc .no,.no{color:var(--bad)}
 main{grid-column:2;min-width:0}

@@ -3,5 +3,6 @@ import { once } from './page.js';
 import './keys.js';
 import './find.js';
 import './live.js';
+import './copy.js';
 
 once();

@@ -1,0 +1,67 @@
+"""`steno ps`: what runs now."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from stenograph.cli.fitting import print_fitting
+from stenograph.cli.freshness import sync_option
+from stenograph.cli.options import archive_option, json_option, print_json, say
+from stenograph.cli.terminal import cut
+from stenograph.errors import RunNotFound
+from stenograph.model.moment import milliseconds_of
+from stenograph.query.short_ids import short_ids
+from stenograph.render.figures import duration, when
+from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.info import RunInfo
+from stenograph.runs.living import living
+
+_HEAD = ("run", "agent", "project", "status", "since", "last event", "why", "title")
+_DISPENSABLE = ("since", "project", "agent", "why", "last event")
+_WIDEST = 40
+_ROOM_FOR_TITLE = 16
+
+
+@click.command("ps", epilog="Example: steno ps", short_help="List the runs that work or wait now.")
+@archive_option
+@sync_option
+@json_option
+def command(archive_dir: str | None, as_json: bool) -> None:
+    """List the runs that work now, or wait for a person, with the evidence that they live.
+
+    Asked are processes and files as they are now. Sessions that nobody recorded or synced yet are found by --sync.
+    """
+    with open_archive(archive_dir) as archive:
+        runs = living(archive)
+        names = _names(archive)
+    if as_json:
+        print_json([run.to_dict() for run in runs])
+    elif runs:
+        now = time.time()
+        print_fitting(_HEAD, [_cells(run, now, names) for run in runs], _DISPENSABLE, "title", _ROOM_FOR_TITLE)
+    else:
+        say(f"nothing runs or waits now in {archive.path}; --sync looks at the agents' own files first")
+
+
+def _names(archive: Archive) -> dict[str, str]:
+    try:
+        with archive.reading() as reader:
+            return short_ids(reader.index)
+    except RunNotFound:  # no archive yet
+        return {}
+
+
+def _cells(run: RunInfo, now: float, names: dict[str, str]) -> tuple[object, ...]:
+    last = milliseconds_of(run.ended_at or "")
+    return (
+        names.get(run.run_id, run.run_id),
+        run.agent,
+        cut(run.project or "", _WIDEST),
+        run.status,
+        when(run.started_at),
+        "" if last is None else f"{duration(max(0.0, now - last / 1000))} ago",
+        cut(run.status_reason or "", _WIDEST),
+        cut(" ".join((run.title or "").split()), 2 * _WIDEST),
+    )
