@@ -33,6 +33,7 @@ PROMISED = {
     "adapters/following/collector.py": "TranscriptCollector, which the contract promises for the Claude Agent SDK",
     "adapters/following/sdk_hooks.py": "the hooks of the Claude Agent SDK, for TranscriptCollector",
     "adapters/following/unparsed.py": "TranscriptCollector without parsing",
+    "cli/commands/replay.py": "the variables by which clients of an API find a server",
     "transcript/project.py": "metadata.claude_session_id, detail.sdk_entry and detail.notification",
     "fold/prices.py": "names of models and of the vendors in them",
 }
