@@ -187,6 +187,6 @@ def test_runs_agents_and_formats_complete_in_the_shell(tmp_path: Path, archive: 
     synced(tmp_path / "home", archive)
     assert offered("show", path.stem[:3]) == [path.stem]
     assert offered("show", "zz") == []
-    assert offered("ls", "--agent", "cl") == ["claude"]
+    assert offered("ls", "--agent", "claud") == ["claude"]
     assert offered("convert", "--from", "codex_r") == ["codex_rollout"]
     assert "search" in offered("sea")
