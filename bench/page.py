@@ -97,12 +97,18 @@ def _weight(server: Server) -> list[Row]:
         name = wanted.pop()
         text = server.get(name).decode()
         met[name] = len(text.encode())
-        wanted |= {f"/static/{each}" for each in re.findall(r"from '\./([\w.-]+\.js)'", text)} - met.keys()
-    scripts = sum(size for name, size in met.items() if name.endswith(".js"))
-    total = sum(met.values())
+        wanted |= {f"/static/{each}" for each in re.findall(r"import[^'\"]*['\"]\./([\w.-]+\.js)", text)} - met.keys()
+    scripts, total = sum(size for name, size in met.items() if name.endswith(".js")), sum(met.values())
+    sent = sum(map(server.bytes_sent, met))
     return [
-        Row("styles and scripts of a page", "< 40 kB", f"{total / 1000:.0f} kB", "", total < 40_000),
-        Row("its scripts alone", "≤ 20 kB", f"{scripts / 1000:.1f} kB", "", scripts <= 20_000),
+        Row(
+            "styles and scripts of a page, as they are sent",
+            "< 40 kB",
+            f"{sent / 1000:.0f} kB ({total / 1000:.0f} kB unpacked)",
+            "",
+            sent < 40_000,
+        ),
+        Row("its scripts alone, unpacked", "≤ 20 kB", f"{scripts / 1000:.1f} kB", "", scripts <= 20_000),
     ]
 
 

@@ -43,8 +43,14 @@ class Server:
         return self.address.partition("/?")[0]
 
     def get(self, place: str) -> bytes:
-        """What is at an address, unpacked."""
-        return self.opener.open(self.origin + place, timeout=60).read()
+        """What is at an address."""
+        data: bytes = self.opener.open(self.origin + place, timeout=60).read()
+        return data
+
+    def bytes_sent(self, place: str) -> int:
+        """How long the answer is for a browser, which takes it packed."""
+        request = urllib.request.Request(self.origin + place, headers={"Accept-Encoding": "gzip"})
+        return len(self.opener.open(request, timeout=60).read())
 
     def seconds(self, place: str) -> float:
         """How long an answer takes, from the request to its last byte."""
