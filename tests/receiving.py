@@ -62,7 +62,11 @@ class Receiving:
     def stop(self) -> str:
         """End it as Ctrl-C does; what it said."""
         self._process.send_signal(signal.SIGINT)
-        _, said = self._process.communicate(timeout=60)
+        try:
+            _, said = self._process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
         assert self._process.returncode == 0, said.decode()
         return said.decode()
 
