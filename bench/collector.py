@@ -15,7 +15,7 @@ from uuid import uuid4
 from bench.formats import _corpus
 from bench.measure import Row, stopwatch
 from stenograph import Recorder
-from stenograph.adapters.following.collector import TranscriptCollector
+from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
 from stenograph.formats.base import Context, Format
 from stenograph.formats.registry import formats
 from stenograph.sources.tail import FileTail

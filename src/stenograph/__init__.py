@@ -15,8 +15,8 @@ from stenograph.version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take the name for true; importing it from `typing` would cost every start
 if TYPE_CHECKING:
-    from stenograph.adapters.following.collector import TranscriptCollector
-    from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
+    from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
+    from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
     from stenograph.bundle import DebugBundle, debug_bundle
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
     from stenograph.export.exporting import Export, export_run
@@ -61,8 +61,8 @@ _HOMES = {
     "StoreError": "errors",
     "StoreLocked": "errors",
     "Subscription": "journal.subscription",
-    "TranscriptCollector": "adapters.following.collector",
-    "TranscriptCollectorConfig": "adapters.following.collector_config",
+    "TranscriptCollector": "adapters.claude_agent_sdk.collector",
+    "TranscriptCollectorConfig": "adapters.claude_agent_sdk.collector_config",
     "TranscriptEntry": "transcript",
     "TranscriptSummary": "transcript",
     "debug_bundle": "bundle",

@@ -28,12 +28,12 @@ from stenograph.adapters.claude_agent_sdk import (
     ClaudeAgentSDKClientConfig,
     TranscriptCollectorConfig,
 )
+from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
 from stenograph.adapters.codex_app_server import (
     CodexAppServerAdapter,
     CodexAppServerClientConfig,
     CodexTranscriptEmitter,
 )
-from stenograph.adapters.following.collector import TranscriptCollector
 from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.openai import OpenAIAdapter, OpenAIModelConfig, capture_openai
 from stenograph.adapters.prompt import Prompt

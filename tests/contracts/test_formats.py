@@ -147,7 +147,7 @@ def test_a_format_says_everything_about_its_agent(name: str) -> None:
     assert not spec.sample or detect(spec.sample) is spec
     reported = {event.payload.scope for path in GOLDEN[name] for event in _usage(spec, path)}  # type: ignore[union-attr]
     assert reported <= set(spec.tokens)
-    assert spec.layout is None or not spec.layout.homes or spec.layout.described()
+    assert spec.layout is None or bool(spec.layout.described()) == spec.is_placed
     assert spec.kind != "database" or spec.layout is not None
 
 

@@ -205,8 +205,8 @@ def kill_at_random_moments(archive: Path, kills: int, seed: int, cases: list[str
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> None:
-    """Killed at two random moments, with a client that sends again what was not acknowledged."""
-    kill_at_random_moments(tmp_path, 2, seed=1, cases=["pydantic_ai"])
+    """Killed at a random moment, with a client that sends again what was not acknowledged."""
+    kill_at_random_moments(tmp_path, 1, seed=1, cases=["pydantic_ai"])
 
 
 @pytest.mark.scale

@@ -14,7 +14,9 @@ from stenograph.formats.registry import formats
 
 SOURCE = Path(__file__).parents[2] / "src" / "stenograph"
 ROOMS = ("sources", "archive", "adapters", "cli", "transcript", "render", "query", "server", "fold")
-AGENTS = sorted({spec.agent.id for spec in formats().values()} - {"stenograph"} | {"anthropic", "litellm"})
+_WORDS = {"stenograph", "acp", "atif", "chat", "continue", "cursor", "inspect", "otlp", "pi"}
+"""Ids that are words of our own: of the field, of protocols, and of formats that we write, too."""
+AGENTS = sorted({spec.agent.id for spec in formats().values()} - _WORDS | {"anthropic", "litellm"})
 FIELDS = (
     *("sessionId", "parentUuid", "toolUseResult", "isSidechain", "agentId", "leafUuid", "requestShape", "toolUseId"),
     *("session_meta", "forked_from_id", "parent_thread_id", "projectHash", "copilotVersion", "callID", "modelID"),
@@ -28,9 +30,7 @@ PROMISED = {
     "adapters/codex_app_server": "an SDK's own adapter",
     "adapters/litellm": "an SDK's own adapter",
     "adapters/openai": "an SDK's own adapter",
-    "adapters/following/collector.py": "TranscriptCollector, which the contract promises for the Claude Agent SDK",
-    "adapters/following/sdk_hooks.py": "the hooks of the Claude Agent SDK, for TranscriptCollector",
-    "adapters/following/unparsed.py": "TranscriptCollector without parsing",
+    "cli/commands/replay.py": "the variables by which clients of two model APIs find another server",
     "transcript/project.py": "metadata.claude_session_id, detail.sdk_entry and detail.notification",
     "fold/prices.py": "names of models and of the vendors in them",
 }

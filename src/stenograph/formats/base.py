@@ -209,6 +209,11 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     volatile: tuple[str, ...] = ()
     """What differs in the results of its agent's tools at each run: regular expressions."""
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether such files have a place of their own, in which the agent keeps them."""
+        return self.layout is not None and bool(self.layout.homes)
+
 
 def run_id_of(format_name: str, native_id: str) -> str:
     """The agent's own UUID, whatever its version, else a UUIDv5 of format and native id."""

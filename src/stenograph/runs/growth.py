@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from stenograph.formats.base import Format, FormatSpec
 from stenograph.formats.layout import StoredSession
@@ -19,10 +19,9 @@ from stenograph.runs.kind import Line
 from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.known import digest_of
-from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.merge import merged
-from stenograph.sources.session import context_of
+from stenograph.sources.session import context_of, stored_file
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.stored import chosen
 
@@ -117,9 +116,7 @@ class DatabaseGrowth:
         return events
 
     def _parser(self, session: StoredSession) -> Format:
-        source, call_id = session.parent()
-        member = Member(path=self._path, parent_source=source, parent_call_id=call_id)
-        inside = replace(self._found, identity=session.identity)
+        inside, member = stored_file(self._found, session)
         assert inside.spec is not None
         return inside.spec.open(context_of(inside, None, member))
 

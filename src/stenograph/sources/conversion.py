@@ -23,7 +23,7 @@ from stenograph.sources.detection import Detection, detect_file, detect_head, re
 from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
-from stenograph.sources.session import STREAM, context_of
+from stenograph.sources.session import STREAM, context_of, stored_file
 from stenograph.sources.stored import address_of, chosen
 
 CHUNK = 1 << 18
@@ -166,16 +166,13 @@ class _Reading:
     def _runs(self, found: Detection, stored: AbstractContextManager[list[StoredSession]]) -> Iterator[Event]:
         """The runs of a file that holds many, one after the other; the sessions of one as its files would be."""
         assert found.spec is not None
-        path = Path(found.path)
         with stored as sessions:
             if not sessions:
                 self.files.append(FileReport(path=found.path, format=found.spec.name, report=Report()))
             for _, group in groupby(chosen(sessions, self._wanted, found), key=lambda each: each.identity.native_id):
                 series = []
                 for each in group:
-                    inside = replace(found, identity=each.identity, is_document=False)
-                    source, call_id = each.parent()
-                    parent = Member(path=path, parent_source=source, parent_call_id=call_id)
+                    inside, parent = stored_file(found, each)
                     series.append(self.opened(inside, _joined(each.lines()), member=parent))
                 yield from series[0] if len(series) == 1 else merged(series)
 

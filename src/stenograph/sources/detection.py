@@ -58,7 +58,7 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 def format_named(name: str) -> FormatSpec:
     """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
-    placed = [spec for spec in formats().values() if spec.layout is not None and spec.agent.id == name]
+    placed = [spec for spec in formats().values() if spec.is_placed and spec.agent.id == name]
     spec = formats().get(name) or max(placed, key=lambda spec: spec.priority, default=None)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))

@@ -17,7 +17,7 @@ def layout_of(format_name: str) -> SessionFiles:
 
 def placed_formats() -> list[FormatSpec]:
     """The formats whose files have a place of their own."""
-    return [spec for spec in formats().values() if spec.layout is not None and spec.layout.homes]
+    return [spec for spec in formats().values() if spec.is_placed]
 
 
 @cache

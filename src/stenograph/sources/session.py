@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable, Container
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from stenograph.errors import SourceError
 from stenograph.formats.base import Context, run_id_of
+from stenograph.formats.layout import StoredSession
 from stenograph.formats.source_file import SourceFile
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member, SideFile
@@ -42,6 +45,13 @@ def source_file(found: Detection, main: Path | None = None, member: Member | Non
         model=identity.model,
         agent=identity.agent,
     )
+
+
+def stored_file(found: Detection, session: StoredSession) -> tuple[Detection, Member]:
+    """One session of a file that holds many, as the file of lines that it is read as, and what spawned it."""
+    source, call_id = session.parent()
+    inside = replace(found, identity=session.identity, is_document=False)
+    return inside, Member(path=Path(found.path), parent_source=source, parent_call_id=call_id)
 
 
 def context_of(

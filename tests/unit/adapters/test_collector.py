@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from stenograph import Recorder, TranscriptEntry, entries, read_events
-from stenograph.adapters.following.collector import TranscriptCollector
-from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
-from stenograph.adapters.following.sdk_hooks import HOOKS
+from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
+from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.claude_agent_sdk.sdk_hooks import HOOKS
 from stenograph.errors import InvalidEvent
 from stenograph.session import Session
 from stenograph.sources import convert
@@ -222,7 +222,7 @@ def test_a_read_that_never_comes_back_does_not_hold_the_host(
         back.wait(PATIENCE)
         return b""
 
-    monkeypatch.setattr("stenograph.adapters.following.collector._PATIENCE", 0.1)
+    monkeypatch.setattr("stenograph.adapters.claude_agent_sdk.collector._PATIENCE", 0.1)
     monkeypatch.setattr("stenograph.sources.tail.os.pread", hanging)
     append(main, line("go"))
     collector = TranscriptCollector(prompt_name="p", config=TranscriptCollectorConfig(drain_timeout=0.1))
@@ -247,7 +247,7 @@ def test_a_backlog_is_read_to_its_end_however_long_that_takes(main: Path, monkey
         time.sleep(0.02)
         return really(*args)
 
-    monkeypatch.setattr("stenograph.adapters.following.collector._PATIENCE", 0.15)
+    monkeypatch.setattr("stenograph.adapters.claude_agent_sdk.collector._PATIENCE", 0.15)
     monkeypatch.setattr("stenograph.sources.tail.os.pread", slow)
     append(main, line("x" * 1000) * 40)
     config = TranscriptCollectorConfig(drain_timeout=0.1, quiet_period=0.05, max_read_bytes=1000)

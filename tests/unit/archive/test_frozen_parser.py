@@ -29,7 +29,9 @@ def test_every_format_goes_on_after_a_freeze(name: str) -> None:
     spec = formats()[name]
     about = About(root="/", path="/x", format=name, run_id="550e8400-e29b-41d4-a716-446655440000", at="2026-01-01")
     inputs = sorted(path for path in (GOLDEN / name).rglob("*.jsonl") if path.name != "expected.jsonl")
-    assert inputs
+    if not inputs:
+        assert list((GOLDEN / name).rglob("input*")), "a format of documents, which are read anew when they change"
+        return
     for path in inputs[:12]:
         data = path.read_bytes()
         through = cursor_of(about, spec, no_side_file)

@@ -119,3 +119,18 @@ def test_a_run_that_was_received_can_be_forgotten_for_good(tmp_path: Path) -> No
     _synced(home)
     forget_runs(home, plan_of(home, Wanted(run_ids=("@",))), why="", by="", at="", also_source=False)
     assert not Path(path).exists()
+
+
+def test_a_request_of_many_conversations_needs_few_open_files(tmp_path: Path) -> None:
+    """However many runs one request goes to, each file has its line."""
+    import resource
+
+    routed = {f"talk {number}": [] for number in range(300)}
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = RunFiles(tmp_path)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/proc/self/fd").iterdir())) + 80, limits[1]))
+    try:
+        paths = files.append(routed)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert len(paths) == len(list(received_in(tmp_path).iterdir())) == 300

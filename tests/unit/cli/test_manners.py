@@ -30,6 +30,8 @@ NO_DATA = {
     "run": "its output is the command's own",
     "hook": "it prints nothing",
     "mcp": "it speaks JSON to an agent, for as long as that is there",
+    "receive": "it prints its address, and takes spans",
+    "replay": "its output is the command's own; --report writes JSON",
     "serve": "it prints its address, and serves JSON",
 }
 

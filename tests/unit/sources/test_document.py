@@ -67,7 +67,7 @@ def test_an_object_belongs_to_formats_that_are_written_so(
     kind: str, is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However sure a format of lines is: half the world's JSON files look like one record."""
-    spec = replace(formats()["openai_chat"], kind=kind, detect=lambda head, path: 90)
+    spec = replace(formats()["openai_chat"], kind=kind, documents=False, detect=lambda head, path: 90)
     monkeypatch.setattr(registry, "formats", lambda: {spec.name: spec})
     path = tmp_path / "chat.json"
     path.write_text(json.dumps({"messages": []}, indent=1))

@@ -4,9 +4,9 @@ The SDK is loaded when a prompt is evaluated; the collector does not need it.
 """
 
 from stenograph.adapters.claude_agent_sdk.adapter import ClaudeAgentSDKAdapter
+from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
+from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
 from stenograph.adapters.claude_agent_sdk.config import ClaudeAgentSDKClientConfig
-from stenograph.adapters.following.collector import TranscriptCollector
-from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
 
 __all__ = [
     "ClaudeAgentSDKAdapter",

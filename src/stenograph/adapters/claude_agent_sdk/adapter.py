@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from stenograph.adapters.claude_agent_sdk.bridge import SERVER, server_of, tool_names
+from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
 from stenograph.adapters.claude_agent_sdk.config import ClaudeAgentSDKClientConfig
 from stenograph.adapters.claude_agent_sdk.conversation import Conversation
-from stenograph.adapters.following.collector import TranscriptCollector
 from stenograph.adapters.outputs import Target
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
 from stenograph.adapters.tool import tools_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
 from stenograph.errors import AgentError
 from stenograph.threads import ThreadTranscripts
 

@@ -18,9 +18,8 @@ from stenograph.formats.base import run_id_of
 from stenograph.formats.layout import State, StoredSession
 from stenograph.model.event import Event
 from stenograph.sources.known import digest_of
-from stenograph.sources.layout import Member
 from stenograph.sources.layouts import layout_of
-from stenograph.sources.session import source_file
+from stenograph.sources.session import source_file, stored_file
 
 
 def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
@@ -115,8 +114,6 @@ def _path_of(newcomer: Newcomer, session: StoredSession) -> str:
 
 
 def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
-    source, call_id = session.parent()
-    member = Member(path=newcomer.seen.path, parent_source=source, parent_call_id=call_id)
-    inside = replace(newcomer.found, identity=session.identity)
+    inside, member = stored_file(newcomer.found, session)
     file = replace(source_file(inside, member=member), path=_path_of(newcomer, session))
     return about_of(file, newcomer.seen.root, main)

@@ -201,4 +201,4 @@ def _digest(data: bytes) -> bytes:
 @cache
 def _has_files(adapter: str) -> bool:
     spec = formats().get(adapter)
-    return spec is not None and spec.layout is not None
+    return spec is not None and spec.is_placed

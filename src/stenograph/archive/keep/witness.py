@@ -41,7 +41,7 @@ def rank_of(format: str) -> int:
     if format == JOURNALS:
         return RECORDED
     spec = formats().get(format)
-    return OWN if spec is not None and spec.layout is not None else PRINTED
+    return OWN if spec is not None and spec.is_placed else PRINTED
 
 
 def name_of(files: Iterable[KeptFile]) -> str:

@@ -115,7 +115,11 @@ class Receiver:
         return self._routing.ignored
 
     def start(self) -> None:
-        """Take up what was accepted before, and begin."""
+        """Take up what was accepted before, and begin. Raises what makes that impossible, and then nothing is lost."""
+        for entry in self._spool.unread():
+            signal, kind, encoding = entry.kind.split(" ")
+            request, _ = decoded(Signal(signal), kind, encoding, entry.body)
+            self._write(self._routing.take(request, place=entry.end, now=time.monotonic()), entry.end)
         self._thread.start()
 
     def receive(self, signal: Signal, kind: str, encoding: str, body: bytes) -> None:
@@ -153,10 +157,6 @@ class Receiver:
     # The thread.
 
     def _run(self) -> None:
-        for entry in self._spool.unread():
-            signal, kind, encoding = entry.kind.split(" ")
-            request, _ = decoded(Signal(signal), kind, encoding, entry.body)
-            self._write(self._routing.take(request, place=entry.end, now=time.monotonic()), entry.end)
         is_open = True
         while is_open:
             taken, is_open = self._next()

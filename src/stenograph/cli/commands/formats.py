@@ -23,7 +23,7 @@ def command(as_json: bool) -> None:
         return
     for spec in specs:
         write_text(f"{spec.name} ({spec.agent.name}, {spec.kind})\n  {spec.what}\n  verified with {spec.versions}\n")
-        if spec.layout is not None and spec.layout.homes:
+        if spec.layout is not None and spec.is_placed:
             write_text(f"  kept in {spec.layout.described()}\n")
 
 

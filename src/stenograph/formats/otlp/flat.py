@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from stenograph.formats.otlp.genai import Message, parsed
+from stenograph.formats.otlp.genai import GenAiMessage, parsed
 from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
 
 INPUT, OUTPUT, TOOLS = "input", "output", "tools"
@@ -59,12 +59,12 @@ def sections_of(attributes: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return {section: [items[number] for number in sorted(items)] for section, items in found.items()}
 
 
-def messages_of(items: list[dict[str, Any]]) -> list[Message]:
+def messages_of(items: list[dict[str, Any]]) -> list[GenAiMessage]:
     """Items of a section as messages of Chat Completions."""
     return [_message(item) for item in items]
 
 
-def joined(items: list[dict[str, Any]]) -> Message | None:
+def joined(items: list[dict[str, Any]]) -> GenAiMessage | None:
     """One answer that stands in several items."""
     messages = messages_of(items)
     if len(messages) < 2:
@@ -78,8 +78,8 @@ def joined(items: list[dict[str, Any]]) -> Message | None:
     return {**messages[0], "content": content, **({"tool_calls": calls} if calls else {})}
 
 
-def _message(item: dict[str, Any]) -> Message:
-    message: Message = {"role": item.get("role"), "content": _content(item)}
+def _message(item: dict[str, Any]) -> GenAiMessage:
+    message: GenAiMessage = {"role": item.get("role"), "content": _content(item)}
     calls = [_call(call) for call in _listed(item.get("tool_calls"))]
     if isinstance(item.get("function_call_name"), str):
         calls.append(

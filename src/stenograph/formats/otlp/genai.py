@@ -14,7 +14,7 @@ import msgspec
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 from stenograph.model.codec import REFUSALS
 
-Message = dict[str, Any]
+GenAiMessage = dict[str, Any]
 """A message of Chat Completions."""
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
@@ -37,7 +37,7 @@ def parsed(value: Any) -> Any:
         return value
 
 
-def messages_of(value: Any) -> list[Message]:
+def messages_of(value: Any) -> list[GenAiMessage]:
     """`gen_ai.input.messages`: every message, results of tools as messages of their own."""
     return [item for message in dicts(parsed(value)) for item in _split(message)]
 
@@ -50,7 +50,7 @@ def choices_of(value: Any) -> list[dict[str, Any]]:
     ]
 
 
-def instructions_of(value: Any) -> list[Message]:
+def instructions_of(value: Any) -> list[GenAiMessage]:
     """`gen_ai.system_instructions` as a system message; none where there are none."""
     told = parsed(value)
     if isinstance(told, str):
@@ -60,7 +60,7 @@ def instructions_of(value: Any) -> list[Message]:
     return [{"role": "system", "content": text}] if text else []
 
 
-def _split(message: dict[str, Any]) -> list[Message]:
+def _split(message: dict[str, Any]) -> list[GenAiMessage]:
     """One message, after the results of tools that stand in it."""
     told = message.get("parts")
     if not isinstance(told, list):
@@ -73,12 +73,12 @@ def _split(message: dict[str, Any]) -> list[Message]:
     return [*results, *([_joined(message, rest)] if rest or not results else [])]
 
 
-def _result(part: dict[str, Any]) -> Message:
+def _result(part: dict[str, Any]) -> GenAiMessage:
     content = next((part[name] for name in ("response", "result", "content") if name in part), None)
     return {"role": "tool", "tool_call_id": part.get("id"), "name": a_str(part.get("name")), "content": content}
 
 
-def _joined(message: dict[str, Any], parts: list[dict[str, Any]]) -> Message:
+def _joined(message: dict[str, Any], parts: list[dict[str, Any]]) -> GenAiMessage:
     calls = [
         {"id": part.get("id"), "function": {"name": part.get("name"), "arguments": part.get("arguments")}}
         for part in parts
@@ -109,7 +109,7 @@ class Exchange:
     """What a model was given and what it answered, as events tell it one by one."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[GenAiMessage] = []
         self.choices: list[dict[str, Any]] = []
 
     def take(self, name: str, attributes: dict[str, Any], body: Any = None) -> None:
@@ -136,7 +136,7 @@ def _body(attributes: dict[str, Any], body: Any) -> dict[str, Any]:
     return told if isinstance(told, dict) and told else attributes
 
 
-def _message(role: str, facts: dict[str, Any]) -> Message:
+def _message(role: str, facts: dict[str, Any]) -> GenAiMessage:
     message = {"role": a_str(facts.get("role")) or role, "content": parsed(facts.get("content"))}
     if calls := a_list(parsed(facts.get("tool_calls"))):
         message["tool_calls"] = calls

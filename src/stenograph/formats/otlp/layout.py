@@ -69,7 +69,7 @@ def _session(lines: list[bytes]) -> StoredSession:
 
 
 LAYOUT = Layout(
-    homes=(Home(default=".local/share/stenograph", folder="received/runs"),),
+    homes=(Home(variable="STENOGRAPH_HOME", default=".local/share/stenograph", folder="received/runs"),),
     sessions=("{conversation}.jsonl",),
     many=ManySessions(is_one=_has_many, sessions=_conversations),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.otlp import flat, genai
-from stenograph.formats.otlp.genai import Message, parsed
+from stenograph.formats.otlp.genai import GenAiMessage, parsed
 from stenograph.formats.otlp.kind import DETAILS
 from stenograph.formats.otlp.span import LogRecord, Span
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, dollars, first_str, tokens
@@ -59,7 +59,7 @@ _SMOLAGENTS_CALLS = "tool-call"
 class ModelCall(Struct, frozen=True, kw_only=True):
     """What a model was given, and what came of it. Messages are those of Chat Completions."""
 
-    messages: list[Message]
+    messages: list[GenAiMessage]
     choices: list[dict[str, Any]]
     tools: Any
     model: str | None
@@ -93,7 +93,7 @@ def has_content(span: Span, logs: Sequence[LogRecord] = ()) -> bool:
     return bool(call.messages) or any(choice.get("message") for choice in call.choices)
 
 
-def _said(facts: dict[str, Any], span: Span, logs: Sequence[LogRecord]) -> tuple[list[Message], list[Any], Any]:
+def _said(facts: dict[str, Any], span: Span, logs: Sequence[LogRecord]) -> tuple[list[GenAiMessage], list[Any], Any]:
     if "gen_ai.input.messages" in facts or "gen_ai.output.messages" in facts:
         messages = genai.messages_of(facts.get("gen_ai.input.messages"))
         prompt = genai.instructions_of(facts.get("gen_ai.system_instructions"))
@@ -115,14 +115,14 @@ def _said(facts: dict[str, Any], span: Span, logs: Sequence[LogRecord]) -> tuple
     return told.messages, told.choices, genai.definitions_in(facts)
 
 
-def _plain_role(message: Message) -> Message:
+def _plain_role(message: GenAiMessage) -> GenAiMessage:
     """smolagents says in words what was called: the answer before has the calls themselves."""
     if message.get("role") == _SMOLAGENTS_CALLS:
         return {}
     return message
 
 
-def _answer(answer: Message | None, facts: dict[str, Any]) -> Message | None:
+def _answer(answer: GenAiMessage | None, facts: dict[str, Any]) -> GenAiMessage | None:
     """An answer with the reasoning that OpenInference has no attribute for, from the value that it keeps beside."""
     if answer is None or not (answer.get("content") or answer.get("tool_calls")):
         return None
@@ -138,7 +138,7 @@ def _answer(answer: Message | None, facts: dict[str, Any]) -> Message | None:
     return answer
 
 
-def _without_thoughts(answer: Message, content: Any) -> Message:
+def _without_thoughts(answer: GenAiMessage, content: Any) -> GenAiMessage:
     said = answer.get("content")
     parts = dicts(said) if isinstance(said, list) else [{"type": "text", "text": said}]
     thoughts = [a_str(part.get("text")) for part in parts if part.get("text") != content]

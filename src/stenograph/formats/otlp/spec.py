@@ -24,4 +24,5 @@ SPEC = FormatSpec(
     turns=Turns(marks={ENDED: ENDS}),
     tools=HOST_TOOLS,
     tokens=("call",),
+    sample=b'{"resourceSpans":[{"resource":{},"scopeSpans":[{"scope":{"name":"x"},"spans":[]}]}]}\n',
 )

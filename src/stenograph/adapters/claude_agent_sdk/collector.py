@@ -23,10 +23,10 @@ import msgspec
 from msgspec.structs import replace
 
 from stenograph.adapters.capture import Capture
-from stenograph.adapters.following.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
+from stenograph.adapters.claude_agent_sdk.sdk_hooks import sdk_hooks
+from stenograph.adapters.claude_agent_sdk.unparsed import Unparsed
 from stenograph.adapters.following.following import Following
-from stenograph.adapters.following.sdk_hooks import sdk_hooks
-from stenograph.adapters.following.unparsed import Unparsed
 from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.errors import InvalidEvent
