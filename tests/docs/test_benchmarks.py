@@ -127,3 +127,8 @@ def test_receiving_was_measured_and_is_within_its_goal() -> None:
 def test_what_a_user_does_is_measured(part: str, what: str) -> None:
     """Bundles with their page, backlogs into a journal, and real text in what is synced and searched."""
     assert what in (REPO / "bench" / f"{part}.py").read_text("utf-8")
+
+
+def test_live_latency_was_measured_and_is_within_its_goal() -> None:
+    """From a line in a journal or in an agent's file to the screen of a real browser."""
+    _check("live", *LIVE[:2])

@@ -11,7 +11,7 @@ from archive_cases import claude_line, codex_line, rows, session_path, synced, t
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
-from stenograph.archive.keep.watching import Writer
+from stenograph.archive.keep.watching import Writer, _transcripts
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
 
@@ -112,3 +112,14 @@ def test_more_files_than_stay_in_memory_are_put_away(tmp_path: Path) -> None:
     assert rows(world.archive, "SELECT events, count(*) FROM runs GROUP BY 1") == [(3, 20)]
     world.writer.put_away()
     assert all(world.states())
+
+
+def test_the_archive_s_own_files_are_not_a_reason_to_sync(tmp_path: Path) -> None:
+    """They change with every sync; a watcher that took them for news would never rest."""
+    archive = tmp_path / "archive"
+    (archive / "transcripts").mkdir(parents=True)
+    own = {str(archive / name) for name in ("write.lock", "last_sync", "index.db-wal", "some.jsonl")}
+    journal = str(archive / "transcripts" / "0f1e2d3c.jsonl")
+    assert _transcripts(own, [archive], archive) == set()
+    assert _transcripts({*own, journal}, [archive], archive) == {journal}
+    assert _transcripts({str(archive / "transcripts")}, [archive], archive) is None

@@ -65,7 +65,7 @@ class Writer:
     """The archive to write to, in memory from sync to sync; the lock on it is held during a sync only."""
 
     def __init__(self, home: Home) -> None:
-        self._home = home
+        self.home = home
         self._store: Store | None = None
         self._used = 0.0
 
@@ -74,7 +74,7 @@ class Writer:
         """The store, for one sync. Raises `ArchiveLocked` where another process writes all the time."""
         store, self._store = self._store, None
         if store is None or not store.resume(_PATIENCE):
-            store = Store(self._home, patience=_PATIENCE)
+            store = Store(self.home, patience=_PATIENCE)
             store.keep_at_hand(_AT_HAND)
         try:
             yield store
@@ -119,7 +119,7 @@ def _watch_folders(writer: Writer, roots: list[Root], stop: threading.Event, tol
             longest = BREATH if changed is None else SHORT_BREATH
             if stop.wait(min(longest, max(SHORTEST_BREATH, _SHARE * (time.process_time() - begun)))):
                 return
-            changed = _transcripts(folders.wait(writer.patience), folders.folders)
+            changed = _transcripts(folders.wait(writer.patience), folders.folders, writer.home.path)
             if writer.patience == 0:
                 writer.put_away()
             if stop.is_set() or changed is None or time.monotonic() > end:
@@ -128,11 +128,16 @@ def _watch_folders(writer: Writer, roots: list[Root], stop: threading.Event, tol
         folders.close()
 
 
-def _transcripts(changes: Changes, folders: Iterable[Path]) -> Changes:
-    """The transcripts among the paths that changed; None when a folder is among them: look everywhere."""
+def _transcripts(changes: Changes, folders: Iterable[Path], archive: Path) -> Changes:
+    """The transcripts among the paths that changed; None when a folder is among them: look everywhere.
+
+    The archive's own files change with every sync: they are never a reason for the next one.
+    """
     if changes is None or any(os.path.isdir(path) or Path(path) in folders for path in changes):  # noqa: PTH112  # text
         return None
-    return {path for change in changes if (path := transcript_of(change)) is not None}
+    own = {str(archive), str(archive.resolve())}
+    told = (change for change in changes if os.path.dirname(change) not in own)  # noqa: PTH120  # text
+    return {path for change in told if (path := transcript_of(change)) is not None}
 
 
 def _folders(roots: Iterable[Root]) -> set[Path]:
