@@ -143,6 +143,7 @@ def test_killed_watches_lose_and_double_nothing(tmp_path: Path) -> None:
         child.kill()
         child.communicate()
     child = start("watch", home, archive)
+    assert b"watching" in child.stderr.readline()  # from then on it can be asked to end
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and not is_done(archive, total):
         time.sleep(0.1)

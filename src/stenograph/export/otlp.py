@@ -331,11 +331,12 @@ def _nanoseconds(text: str) -> int:
 
 
 def _times(start: int, end: int) -> dict[str, str]:
-    return {"startTimeUnixNano": str(start), "endTimeUnixNano": str(max(start, end))}
+    start = min(_LATEST, start)
+    return {"startTimeUnixNano": str(start), "endTimeUnixNano": str(min(_LATEST, max(start, end)))}
 
 
 def _span_event(name: str, at: int, facts: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "timeUnixNano": str(at), "attributes": _attributes(facts)}
+    return {"name": name, "timeUnixNano": str(min(_LATEST, at)), "attributes": _attributes(facts)}
 
 
 def _attributes(facts: dict[str, Any]) -> list[dict[str, Any]]:

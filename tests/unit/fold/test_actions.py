@@ -16,8 +16,8 @@ from stenograph.model import Event, Origin, ToolPayload, decode
 
 HOSTS_OWN = ("mcp__", "tiny__")
 """Tools of MCP servers: nobody's table can name them."""
-TITLES = {"list files"}
-"""What stands for a tool's name where the Agent Client Protocol tells only a title."""
+TITLES = {"list files", "task"}
+"""A title that the Agent Client Protocol tells for a name, and a tool that a program of the OTLP cases made itself."""
 
 
 def call(name: str, given: Any, adapter: str = "claude_code") -> Event:

@@ -75,6 +75,12 @@ OTHER_THAN_FINISHED = {
     "opencode_stream/compaction": "unknown",
     "opencode_stream/interrupted": "unknown",
     "openhands_v0/actions": "failed",
+    "otlp/google_adk": "failed",
+    "otlp/google_adk_semconv": "failed",
+    "otlp/langchain": "failed",
+    "otlp/openai_agents": "failed",
+    "otlp/pydantic_ai": "failed",
+    "otlp/smolagents": "failed",
 }
 """The worst status of the runs in each golden case whose agent was stopped, failed or asked for more."""
 
