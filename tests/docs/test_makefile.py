@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from pathlib import Path
 
 REPO = Path(__file__).parents[2]
@@ -39,3 +40,13 @@ def test_evidence_is_checked_by_others_before_anything_lands() -> None:
     tool = (REPO / "tools" / "interop-evidence").read_text()
     for what in ("aics-tlog", "go-verifier", "checkpoint", "inclusion", "consistency", "tile"):
         assert what in tool
+
+
+def test_import_rules_are_checked_before_anything_lands() -> None:
+    """`make test` checks who may import whom, and every room has its place in the rules."""
+    command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "test"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "lint-imports" in told
+    rules = tomllib.loads((REPO / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    assert rules["exhaustive"] is True
+    assert rules["exhaustive_ignores"] == ["__main__"]
