@@ -37,7 +37,9 @@ def steno(agent: Session, *arguments: str) -> Any:
         cwd=agent.place,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b""), (arguments, done.returncode, done.stderr.decode())
+    # An agent that is killed at once leaves nothing, and then a sync says where it looked.
+    is_quiet = not done.stderr or done.stderr.startswith(b"steno: no transcript was found; looked in ")
+    assert (done.returncode, is_quiet) == (0, True), (arguments, done.returncode, done.stderr.decode())
     return json.loads(done.stdout)
 
 
