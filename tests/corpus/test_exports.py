@@ -48,7 +48,8 @@ def test_every_capture_is_exported_to_every_format() -> None:
                 continue  # there is nothing in it
             got = accounted(report)
             assert {kind: got[kind] for kind in kinds} == {kind: want[kind] for kind in kinds}, (path, name)
-            for line in data.split(b"\n")[:-1] if exporter.suffix == ".jsonl" else [data]:
+            is_json = exporter.suffix.endswith((".json", ".jsonl"))
+            for line in data.split(b"\n")[:-1] if exporter.suffix.endswith(".jsonl") else [data] if is_json else []:
                 json.loads(line)
             if name == "atif":
                 Trajectory.model_validate_json(data)

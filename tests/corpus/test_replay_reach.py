@@ -18,6 +18,7 @@ UNREACHED = {
     "captures/codex/old_0.42.0_compact/exec.jsonl": "the summary that replaced its context is not told",
     "claude/large.jsonl": "its calls have no ids",
     "claude/schema_drift.jsonl": "its calls have no ids",
+    "cursor/large.jsonl": "its calls have no ids",
 }
 """Sessions that cannot be gone through to their end, by the end of their paths, and why."""
 

@@ -18,6 +18,8 @@ _ANTHROPIC_FIELDS = ("system", "anthropic_version", "stop_sequences", "thinking"
 _STREAM_FIELDS = ("response", "sequence_number", "output_index", "item_id")
 _FOREIGN = ("parts", "blocks", "sessionID", "sessionKey", "uuid", "parentId")
 """Fields of other programs' records that are otherwise worded like a message."""
+_SESSION_FIELDS = ("sessionId", "session_start", "last_updated", "updated_at", "taskType")
+"""Fields of session files of agents that hold messages worded as an API words them: those are not calls to it."""
 
 
 def detection_of(api: Api) -> Detect:
@@ -27,6 +29,8 @@ def detection_of(api: Api) -> Detect:
     """
 
     def detect(records: Sequence[Any], path: str) -> int:
+        if any(name in a_dict(records[0]) for name in _SESSION_FIELDS):
+            return 0
         if not all(_is_role(record["role"]) for record in dicts(list(records)) if "role" in record):
             return 0
         if _api_of(records[0]) != api:
