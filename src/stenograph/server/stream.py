@@ -147,7 +147,10 @@ class Following:
         self._grown = set()
         try:
             return list(self._figures())
-        except (RunNotFound, SourceError):  # as above
+        except RunNotFound:  # there is no archive yet, so the list is empty: whatever comes is new to it
+            self._is_first = False
+            return []
+        except SourceError:  # as above
             return []
 
     def _run(self, reader: IndexReader, run_id: str) -> Iterator[bytes]:
@@ -194,7 +197,9 @@ class Following:
             state = (info.messages + info.tool_calls, f"{info.status} {info.cost_usd} {info.output_tokens}")
             before = self._known.get(info.run_id)
             self._known[info.run_id] = state
-            if before == state or (before is None and self._is_first and not is_followed):
+            # A run that lives may have begun between the page and its stream; one that is on the page is replaced.
+            is_on_page = self._is_first and info.status not in ("running", "waiting")
+            if before == state or (before is None and is_on_page and not is_followed):
                 continue
             data = {
                 "status": info.status,
