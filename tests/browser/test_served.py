@@ -103,9 +103,12 @@ def test_it_works_without_script(browser: Browser, server: Server) -> None:
         page.keyboard.press("Enter")
         expect(page.locator(".hits mark").first).to_be_visible()
         page.locator(".hits a").first.click()
-        assert "#seq-" in page.url
-        page.get_by_label("Search all runs").fill("codex")
-        page.keyboard.press("Enter")
+        page.wait_for_url("**#seq-*")
+        expect(page.locator("main.transcript")).to_be_visible()  # the page is there, not only its address
+        field = page.get_by_label("Search all runs")
+        field.fill("codex")
+        field.press("Enter")
+        page.wait_for_url("**/search?*")
         expect(page.locator(".hits li").first).to_be_visible()
         assert visitor.complaints == []
 
