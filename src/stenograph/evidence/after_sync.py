@@ -9,8 +9,8 @@ from stenograph.evidence.settings import is_initialised
 
 
 def checkpoint_after(home: Home, summary: Summary) -> None:
-    """Sign and deliver what a sync added; problems are told in its summary."""
-    if not summary.bytes_written or not is_initialised(home):
+    """Sign and deliver what a sync added, or that runs were removed; problems are told in its summary."""
+    if not (summary.bytes_written or summary.expired) or not is_initialised(home):
         return
     from stenograph.evidence.places import sign_and_deliver  # with the tree and all: not for every sync
 

@@ -29,6 +29,11 @@ class Anchor(Struct, frozen=True):
     folder: Path | None = None
     """Where the tiles are, when there are any."""
 
+    @property
+    def file(self) -> Path:
+        """The file with the checkpoint."""
+        return _file_of(Path(self.path))
+
     def leaf_hashes(self) -> Iterator[bytes]:
         """The hashes of the log's leaves as they were; nothing where only the checkpoint is at hand."""
         for number, width in self._tiles():
@@ -60,8 +65,7 @@ class Anchor(Struct, frozen=True):
 
 def load_anchor(path: Path) -> Anchor:
     """A checkpoint file or a folder with one. Raises `SourceError` for what is neither."""
-    folder = path if path.is_dir() else None
-    file = path / CHECKPOINT if folder is not None else path
+    folder, file = path if path.is_dir() else None, _file_of(path)
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -73,3 +77,7 @@ def load_anchor(path: Path) -> Anchor:
         raise InvalidEvidence(f"{file}: {error}", str(file)) from error
     has_tiles = folder is not None and (folder / "tile").is_dir()
     return Anchor(str(path), checkpoint, note, folder if has_tiles else None)
+
+
+def _file_of(path: Path) -> Path:
+    return path / CHECKPOINT if path.is_dir() else path

@@ -14,11 +14,16 @@ _QUERY, _REPLY = "application/timestamp-query", "application/timestamp-reply"
 _LARGEST = 1 << 20
 
 
+def stamp_of(file: Path) -> Path:
+    """Where the time stamp of a file stands."""
+    return file.with_name(f"{file.name}.tsr")
+
+
 def stamp(url: str, file: Path) -> Path:
     """Have an authority stamp a file: its answer is in `FILE.tsr`. Raises `WitnessRefused` or `StoreError`."""
     query = _openssl("-query", "-data", str(file), "-sha256", "-cert")
     answer = _post(url, query)
-    reply = file.with_name(f"{file.name}.tsr")
+    reply = stamp_of(file)
     write_file(reply, answer)
     try:
         said = _openssl("-reply", "-in", str(reply), "-text").decode("utf-8", "replace")

@@ -53,8 +53,12 @@ def expiries(index: sqlite3.Connection, rules: Sequence[KeepRule], starred: Iter
     found = []
     for number, rule in enumerate(rules, 1):
         fitting = set(_fitting(index, rule))
-        spoken_of = [each for each in left if each.root in fitting and each.is_starred == bool(rule.starred)]
-        left = [each for each in left if each not in spoken_of]
+        spoken_of: list[_Family] = []
+        others: list[_Family] = []
+        for each in left:
+            fits = each.root in fitting and each.is_starred == bool(rule.starred)
+            (spoken_of if fits else others).append(each)
+        left = others
         expired = list(_expired(rule, spoken_of, now_ms))
         run_ids = tuple(run_id for each in expired for run_id in each.run_ids)
         found.append(Expiry(number=number, rule=rule, run_ids=run_ids, bytes=sum(each.bytes for each in expired)))

@@ -37,7 +37,6 @@ def remove_expired(home: Home, summary: Summary) -> None:
             plan = plan_of_runs(home, each.run_ids)
             forget_runs(home, plan, why=f"expired: {each}", by="steno retention", at=utc_now(), expired=True)
             summary.expired += len(each.run_ids)
-            summary.bytes_written += 1  # the packs say that these were removed
         else:
             summary.expiring += len(each.run_ids)
 

@@ -21,7 +21,7 @@ from stenograph.evidence.settings import EvidenceSettings, default_key, is_initi
 from stenograph.evidence.signing import SignedLog, initialise, origin_of_archive, sign
 from stenograph.evidence.ssh import ssh_sign
 from stenograph.evidence.tiles import write_file
-from stenograph.evidence.timestamp import check_stamp, stamp
+from stenograph.evidence.timestamp import check_stamp, stamp, stamp_of
 from stenograph.render.visible import on_one_line
 from stenograph.runs.target import find_archived
 
@@ -165,8 +165,7 @@ def verify(
 
 def _stamps(anchors: list[Anchor], authority: Path) -> dict[str, str]:
     """When the authority saw each checkpoint. Raises `InvalidEvidence` where none has a stamp, or one is of another."""
-    files = [Path(each.path) / "checkpoint" if Path(each.path).is_dir() else Path(each.path) for each in anchors]
-    replies = {file: file.with_name(f"{file.name}.tsr") for file in files}
+    replies = {each.file: stamp_of(each.file) for each in anchors}
     found = {file: reply for file, reply in replies.items() if reply.exists()}
     if not found:
         raise InvalidEvidence("no checkpoint has a time stamp beside it (CHECKPOINT.tsr); see --tsa", "")

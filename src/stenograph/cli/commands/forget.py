@@ -69,7 +69,7 @@ def command(
         if not yes:
             _ask(plan, also_source=also_source)
         forget_runs(home, plan, why=why, by=f"{_user()}@{socket.gethostname()}", at=utc_now(), also_source=also_source)
-        summary = Summary(bytes_written=1)
+        summary = Summary(expired=len(plan.run_ids))
         checkpoint_after(home, summary)
         for problem in summary.problems:
             say(problem)

@@ -12,9 +12,16 @@ import click
 from stenograph import config
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.store.home import home_of
-from stenograph.cli.completion import AGENT
-from stenograph.cli.options import archive_option, json_option, print_json, retention_option, say, write_text
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    print_json,
+    retention_option,
+    say,
+    write_text,
+)
 from stenograph.cli.progress import Progress
+from stenograph.cli.sources import sources_options
 from stenograph.render.visible import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
@@ -28,9 +35,7 @@ _GARBAGE = 100_000
     epilog="Example: steno sync --agent claude --agent codex",
     short_help="Keep and index what agents left on this machine.",
 )
-@click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
-@click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
-@click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@sources_options
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
 @retention_option
 @archive_option

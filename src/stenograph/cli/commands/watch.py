@@ -12,8 +12,15 @@ from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
 from stenograph.archive.store.home import home_of
 from stenograph.cli.commands.sync import summary_text
-from stenograph.cli.completion import AGENT
-from stenograph.cli.options import archive_option, json_option, retention_option, say, write_bytes, write_text
+from stenograph.cli.options import (
+    archive_option,
+    json_option,
+    retention_option,
+    say,
+    write_bytes,
+    write_text,
+)
+from stenograph.cli.sources import sources_options
 from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
@@ -26,9 +33,7 @@ from stenograph.runs.syncing import wanted_roots
     epilog="Example: steno watch --agent claude",
     short_help="Keep the archive up to date until interrupted.",
 )
-@click.option("--home", metavar="DIR", help="The home folder in which agents keep their files.  [default: yours]")
-@click.option("--agent", "agents", multiple=True, type=AGENT, metavar="NAME", help="Only this agent; may be repeated.")
-@click.option("--path", "paths", multiple=True, metavar="DIR", help="Any folder, instead of the agents' own ones.")
+@sources_options
 @click.option(
     "--notify",
     "on_need",

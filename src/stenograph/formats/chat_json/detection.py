@@ -10,19 +10,18 @@ from stenograph.formats.chat_json.shape import facts_of, id_of, turns_of
 from stenograph.formats.layout import Contents, StoredSession
 from stenograph.formats.shared.collection import run_in
 from stenograph.formats.shared.loose import first_str
+from stenograph.formats.shared.session_fields import SESSION_FIELDS
 
 _LEAST = POSSIBLE // 2
 """Any other format that claims a file knows better."""
-
-
-_SESSION_FIELDS = frozenset({"sessionId", "session_start", "last_updated", "turnId", "generationStatus", "taskType"})
-"""Fields of session files of agents, which are not plain chats: a format of their own must read them, or none."""
+_NOT_A_CHAT = SESSION_FIELDS | {"turnId", "generationStatus"}
+"""Fields of session files of agents."""
 
 
 def detect(records: Sequence[Any], path: str) -> int:
     """Possible where every record is a chat, or where the records are the turns of one."""
     inside = (each for record in records for each in (record if isinstance(record, list) else [record]))
-    if any(isinstance(each, dict) and _SESSION_FIELDS & each.keys() for each in inside):
+    if any(isinstance(each, dict) and _NOT_A_CHAT & each.keys() for each in inside):
         return 0
     return _LEAST if turns_of(list(records)) or all(turns_of(record) for record in records) else 0
 

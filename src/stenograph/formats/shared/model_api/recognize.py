@@ -9,6 +9,7 @@ from stenograph.formats.base import LIKELY, POSSIBLE, Detect, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.envelope import Api, Piece, chunks_in, unwrap
 from stenograph.formats.shared.model_api.messages_stream import EVENTS
+from stenograph.formats.shared.session_fields import SESSION_FIELDS
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _CHAT_OBJECTS = ("chat.completion", "chat.completion.chunk", "text_completion")
@@ -18,8 +19,8 @@ _ANTHROPIC_FIELDS = ("system", "anthropic_version", "stop_sequences", "thinking"
 _STREAM_FIELDS = ("response", "sequence_number", "output_index", "item_id")
 _FOREIGN = ("parts", "blocks", "sessionID", "sessionKey", "uuid", "parentId")
 """Fields of other programs' records that are otherwise worded like a message."""
-_SESSION_FIELDS = ("sessionId", "session_start", "last_updated", "updated_at", "taskType")
-"""Fields of session files of agents that hold messages worded as an API words them: those are not calls to it."""
+_NOT_A_CALL = SESSION_FIELDS | {"updated_at"}
+"""Fields of session files of agents that hold messages worded as an API words them."""
 
 
 def detection_of(api: Api) -> Detect:
@@ -29,7 +30,7 @@ def detection_of(api: Api) -> Detect:
     """
 
     def detect(records: Sequence[Any], path: str) -> int:
-        if any(name in a_dict(records[0]) for name in _SESSION_FIELDS):
+        if _NOT_A_CALL & a_dict(records[0]).keys():
             return 0
         if not all(_is_role(record["role"]) for record in dicts(list(records)) if "role" in record):
             return 0
