@@ -30,7 +30,7 @@ PAGE = (
     "elements of the list of 300 runs",
     "the server, idle",
     "styles and scripts of a page, as they are sent",
-    "its scripts alone, unpacked",
+    "its scripts alone, as they are sent",
     "the list of 50,000 runs, on the server",
     "first paint of the last page of a run of 100,000 events",
     "elements of the last page of a run of 100,000 events",
