@@ -22,6 +22,7 @@ from bench import (
     openai,
     otlp,
     page,
+    page_peer,
     query,
     redact,
 )
@@ -45,6 +46,7 @@ ROOMS = {
     "evidence": evidence.rows,
     "facts": facts.rows,
     "page": page.rows,
+    "page-peer": page_peer.rows,
     "live": live.rows,
 }
 
