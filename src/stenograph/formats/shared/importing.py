@@ -171,9 +171,11 @@ class ImportFormat(LineFormat):
         error: str | None = None,
         failed: bool = False,
         duration_ms: float | None = None,
+        media: Iterable[Block] = (),
     ) -> None:
-        """A tool's answer; `failed` where the file says so without words of its own."""
+        """A tool's answer; `failed` where the file says so without words of its own, `media` what stands beside it."""
         output, blocks = outcome(content)
+        blocks = (*(blocks or ()), *media) or None
         if failed and not error:
             error = (output if isinstance(output, str) else plain_text(content)) or "failed"
         self._emit(
