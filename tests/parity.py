@@ -52,6 +52,7 @@ AGENTS: Mapping[str, Agent] = {
     "gemini_cli": Agent("Gemini CLI", "0.61.0"),
     "copilot_cli": Agent("Copilot CLI", "1.0.102"),
     "opencode": Agent("OpenCode", "1.18.33"),
+    "qwen_code": Agent("Qwen Code", "0.24.4"),
 }
 """By the format of what they leave on disk."""
 
@@ -262,6 +263,10 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "opencode": {
         "the prompt as it was typed": "`opencode run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "qwen_code": {
+        "the model of every answer": "The file of a subagent does not name its model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""
