@@ -145,6 +145,7 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
 
 
 FAIR = {
+    "cline": "cline",
     "qwen-code": "qwen_",
     "qwen-code-0.15": "qwen_",
     "kilo": "opencode",
