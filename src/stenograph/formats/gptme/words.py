@@ -36,8 +36,13 @@ Piece = str | Thought | Call
 _MARKS = ("<think", "```", "<tool-use>", "<function_calls>", "@")
 _THOUGHT = re.compile(r"^<(think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^(`{3,})([^`\n]*)$", re.MULTILINE)
-_AT = re.compile(r"^@([^\r\n]+?)\(([\w\-:.]+)\):\s*(?=\{)", re.MULTILINE)
-_TAGS = re.compile(r"<tool-use>(.*?)</tool-use>|<function_calls>(.*?)</function_calls>", re.DOTALL)
+_MARK = re.compile(
+    r"^(?P<fence>`{3,})(?P<language>[^`\n]*)$"
+    r"|^@(?P<tool>[^\r\n]{1,200}?)\((?P<id>[\w\-:.]{1,200})\):\s*(?=\{)"
+    r"|<tool-use>(?P<tools>.*?)</tool-use>|<function_calls>(?P<invokes>.*?)</function_calls>",
+    re.DOTALL | re.MULTILINE,
+)
+"""What may begin a call."""
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)([^<>]*)>(.*?)</\1>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*("[^"]*"|'[^']*')""")
 _decoder = json.JSONDecoder(strict=False)
@@ -58,7 +63,7 @@ def pieces_of(content: str) -> Iterator[Piece]:
 
 def _calls_in(text: str) -> Iterator[Piece]:
     at = begin = 0
-    while (found := _next_mark(text, at)) is not None:
+    while (found := _MARK.search(text, at)) is not None:
         end, calls = _call_at(text, found)
         if calls:
             if words := text[begin : found.start()].strip():
@@ -70,20 +75,14 @@ def _calls_in(text: str) -> Iterator[Piece]:
         yield words
 
 
-def _next_mark(text: str, at: int) -> re.Match[str] | None:
-    """The first block, line or tag from a place on that may be a call."""
-    found = [match for pattern in (_FENCE, _AT, _TAGS) if (match := pattern.search(text, at)) is not None]
-    return min(found, key=lambda match: match.start(), default=None)
-
-
 def _call_at(text: str, found: re.Match[str]) -> tuple[int, list[Piece]]:
     """Where what begins at a mark ends, and the calls in it; none where it is words."""
-    if found.re is _AT:
+    if found["fence"] is not None:
+        return _block_call(text, found)
+    if found["tool"] is not None:
         return _line_call(text, found)
-    if found.re is _TAGS:
-        inner = found[1] if found[1] is not None else found[2]
-        return found.end(), [_tag_call(tag) for tag in _TAG.finditer(inner)]
-    return _block_call(text, found)
+    inner = found["tools"] if found["tools"] is not None else found["invokes"]
+    return found.end(), [_tag_call(tag) for tag in _TAG.finditer(inner)]
 
 
 def _line_call(text: str, found: re.Match[str]) -> tuple[int, list[Piece]]:
@@ -91,7 +90,7 @@ def _line_call(text: str, found: re.Match[str]) -> tuple[int, list[Piece]]:
         value, end = _decoder.raw_decode(text, found.end())
     except (ValueError, RecursionError):
         return found.end(), []
-    return end, [Call(found[2], found[1], value)]
+    return end, [Call(found["id"], found["tool"], value)]
 
 
 def _tag_call(tag: re.Match[str]) -> Piece:
@@ -101,7 +100,7 @@ def _tag_call(tag: re.Match[str]) -> Piece:
 
 
 def _block_call(text: str, opening: re.Match[str]) -> tuple[int, list[Piece]]:
-    language, _, arguments = opening[2].strip().partition(" ")
+    language, _, arguments = opening["language"].strip().partition(" ")
     end = _end_of_block(text, opening)
     tool = LANGUAGES.get(language)
     if end is None:
@@ -117,7 +116,7 @@ def _end_of_block(text: str, opening: re.Match[str]) -> re.Match[str] | None:
     """The line that closes a block; None for one that is not closed."""
     depth = 1
     for fence in _FENCE.finditer(text, opening.end()):
-        if len(fence[1]) < len(opening[1]):
+        if len(fence[1]) < len(opening["fence"]):
             continue
         depth += 1 if fence[2].strip() else -1
         if depth == 0:
