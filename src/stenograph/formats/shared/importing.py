@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from stenograph.fold.carried import carry_events
 from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
@@ -92,6 +91,8 @@ class ImportFormat(LineFormat):
 
     def _taken(self) -> list[Event]:
         events = super()._taken()
+        from stenograph.fold.carried import carry_events  # here: every start loads every format
+
         carry_events(events, self.losses)
         fresh = {event.source for event in events} - self._sources - {"main"}
         self.losses.carry("subagents", len(fresh))
