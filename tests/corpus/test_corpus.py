@@ -145,6 +145,7 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
 
 
 FAIR = {
+    "cline": "cline",
     "kilo": "opencode",
     "gptme": "openai_chat",
     "kimi-cli": "openai_chat",

@@ -33,6 +33,8 @@ OTHER_THAN_FINISHED = {
     "claude_code/2.1.325-api-down": "failed",
     "claude_stream/2.1.325-api-down": "failed",
     "claude_stream/2.1.325-killed": "unknown",
+    "cline/interrupted": "failed",
+    "cline/model-error": "failed",
     "cline_task/tags": "unknown",
     "codex_app_server/0.120-refused": "failed",
     "codex_app_server/0.166-context-length": "failed",
