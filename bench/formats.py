@@ -22,6 +22,7 @@ GOALS = [
     ("codex_rollout", False, 80),
     ("copilot_cli", False, 60),
     ("gemini_cli", False, 60),
+    ("qwen_code", False, 40),
 ]
 
 

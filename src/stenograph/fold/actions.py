@@ -33,7 +33,7 @@ _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 _UNIFIED = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _KINDS = {"Add": "write", "Update": "edit", "Delete": "delete", "add": "write", "update": "edit", "delete": "delete"}
-_CODES = ("exit_code", "exitCode", "exit")
+_CODES = ("exit_code", "exitCode", "exit", "returncode")
 
 
 class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -135,7 +135,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     replaced_by: Mapping[str, str] = {}
     """Suffixes of main files that are not read where a file with this other suffix is there, too."""
     members: tuple[str, ...] = ()
-    """Patterns of the files of a session's subagents, below the folder of its main file."""
+    """Patterns of the files of a session's subagents, below the folder of its main file; `../` is the one above it."""
     nearby: tuple[str, ...] = ()
     """Patterns of subagents' files in the same folder whose session only their content names."""
     always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None

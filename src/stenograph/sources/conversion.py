@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from stenograph.errors import SourceError, unreadable
+from stenograph.errors import SourceError, unknown_format, unreadable
 from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Format, FormatSpec, Report
 from stenograph.formats.layout import StoredSession
@@ -74,7 +74,7 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
         return Conversion(reading.folder(path), reading.files)
     found = reading.detect(path)
     if found.spec is None:
-        raise _unknown_format(str(path))
+        raise unknown_format(str(path))
     return Conversion(reading.session(found, reading.members(found)), reading.files)
 
 
@@ -98,7 +98,7 @@ def convert_stream(
     if found.spec is not None:
         return Conversion(reading.opened(found, _chunks(head, stream)), reading.files)
     if head.strip():
-        raise _unknown_format(name)
+        raise unknown_format(name)
     return Conversion(iter(()), reading.files)
 
 
@@ -195,10 +195,6 @@ class _Reading:
 
     def _unread(self, path: Path | str, format_name: str | None, problem: str) -> None:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
-
-
-def _unknown_format(name: str) -> SourceError:
-    return SourceError(f"{name} is written in no format we know; steno formats lists them, --from forces one", name)
 
 
 def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:

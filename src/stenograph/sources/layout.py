@@ -222,7 +222,8 @@ class SessionFiles:
     def _below(self, main: Path, session_id: str) -> list[Path]:
         values = {"stem": main.stem, **({"session": session_id} if is_name(session_id) else {})}
         usable = [each for each in self._layout.members if "session" in values or "{session}" not in each]
-        return sorted({path for pattern in usable for path in main.parent.glob(glob_of(pattern, **values))})
+        found = {path for pattern in usable for path in _globbed(main.parent, glob_of(pattern, **values))}
+        return sorted(found)
 
     def _near(self, main: Path, session_id: str, detect: Detect, only: Collection[Path] | None) -> Iterator[Path]:
         """Files beside the main one that name its session."""
@@ -314,6 +315,13 @@ class _OwnFiles:
         if is_there:
             self._found.add(str(source))
         return is_there
+
+
+def _globbed(folder: Path, pattern: str) -> Iterator[Path]:
+    """The files of a pattern below a folder; a pattern that begins with `../` is about the folder above it."""
+    while pattern.startswith("../"):
+        folder, pattern = Path(os.path.normpath(folder / "..")), pattern.removeprefix("../")
+    return iter(folder.glob(pattern))
 
 
 @contextmanager

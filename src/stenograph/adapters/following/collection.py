@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from stenograph.adapters.following.following import Following
-from stenograph.errors import SourceError
+from stenograph.errors import SourceError, unknown_format
 from stenograph.formats.base import FormatSpec, run_id_of
 from stenograph.journal.place import Root, journal_path
 from stenograph.journal.reader import read_events
@@ -148,6 +148,17 @@ def session_in(path: Path, spec: FormatSpec | None = None) -> Detection | None:
     if found.spec is None or not (has_line or _is_read_whole(found)):
         return None
     return found
+
+
+def check_known(path: Path) -> None:
+    """Refuse a file that has lines already and is in no format we know; one that is not there yet may come."""
+    try:
+        with path.open("rb") as file:
+            has_line = file.readline().endswith(b"\n")
+    except OSError:
+        return
+    if has_line and detect_file(path).spec is None:
+        raise unknown_format(str(path))
 
 
 def _is_read_whole(found: Detection) -> bool:
