@@ -141,7 +141,7 @@ class SessionFiles:
             if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
                 main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)
                 if main is not None:
-                    return main
+                    return self.main_of(main) or main  # a subagent's may be a part itself
         return None
 
     def _mains_in(self, folder: Path) -> Iterator[Path]:

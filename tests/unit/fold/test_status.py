@@ -36,6 +36,7 @@ OTHER_THAN_FINISHED = {
     "cline/interrupted": "failed",
     "cline/model-error": "failed",
     "cline_task/tags": "unknown",
+    "openhands/model-error": "failed",
     "codex_app_server/0.120-refused": "failed",
     "codex_app_server/0.166-context-length": "failed",
     "codex_app_server/0.166-disconnect-forever": "failed",
