@@ -146,6 +146,7 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
 
 FAIR = {
     "cline": "cline",
+    "hermes-agent": "hermes",
     "openhands": "openhands",
     "qwen-code": "qwen_",
     "qwen-code-0.15": "qwen_",
