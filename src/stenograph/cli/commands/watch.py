@@ -7,10 +7,12 @@ import threading
 from datetime import datetime
 
 import click
+import msgspec
 
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
-from stenograph.archive.store.home import home_of
+from stenograph.archive.store.home import Home, home_of
+from stenograph.cli.commands.push import push_text, tell_of_push
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import (
     archive_option,
@@ -22,6 +24,9 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.sources import sources_options
 from stenograph.evidence.after_sync import checkpoint_after
+from stenograph.fleet.store.objects import open_store
+from stenograph.fleet.store.push import Pushed
+from stenograph.fleet.store.pushing import Pushing
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
@@ -40,6 +45,8 @@ from stenograph.runs.syncing import wanted_roots
     metavar="COMMAND",
     help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
 )
+@click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
+@click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
 @retention_option
 @archive_option
 @json_option
@@ -48,6 +55,8 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     on_need: str | None,
+    url: str | None,
+    events_only: bool,
     retention: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -72,6 +81,7 @@ def command(
                 say(problem)
 
     expiry = Retention(archive) if retention else None
+    pushing = None if url is None else _pushing(archive, url, events_only=events_only, as_json=as_json)
 
     def tell(summary: Summary) -> None:
         if expiry is not None:
@@ -80,16 +90,33 @@ def command(
             archive.note_sync()
         checkpoint_after(archive, summary)
         if as_json:
-            import msgspec
-
             write_bytes(msgspec.json.encode(summary) + b"\n")
         elif summary.events or summary.failed or summary.new or summary.rebuilt or summary.expired:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
             say(problem)
+        if pushing is not None:
+            pushing.note()
         if on_need is not None:
             tell_of_need(on_need)
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     say(f"watching for {archive.path}; Ctrl-C ends it")
-    watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    try:
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    finally:
+        if pushing is not None and not pushing.stop():
+            say(f"not everything is in {url} yet; the next steno push goes on there")
+
+
+def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pushing:
+    """What sends the archive meanwhile, and tells of it as the watch tells of a sync."""
+
+    def told(pushed: Pushed) -> None:
+        tell_of_push(pushed, url)
+        if as_json:
+            write_bytes(msgspec.json.encode({"pushed": pushed}) + b"\n")
+        elif pushed.objects:
+            write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
+
+    return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)
