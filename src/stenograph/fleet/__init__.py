@@ -1,0 +1,1 @@
+"""Past one machine: archives in an object store, and one table of all of their events."""
