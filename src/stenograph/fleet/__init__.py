@@ -1,1 +1,1 @@
-"""Past one machine: archives in an object store, and one table of all of their events."""
+"""The archives of many machines in one object store: sent, brought back, and read as one table."""

@@ -38,6 +38,16 @@ class Home(Struct, frozen=True):
         return self.path / "watch.lock"
 
     @property
+    def push_lock(self) -> Path:
+        """Held by the one `steno push`."""
+        return self.path / "push.lock"
+
+    @property
+    def journals(self) -> Path:
+        """Our own journals."""
+        return self.path / "transcripts"
+
+    @property
     def last_sync(self) -> Path:
         """An empty file, whose time is that of the last sync of all agents."""
         return self.path / "last_sync"

@@ -1,0 +1,57 @@
+"""`steno push`: send the archive to an object store."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from stenograph.archive.store.home import home_of
+from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.cli.progress import Progress
+from stenograph.fleet.store.objects import open_store
+from stenograph.fleet.store.push import Pushed, push
+
+
+@click.command(
+    "push",
+    epilog="Example: steno push file:///mnt/shared/steno",
+    short_help="Send the archive to a bucket or a shared folder.",
+)
+@click.argument("url", metavar="URL")
+@click.option("--dry-run", is_flag=True, help="Only say how much would be sent.")
+@archive_option
+@json_option
+def command(url: str, dry_run: bool, archive_dir: str | None, as_json: bool) -> None:
+    """Send what is new in the archive to the store at URL: file:///folder, s3://, gs:// or az://.
+
+    Kept files and journals go byte for byte, so that steno pull can bring the archive back, and so do the numbered
+    events. Nothing in the store is ever written over. It may be interrupted at any moment; the next one goes on there.
+    """
+    store = open_store(url)
+    with Progress("sent", in_bytes=True, is_shown=sys.stderr.isatty() and not as_json) as shown:
+        pushed = push(home_of(archive_dir), store, dry_run=dry_run, progress=shown.reach)
+    if pushed.why is not None:
+        say(_fork_text(pushed, url))
+    if as_json:
+        print_json(
+            {"url": url, "dry_run": dry_run, **{name: getattr(pushed, name) for name in pushed.__struct_fields__}}
+        )
+    else:
+        write_text(f"{_text(pushed, dry_run=dry_run)}\n")
+
+
+def _text(pushed: Pushed, *, dry_run: bool) -> str:
+    if dry_run:
+        return f"{pushed.behind:,} bytes of archive {pushed.archive} are not in the store"
+    sent = f"sent {pushed.events:,} events and {pushed.bytes:,} bytes of archive {pushed.archive}"
+    return sent if pushed.objects else f"nothing is behind of archive {pushed.archive}"
+
+
+def _fork_text(pushed: Pushed, url: str) -> str:
+    if pushed.continues is None:
+        return f"{url} has another history of archive {pushed.archive}: {pushed.why}; steno push takes a new id"
+    return (
+        f"{url} has another history of archive {pushed.continues}: {pushed.why}; this archive is {pushed.archive} from "
+        "now on, which continues it"
+    )

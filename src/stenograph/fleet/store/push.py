@@ -1,0 +1,155 @@
+"""Sending an archive to a store: what is new, from wherever the last sender stopped.
+
+Theory of operation. Nothing is noted on this machine: what the store has says where to go on. First it is looked at
+whether what the store has under our id is ours; if it is not, two machines go by one id (a copied disk, a restored
+snapshot), and this one takes another. Events go first, because others wait for them; then packs and journals. The
+archive is read like any reader reads it, so a sender that waits for the store holds up nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from stenograph.archive.reader import IndexReader
+from stenograph.archive.store.damage import readable_index
+from stenograph.archive.store.home import Home
+from stenograph.archive.store.identity import ArchiveIdentity, renew_identity
+from stenograph.archive.store.lock import Lock
+from stenograph.archive.writer import Store
+from stenograph.errors import RunNotFound, StoreError
+from stenograph.fleet.store.keys import identity_key
+from stenograph.fleet.store.objects import Objects
+from stenograph.fleet.store.pieces import Forked, Raced
+from stenograph.fleet.store.sent_events import SentEvents
+from stenograph.fleet.store.sent_journals import sent_journals
+from stenograph.fleet.store.sent_packs import sent_packs
+
+_PATIENCE = 30.0
+_MOST_RACES = 5
+Progress = Callable[[int, int], None]
+"""Told how many bytes were sent, and of how many."""
+
+
+class Pushed(Struct, kw_only=True):
+    """What was sent, or would be."""
+
+    archive: str
+    """The id under which it is in the store."""
+    generation: str = ""
+    events: int = 0
+    event_bytes: int = 0
+    """Of event segments, compressed."""
+    bytes: int = 0
+    """Of packs and journals."""
+    objects: int = 0
+    behind: int = 0
+    """Bytes that are not sent yet: all of them in a dry run, else what came while we sent."""
+    continues: str | None = None
+    """The id that the archive had, where the store has another history under it."""
+    why: str | None = None
+    """What that other history has."""
+
+
+class _Part(Protocol):
+    def behind(self) -> int: ...
+
+    def pieces(self) -> Iterator[tuple[str, bytes]]: ...
+
+
+def push(home: Home, store: Objects, *, dry_run: bool = False, progress: Progress | None = None) -> Pushed:
+    """Send everything that the store lacks of an archive. It may be killed at any moment, and called again.
+
+    Raises `StoreError` where the store cannot be written or lets objects be created twice, `ArchiveLocked` where
+    another process sends, `RunNotFound` where there is no archive yet.
+    """
+    lock = Lock(home.push_lock, "steno push")
+    identity = _identity(home)
+    lock.acquire()
+    try:
+        if not dry_run:
+            store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
+        pushed = Pushed(archive=identity.id)
+        for _ in range(_MOST_RACES):
+            try:
+                _Sending(home, store, pushed, progress or (lambda done, of: None), dry_run=dry_run).run()
+                return pushed
+            except Raced:
+                continue
+            except Forked as fork:
+                if dry_run:
+                    pushed.why = fork.what
+                    return pushed
+                identity = _fork(home)
+                store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
+                pushed = Pushed(archive=identity.id, continues=identity.continues, why=fork.what)
+        raise StoreError(f"another machine sends to {store.url} under the id {identity.id} all the time; end it")
+    finally:
+        lock.release()
+
+
+class _Sending:
+    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress, *, dry_run: bool) -> None:
+        self._home = home
+        self._store = store
+        self._pushed = pushed
+        self._progress = progress
+        self._dry_run = dry_run
+        self._done = 0
+        self._total = 0
+
+    def run(self) -> None:
+        archive, home, store, pushed = self._pushed.archive, self._home, self._store, self._pushed
+        with readable_index(), IndexReader(home.path) as reader:
+            parts: list[_Part] = [*sent_packs(home.kept, archive, store), *sent_journals(home, archive, store)]
+            events = SentEvents(reader, archive, store, is_masked=False)
+            pushed.generation = events.generation.name
+            self._total = events.behind() + sum(part.behind() for part in parts)
+            if self._dry_run:
+                pushed.behind = self._total
+                return
+            for key, data, count in events.segments():
+                self._create(key, data)
+                pushed.events += count
+                pushed.event_bytes += len(data)
+            for part in parts:
+                for key, data in part.pieces():
+                    self._create(key, data)
+                    pushed.bytes += len(data)
+
+    def _create(self, key: str, data: bytes) -> None:
+        self._progress(self._done, max(self._total, self._done))
+        if not self._store.create(key, data) and self._store.find(key) != data:
+            raise Raced
+        self._done += len(data)
+        self._pushed.objects += 1
+        self._progress(self._done, max(self._total, self._done))
+
+
+def _identity(home: Home) -> ArchiveIdentity:
+    """Who the archive is; an index that an older Stenograph made is given its name first."""
+    with readable_index(), IndexReader(home.path) as reader:
+        is_named = reader.made_as != UNNAMED
+    if not is_named or home.identity() is None:
+        with Store(home, patience=_PATIENCE):
+            pass
+    identity = home.identity()
+    if identity is None:
+        raise RunNotFound(f"there is no archive in {home.path} yet; run: steno sync", str(home.path))
+    return identity
+
+
+def _fork(home: Home) -> ArchiveIdentity:
+    """Another id for this archive, which continues the one that it had."""
+    lock = Lock(home.write_lock, "steno sync or steno watch")
+    lock.acquire(_PATIENCE)
+    try:
+        return renew_identity(home.kept)
+    finally:
+        lock.release()
+
+
+UNNAMED = "00000000"
