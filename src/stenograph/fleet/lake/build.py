@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,8 @@ from stenograph.sources.layouts import sidecar_suffixes, transcript_suffixes
 
 CHUNK_BYTES = 64 << 20
 CHUNK_KEYS = 1000
+_STRETCH = 4
+"""A folder may be so many times as large as a chunk before it is cut."""
 _PROBE = "lake/probe"
 Progress = Callable[[int, int], None]
 """Told how many chunks are done, and of how many."""
@@ -67,7 +70,8 @@ def build(
     lake_library()
     place = open_store(target)
     place.require_conditional_create(_PROBE, b"create-only\n")
-    chunks = [_chunk(entries, source, target, redact) for entries in chunks_of(open_store(source).entries(""), chunk_bytes)]
+    gathered = chunks_of(open_store(source).entries(""), chunk_bytes)
+    chunks = [_chunk(each, source, target, redact) for each in gathered]
     if not chunks:
         raise SourceError(f"there are no transcripts below {source}; give the folder that agents write to", source)
     names = sorted(chunk.name for chunk in chunks)
@@ -86,46 +90,64 @@ def build(
         tell(len(parts), len(chunks))
     _sum(built, parts)
     if todo or not _is_committed(target, parts):
-        _commit(target, built.job, parts)
+        commit_parts(target, parts)
         built.is_committed = True
     return built
 
 
-def chunks_of(entries: Iterable[Entry], chunk_bytes: int = CHUNK_BYTES) -> list[list[Entry]]:
+class Gathered(NamedTuple):
+    """The transcripts of one chunk."""
+
+    entries: list[Entry]
+    is_whole: bool
+    """Whether everything that may belong together is in it; false for a part of a folder with very many files."""
+
+
+def chunks_of(entries: Iterable[Entry], chunk_bytes: int = CHUNK_BYTES) -> list[Gathered]:
     """Transcripts in chunks; the files of one session stay together.
 
     A folder with what is below it is one unit, as agents put the files of subagents beside or below those of their
-    session. A folder of more files than a chunk takes is cut between sessions: a file goes with the folder of its name.
+    session. A folder that is far too large for a chunk is cut between sessions, where it has no folders below but those
+    that are named like a session: a file goes with the folder of its name.
     """
-    units: dict[str, list[Entry]] = {}
     found = sorted(entry for entry in entries if _is_transcript(entry.key))
     stems = {_stem(entry.key) for entry in found}
+    folders = {str(PurePosixPath(entry.key).parent) for entry in found}
+    units: dict[str, list[Entry]] = {}
     for entry in found:
-        units.setdefault(_unit(entry.key, stems), []).append(entry)
-    pieces: list[list[Entry]] = []
-    for unit in units.values():
-        if len(unit) <= CHUNK_KEYS and sum(entry.size for entry in unit) <= chunk_bytes:
-            pieces.append(unit)
-        else:
-            sessions: dict[str, list[Entry]] = {}
-            for entry in unit:
-                sessions.setdefault(_session(entry.key, stems), []).append(entry)
-            pieces += sessions.values()
-    return _joined(pieces, chunk_bytes)
+        units.setdefault(_unit(entry.key, stems, folders), []).append(entry)
+    whole: list[list[Entry]] = []
+    cut: list[list[Entry]] = []
+    for folder, unit in units.items():
+        if _fits(unit, _STRETCH * chunk_bytes, _STRETCH * CHUNK_KEYS) or not _may_be_cut(folder, unit, stems):
+            whole.append(unit)
+            continue
+        sessions: dict[str, list[Entry]] = {}
+        for entry in unit:
+            sessions.setdefault(_session(entry.key, stems), []).append(entry)
+        cut += sessions.values()
+    return [
+        *(Gathered(chunk, True) for chunk in _joined(whole, chunk_bytes)),
+        *(Gathered(chunk, False) for chunk in _joined(cut, chunk_bytes)),
+    ]
 
 
 def _joined(pieces: Iterable[list[Entry]], chunk_bytes: int) -> list[list[Entry]]:
     chunks: list[list[Entry]] = []
-    size = 0
     for piece in pieces:
-        more = sum(entry.size for entry in piece)
-        if chunks and size + more <= chunk_bytes and len(chunks[-1]) + len(piece) <= CHUNK_KEYS:
+        if chunks and _fits([*chunks[-1], *piece], chunk_bytes, CHUNK_KEYS):
             chunks[-1] += piece
-            size += more
         else:
             chunks.append(list(piece))
-            size = more
     return chunks
+
+
+def _fits(entries: Sequence[Entry], most_bytes: int, most_keys: int) -> bool:
+    return len(entries) <= most_keys and sum(entry.size for entry in entries) <= most_bytes
+
+
+def _may_be_cut(folder: str, unit: Iterable[Entry], stems: set[str]) -> bool:
+    return all(str(PurePosixPath(_session(entry.key, stems)).parent) == folder for entry in unit)
 
 
 def _is_transcript(key: str) -> bool:
@@ -136,10 +158,12 @@ def _stem(key: str) -> str:
     return str(PurePosixPath(key).with_suffix(""))
 
 
-def _unit(key: str, stems: set[str]) -> str:
-    """The folder that a file is in; of one below the folder of a session, that of the session."""
-    session = _session(key, stems)
-    return str(PurePosixPath(session).parent)
+def _unit(key: str, stems: set[str], folders: set[str]) -> str:
+    """The highest folder above a file, up to one that has no transcripts itself; of subagents, their session's."""
+    folder = PurePosixPath(_session(key, stems)).parent
+    while folder != folder.parent and str(folder.parent) in folders:
+        folder = folder.parent
+    return str(folder)
 
 
 def _session(key: str, stems: set[str]) -> str:
@@ -148,10 +172,10 @@ def _session(key: str, stems: set[str]) -> str:
     return above[-1] if above else _stem(key)
 
 
-def _chunk(entries: Sequence[Entry], source: str, target: str, redact: bool) -> Chunk:
-    keys = tuple(entry.key for entry in entries)
-    name = part_name(keys, [str(entry.size) for entry in entries], source, redact)
-    return Chunk(name=name, keys=keys, source=source, target=target, redact=redact)
+def _chunk(gathered: Gathered, source: str, target: str, redact: bool) -> Chunk:
+    keys = tuple(entry.key for entry in gathered.entries)
+    name = part_name(keys, [str(entry.size) for entry in gathered.entries], source, redact)
+    return Chunk(name=name, keys=keys, source=source, target=target, redact=redact, is_whole=gathered.is_whole)
 
 
 def _left(place: Objects, chunk: Chunk) -> Part | None:
@@ -179,30 +203,26 @@ def _is_committed(target: str, parts: Sequence[Part]) -> bool:
     return files == {part.events.path for part in parts if part.events is not None}
 
 
-def _commit(target: str, job: str, parts: Sequence[Part]) -> None:
-    """Let the tables consist of these parts: first `runs`, because readers look there what to read."""
+def commit_parts(target: str, parts: Sequence[Part]) -> None:
+    """Let the tables of a lake consist of just these parts, by one commit for each table.
+
+    First `runs`, because readers look there what to read. The same parts may be committed again. Raises `StoreError`.
+    """
     runs = [part.runs for part in parts if part.runs is not None]
     events = [part.events for part in parts if part.events is not None]
-    _replace(target, "runs", runs, job)
-    _replace(target, "events", events, job)
+    _replace(target, "runs", runs)
+    _replace(target, "events", events)
 
 
-def _replace(target: str, name: str, files: Iterable[WrittenFile], job: str) -> None:
-    deltalake = lake_library()
-    from deltalake.transaction import AddAction
+def _replace(target: str, name: str, files: Iterable[WrittenFile]) -> None:
+    from deltalake.transaction import AddAction, RemoveAction
 
     table = make_table(target, name, by_day=False)
-    actions = [
+    actions: list[AddAction | RemoveAction] = [
         AddAction(
             path=file.path, size=file.size, partition_values={}, modification_time=0, data_change=True, stats=file.stats
         )
         for file in files
     ]
-    transaction = deltalake.Transaction(f"steno:build:{job}", 1)
     with writing(target):
-        table.create_write_transaction(
-            actions,
-            mode="overwrite",
-            schema=schema_of(name),
-            commit_properties=deltalake.CommitProperties(app_transactions=[transaction]),
-        )
+        table.create_write_transaction(actions, mode="overwrite", schema=schema_of(name))

@@ -64,7 +64,12 @@ class Part(Struct, frozen=True, kw_only=True):
 
 def part_name(keys: Sequence[str], versions: Sequence[str], source: str, redact: bool) -> str:
     """The name of the part of some keys: the same for the same objects, read by the same program."""
-    told = [__version__, source, str(redact), *(f"{key}\n{version}" for key, version in zip(keys, versions, strict=True))]
+    told = [
+        __version__,
+        source,
+        str(redact),
+        *(f"{key}\n{version}" for key, version in zip(keys, versions, strict=True)),
+    ]
     return blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -73,12 +78,21 @@ def archive_of(source: str) -> str:
     return str(uuid5(NAMESPACE_URL, source.rstrip("/")))
 
 
-def chunk_job(keys: Sequence[str], source: str, target: str, *, redact: bool = False, name: str | None = None) -> Part:
+def chunk_job(
+    keys: Sequence[str],
+    source: str,
+    target: str,
+    *,
+    redact: bool = False,
+    name: str | None = None,
+    is_whole: bool = True,
+) -> Part:
     """Parse some transcripts of a bucket or folder into one part of the lake at `target`; not committed yet.
 
-    `keys` are names below the URL `source`; files that belong to one session must be in one chunk. `redact` masks every
-    secret that we know. The part is named `name`, else by its keys. Calling it again, on any machine, writes the same
-    objects. `steno lake build` calls it for all of a bucket and commits the parts; your own scheduler can, too.
+    `keys` are names below the URL `source`; files that belong to one session must be in one chunk. Where that is not
+    sure, say `is_whole=False`: files of subagents without their session are left out and named then. `redact` masks
+    every secret that we know. The part is named `name`, else by its keys. Calling it again, on any machine, writes the
+    same objects. `steno lake build` calls it for all of a bucket and commits the parts; your own scheduler can, too.
     """
     lake_library()
     place = open_store(target)
@@ -86,7 +100,7 @@ def chunk_job(keys: Sequence[str], source: str, target: str, *, redact: bool = F
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         size = _fetch(keys, source, Path(folder))
         made = _Made(archive_of(source), Path(folder), redact)
-        made.read()
+        made.read(is_whole)
     written = Part(
         name=part,
         keys=len(keys),
@@ -144,18 +158,24 @@ class _Made:
         self._runs = RunRows()
         self.problems: list[str] = []
 
-    def read(self) -> None:
+    def read(self, is_whole: bool) -> None:
         """Read all of them."""
         for found in sessions_in(self._folder):
             if found.identity.source == "main":
                 self._runs.begin(found)
+            elif not is_whole:
+                path = Path(found.path)
+                self.problems.append(f"{path.relative_to(self._folder)}: its session is not in this chunk, skipped")
+                path.unlink()  # it is our copy
         conversion = convert(self._folder, keep_raw=False)
         for event in self._masked(conversion) if self._redact else conversion:
-            format = (event.origin.adapter if event.origin is not None else None) or "exchange"
-            self._runs.add(event, format)
+            written = (event.origin.adapter if event.origin is not None else None) or "exchange"
+            self._runs.add(event, written)
             if event.run_id not in self._facts:
-                run = self._runs.facts(event.run_id, format)
-                self._facts[event.run_id] = RunFacts(agent=run.agent, format=run.format, cwd=run.cwd, project=run.project)
+                run = self._runs.facts(event.run_id, written)
+                self._facts[event.run_id] = RunFacts(
+                    agent=run.agent, format=run.format, cwd=run.cwd, project=run.project
+                )
             self._events.add(line_of(event))
         for file in conversion.files:
             if file.problem is not None:

@@ -27,11 +27,14 @@ class Chunk(Struct, frozen=True, kw_only=True):
     source: str
     target: str
     redact: bool
+    is_whole: bool
 
 
 def run_chunk(chunk: Chunk) -> Part:
     """The call itself."""
-    return chunk_job(chunk.keys, chunk.source, chunk.target, redact=chunk.redact, name=chunk.name)
+    return chunk_job(
+        chunk.keys, chunk.source, chunk.target, redact=chunk.redact, name=chunk.name, is_whole=chunk.is_whole
+    )
 
 
 def mapped(engine: str, chunks: Sequence[Chunk], *, workers: int | None, address: str | None) -> Iterator[Part]:

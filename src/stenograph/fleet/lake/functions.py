@@ -55,8 +55,9 @@ def add_functions(connection: duckdb.DuckDBPyConnection, prices: Prices) -> None
         "steno_cost": (costs, _NUMBER, dollars),
         "steno_cost_is_partial": (costs, "INTEGER", is_partial),
     }
+    add: Any = connection.create_function  # which takes texts for what it declares to be enumerations
     for name, (takes, gives, function) in functions.items():
-        connection.create_function(name, function, takes, gives, null_handling="special")  # type: ignore[arg-type]
+        add(name, function, takes, gives, null_handling="special")
 
 
 def verdict_of(liveness: Liveness, evidence: str | None, ended_ms: int | None) -> Verdict:
@@ -83,10 +84,18 @@ _decode_tools = msgspec.json.Decoder(list[_Tool]).decode
 def pairs_json(tools: str) -> str:
     """The pairs of the calls and results of one run that have the same id, as JSON."""
     pairs = CallPairs()
-    found = [joined.pair for tool in _decode_tools(tools) if (joined := pairs.add(_event(tool), tool.seq)) and joined.begins]
+    found = [
+        joined.pair for tool in _decode_tools(tools) if (joined := pairs.add(_event(tool), tool.seq)) and joined.begins
+    ]
     return msgspec.json.encode(
         [
-            {"source": each.source, "name": each.name, "call_seq": each.call, "result_seq": each.result, "error": each.error}
+            {
+                "source": each.source,
+                "name": each.name,
+                "call_seq": each.call,
+                "result_seq": each.result,
+                "error": each.error,
+            }
             for each in found
         ]
     ).decode()
@@ -94,7 +103,12 @@ def pairs_json(tools: str) -> str:
 
 def _event(tool: _Tool) -> Event:
     payload = ToolPayload(
-        name=tool.name, call_id="same", input=None, output=None, error=tool.error, fidelity=tool.fidelity  # type: ignore[arg-type]
+        name=tool.name,
+        call_id="same",
+        input=None,
+        output=None,
+        error=tool.error,
+        fidelity=tool.fidelity,  # type: ignore[arg-type]
     )
     return Event(
         seq=tool.seq,

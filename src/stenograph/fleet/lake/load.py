@@ -1,10 +1,10 @@
 """Event segments of all archives into the tables of the lake, each exactly once, by any number of loaders.
 
 Theory of operation. A loader keeps no state. The table itself says how far each archive was loaded: every commit of
-`events` names, for each archive and generation in it, the last block (a Delta transaction). A loader reads these numbers
-from one version of the table, takes segments that come after them, and commits on that very version: a commit that
-another loader made in between for one of the same archives makes the commit fail, and the loader looks again. Without
-that look before each commit, rows would be doubled: Delta compares a transaction with concurrent ones only.
+`events` names, for each archive and generation in it, the last block (a Delta transaction). A loader reads these
+numbers from one version of the table, takes segments that come after them, and commits on that very version: a commit
+that another loader made in between for one of the same archives makes the commit fail, and the loader looks again.
+Without that look before each commit, rows would be doubled: Delta compares a transaction with concurrent ones only.
 
 What hosts say of their runs goes into `runs` before the events are committed, as often as it may be: the last word
 counts. An archive is loaded up to the first segment that is missing, and goes on when it is there.
@@ -61,8 +61,9 @@ def transaction_of(archive: str, generation: str) -> str:
 
 
 def load(store: Objects, *, progress: Progress | None = None, batch_bytes: int = BATCH_BYTES) -> Loaded:
-    """Load everything that was pushed and is not loaded yet. It may be killed at any moment, and run many times at once.
+    """Load everything that was pushed and is not loaded yet.
 
+    It may be killed at any moment, and run many times at once.
     Raises `StoreError` where the lake cannot be written, and `SourceError` for a segment that cannot be read.
     """
     lake_library()
@@ -119,14 +120,11 @@ class _Loader:
             return
         name = transaction_of(archive, generation.name)
         upto = table.transaction_version(name) or 0
-        waiting: dict[int, str] = {}
-        for entry in self._store.entries(events_folder(archive, generation)):
-            start = start_of(entry.key)
-            if start is not None and start > upto:
-                waiting[start] = entry.key
+        found = segments_of(self._store, events_folder(archive, generation))
+        waiting = {start: key for start, key in found if start > upto}
         if not waiting:
             return
-        forgotten = self._forgotten(archive)
+        forgotten = forgotten_runs(self._store, archive)
         while (key := waiting.pop(upto + 1, None)) is not None:
             segment = read_segment(self._store.get(key), key)
             batch.take(segment, self._identity(archive), forgotten)
@@ -136,9 +134,6 @@ class _Loader:
                 return
         if waiting and archive not in self._loaded.waiting:
             self._loaded.waiting.append(archive)
-
-    def _forgotten(self, archive: str) -> set[str]:
-        return {entry.key.rpartition("/")[2] for entry in self._store.entries(forgotten_folder(archive))}
 
     def _identity(self, archive: str) -> ArchiveIdentity | None:
         if archive not in self._about:
@@ -203,9 +198,14 @@ def loaded_upto(table: DeltaTable, archive: str, generation: str) -> int:
     return int(table.transaction_version(transaction_of(archive, generation)) or 0)
 
 
-def segments_of(store: Objects, archive: str, folder: str) -> Iterator[tuple[int, str]]:
+def segments_of(store: Objects, folder: str) -> Iterator[tuple[int, str]]:
     """The segments in a folder of events, by where they begin."""
     for entry in store.entries(folder):
         start = start_of(entry.key)
         if start is not None:
             yield start, entry.key
+
+
+def forgotten_runs(store: Objects, archive: str) -> set[str]:
+    """The runs of an archive that must not be kept."""
+    return {entry.key.rpartition("/")[2] for entry in store.entries(forgotten_folder(archive))}

@@ -17,6 +17,8 @@ FOLDER = "lake"
 _ROW_GROUP = 131_072
 """Rows: smaller groups take more room, larger ones more memory."""
 _LONGEST_MESSAGE = 300
+_MADE_WITH = "stenograph.columns"
+"""A property of a table: with how many columns it was made."""
 
 
 def table_url(url: str, table: str) -> str:
@@ -46,9 +48,19 @@ def make_table(url: str, table: str, *, by_day: bool = True) -> DeltaTable:
     partitions = ["day"] if table == "events" and by_day else None
     with writing(url):
         found: DeltaTable = deltalake.DeltaTable.create(
-            place, schema=schema_of(table), mode="ignore", partition_by=partitions
+            place,
+            schema=schema_of(table),
+            mode="ignore",
+            partition_by=partitions,
+            configuration={_MADE_WITH: str(len(schema_of(table)))},
+            raise_if_key_not_exists=False,
         )
     return found
+
+
+def is_uniform(table: DeltaTable) -> bool:
+    """Whether no column was added since the table was made, so that all of its files have the same ones."""
+    return table.metadata().configuration.get(_MADE_WITH) == str(len(table.schema().fields))
 
 
 @contextmanager
@@ -84,7 +96,7 @@ def how_written() -> WriterProperties:
     return WriterProperties(compression="ZSTD", compression_level=3, max_row_group_size=_ROW_GROUP)
 
 
-def lake_library():  # type: ignore[no-untyped-def]  # the module
+def lake_library() -> Any:
     """The library of Delta Lake. Raises `MissingExtra`."""
     try:
         import deltalake

@@ -1,7 +1,7 @@
 """A lake to be asked in SQL: a connection of DuckDB with the views over its tables.
 
-Nothing is fetched at run time: which files a table has is asked of the library of Delta Lake, files of a folder are read
-by DuckDB itself, and those of a bucket through Arrow. DuckDB's own extensions for either are not needed.
+Nothing is fetched at run time: which files a table has is asked of the library of Delta Lake, files of a folder are
+read by DuckDB itself, and those of a bucket through Arrow. DuckDB's own extensions for either are not needed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from stenograph.errors import MissingExtra, RunNotFound
-from stenograph.fleet.lake.place import lake_library, open_table
+from stenograph.fleet.lake.place import is_uniform, lake_library, open_table
 from stenograph.fleet.lake.tables import EVENTS, RUNS, schema_of
-from stenograph.fleet.lake.views import VIEWS
+from stenograph.fleet.lake.views import CURRENT, VIEWS
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,6 +48,18 @@ class Span(Struct, frozen=True, kw_only=True):
     last_day: str | None = None
     run_id: str | None = None
 
+    def of_runs(self) -> str:
+        """A condition on `runs`: those that may have events in it."""
+        conditions = []
+        if self.first_day is not None:
+            conditions.append(f"coalesce(ended_ms, 0) >= epoch_ms(TIMESTAMP {_quoted(self.first_day)})")
+        if self.last_day is not None:
+            after = f"epoch_ms(TIMESTAMP {_quoted(self.last_day)} + INTERVAL 1 DAY)"
+            conditions.append(f"coalesce(started_ms, 0) < {after}")
+        if self.run_id is not None:
+            conditions.append(f"run_id = {_quoted(self.run_id)}")
+        return " AND ".join(conditions) or "true"
+
     def has(self, minimum: dict[str, Any], maximum: dict[str, Any]) -> bool:
         """Whether a file may have something of it, by the bounds of its columns."""
         bounds = (
@@ -76,31 +88,32 @@ class Lake:
         events, runs = open_table(url, "events"), open_table(url, "runs")
         if events is None or runs is None:
             raise RunNotFound(f"there is no lake in {url} yet; run: steno lake load {url}", url)
-        self._events, self._runs = events, runs
+        self.events, self.runs = events, runs
 
     @property
     def files(self) -> int:
         """How many files the table of events has."""
-        return len(self._events.file_uris())
+        return len(self.events.file_uris())
 
     @contextmanager
     def connected(self, span: Span = WHOLE, prices: Prices | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection with the views; `prices` are needed where costs are asked for."""
         connection = _connection()
         try:
-            _add_table(connection, "events_table", self._events, span, EVENTS, "events")
-            _add_table(connection, "all_runs", self._runs, WHOLE, RUNS, "runs")
+            _add_table(connection, "events_table", self.events, span, EVENTS, "events")
+            _add_table(connection, "all_runs", self.runs, WHOLE, RUNS, "runs")
             condition, values = self.owners.condition()
             quoted = condition
             for value in values:
                 quoted = quoted.replace("?", _quoted(value), 1)
             connection.execute(f"CREATE VIEW runs_table AS SELECT * FROM all_runs WHERE {quoted}")
+            connection.execute(f"CREATE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
             if prices is not None:
                 from stenograph.fleet.lake.functions import add_functions
 
                 add_functions(connection, prices)
             for view in VIEWS:
-                if prices is not None or not view.is_public:
+                if prices is not None or view.is_plain:
                     connection.execute(f"CREATE VIEW {view.name} AS {view.select}")
             yield connection
         finally:
@@ -135,11 +148,13 @@ def _add_table(
         return
     if all(file.startswith("/") for file in files):
         listed = ", ".join(map(_quoted, files))
-        source = f"read_parquet([{listed}], union_by_name = true, hive_partitioning = true, hive_types_autocast = false)"
+        by_name = str(not is_uniform(table)).lower()  # else one look at the columns of every file
+        options = f"union_by_name = {by_name}, hive_partitioning = true, hive_types_autocast = false"
+        source = f"read_parquet([{listed}], {options})"
     else:
         connection.register(f"{name}_files", table.to_pyarrow_dataset())
         source = f"{name}_files"
-    found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    found = {field.name for field in table.schema().fields}
     wanted = ", ".join(f'"{each}"' if each in found else f'NULL AS "{each}"' for each in columns)
     connection.execute(f"CREATE VIEW {name} AS SELECT {wanted} FROM {source}")
 
@@ -161,9 +176,11 @@ def files_of(table: DeltaTable, span: Span = WHOLE) -> Sequence[str]:
         if span.has(low, high):
             found.append(action["path"])
     wanted = set(found)
-    return [uri for uri in uris if any(uri.endswith(f"/{path}") for path in wanted)] if len(wanted) < 64 else [
-        uri for uri in uris if _relative(uri, table.table_uri) in wanted
-    ]
+    return (
+        [uri for uri in uris if any(uri.endswith(f"/{path}") for path in wanted)]
+        if len(wanted) < 64
+        else [uri for uri in uris if _relative(uri, table.table_uri) in wanted]
+    )
 
 
 def _relative(uri: str, root: str) -> str:

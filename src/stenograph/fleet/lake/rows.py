@@ -77,7 +77,7 @@ class EventRows:
         ms = self._ms_of(event.timestamp)
         if ms is not None:
             self._day = _day_of(ms)
-        told = _Told(event, ms)
+        told = _Told(self._archive, event, ms)
         facts = self._facts.get(event.run_id, NOTHING_KNOWN)
         text = event_text(event) or None
         self.bytes += len(payload) + len(text or "")
@@ -140,7 +140,7 @@ class _Told:
 
     __slots__ = ("columns",)
 
-    def __init__(self, event: Event, ms: int | None) -> None:
+    def __init__(self, archive: str, event: Event, ms: int | None) -> None:
         payload = event.payload
         role = _ROLES.get(event.type, "system")
         name = call_id = message_id = subtype = error = model = fidelity = known_by = None
@@ -157,7 +157,7 @@ class _Told:
                 fidelity, duration = payload.fidelity, payload.duration_ms
                 known_by = _known_by(event, payload, ms)
             case UsagePayload():
-                message_id, model, usage = payload.message_id, payload.model, _usage(event, payload, ms)
+                message_id, model, usage = payload.message_id, payload.model, _usage(archive, event, payload, ms)
             case SystemPayload():
                 subtype = payload.subtype
             case ErrorPayload():
@@ -169,12 +169,13 @@ class _Told:
 _NO_USAGE = (None,) * (len(TOKEN_COUNTS) + 6)
 
 
-def _usage(event: Event, payload: UsagePayload, ms: int | None) -> tuple[Any, ...]:
+def _usage(archive: str, event: Event, payload: UsagePayload, ms: int | None) -> tuple[Any, ...]:
     counts = (min(getattr(payload, name) or 0, _MOST_TOKENS) for name in TOKEN_COUNTS)
-    key = UsageKeys().key(event, payload, ms, event.seq)
-    is_local = payload.scope != "total" and bool(payload.message_id) and not is_unique(payload.message_id or "")
+    key = report = number_of(f"{archive} {UsageKeys().key(event, payload, ms, event.seq)}")
+    if payload.scope != "total" and payload.message_id and not is_unique(payload.message_id):
+        report = number_of(f"{archive} {event.run_id} {payload.scope} {payload.message_id}")
     terms = (payload.speed, payload.service_tier, payload.cost_usd)
-    return (payload.scope, *counts, *terms, number_of(key), is_local)
+    return (payload.scope, *counts, *terms, key, report)
 
 
 def number_of(key: str) -> int:
@@ -222,4 +223,3 @@ def events_of(rows: Iterable[tuple[str, str]]) -> Iterator[Event]:
 
 def _day_of(ms: int) -> str:
     return (_EPOCH + timedelta(milliseconds=ms)).date().isoformat()
-

@@ -15,11 +15,10 @@ from stenograph.model.moment import milliseconds_of
 from stenograph.model.payload import UsagePayload
 from stenograph.sources.detection import Detection
 
-_COLUMNS = (
-    "run_id, parent_run_id, forked_from, agent, format, cwd, project, agent_version, name, first_prompt, model,"
-    " started_at, ended_at, started_ms, ended_ms, events, turns, tools, errors, has_calls, has_turns, branch, revision,"
-    " messages, failed_calls, open_calls"
-).split(", ")
+_COLUMNS = """
+    run_id parent_run_id forked_from agent format cwd project agent_version name first_prompt model started_at ended_at
+    started_ms ended_ms events turns tools errors has_calls has_turns branch revision messages failed_calls open_calls
+"""
 
 
 class RunRows:
@@ -78,7 +77,7 @@ class RunRows:
 
 
 def _row(run: RunDraft) -> dict[str, Any]:
-    told = {name: getattr(run, name) for name in _COLUMNS}
+    told = {name: getattr(run, name) for name in _COLUMNS.split()}
     subagents = sum(source != "main" for source in run.speakers)
     return {
         **told,

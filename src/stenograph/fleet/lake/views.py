@@ -27,11 +27,14 @@ _KEY = "archive, run_id"
 
 
 class LakeView(Struct, frozen=True):
-    """One view; `is_public`: it is one of those that people ask."""
+    """One view."""
 
     name: str
     select: str
     is_public: bool = False
+    """Whether it is one of those that people ask."""
+    is_plain: bool = False
+    """Whether it asks none of the functions."""
 
 
 def _joined(one: str, other: str) -> str:
@@ -39,10 +42,10 @@ def _joined(one: str, other: str) -> str:
 
 
 CURRENT = """
-    SELECT * FROM runs_table
+    SELECT * FROM runs_table WHERE {}
     QUALIFY row_number() OVER (PARTITION BY archive, run_id ORDER BY generation DESC, last_block DESC, events DESC) = 1
 """
-"""The newest word on each run."""
+"""The last word on each run; the condition says which runs are needed. It is asked once, and kept as a table."""
 
 TOLD = f"""
     SELECT event.* FROM events_table AS event JOIN current_runs AS run ON {_joined("event", "run")}
@@ -100,37 +103,42 @@ PAIRS = """
 
 REPORTS = f"""
     SELECT archive, run_id, source, seq, timestamp, epoch_ms(time) AS ms, day, scope, model, message_id, speed,
-      service_tier, cost_usd, {", ".join(_TOKENS)}, block,
-      if(is_local, first_value(usage_key) OVER (
-        PARTITION BY archive, run_id, scope, if(is_local, message_id, CAST(seq AS VARCHAR)) ORDER BY seq
-      ), usage_key) AS key
+      service_tier, cost_usd, {", ".join(_TOKENS)}, block, usage_key, report_key
     FROM told WHERE type = 'token.usage' AND scope IS NOT NULL
 """
-"""Reports of usage, each with the model call that it is of."""
+"""Reports of usage."""
+
+REPEATED = """
+    SELECT *, first_value(usage_key) OVER (PARTITION BY report_key ORDER BY block, seq) AS key FROM reports
+    WHERE report_key IN (SELECT report_key FROM reports GROUP BY report_key HAVING count(*) > 1)
+      OR usage_key IN (SELECT usage_key FROM reports GROUP BY usage_key HAVING count(*) > 1)
+"""
+"""Reports of model calls that were reported several times, each with the call that it is of."""
 
 _FIRST = ("run_id", "source", "seq", "timestamp", "scope", "ms", "day")
 _LAST = ("model", "message_id", "speed", "service_tier", "cost_usd", *_TOKENS)
 _EARLIEST = "(coalesce(ms, 0), block, seq)"
 """A call belongs to the run that reported it first."""
-_LATEST = "(coalesce(ms, 0), run_id, seq)"
-"""What it took is what the last report says."""
 
 USAGE = f"""
     WITH by_run AS (
       SELECT archive, key, run_id, min(seq) AS seq, min(block) AS block,
         {", ".join(f"arg_min({name}, seq) AS {name}" for name in _FIRST if name not in ("run_id", "seq"))},
-        max(seq) AS last_seq, coalesce(arg_max(coalesce(ms, 0), seq), 0) AS last_ms,
+        coalesce(arg_max(coalesce(ms, 0), seq), 0) AS last_ms,
         arg_max({{{", ".join(f"'{name}': {name}" for name in _LAST)}}}, seq) AS last
-      FROM reports GROUP BY archive, key, run_id
+      FROM repeated GROUP BY archive, key, run_id
     ), by_call AS (
       SELECT archive, key, arg_min({{{", ".join(f"'{name}': {name}" for name in _FIRST)}}}, {_EARLIEST}) AS first,
         arg_max(last, (last_ms, run_id)) AS last
       FROM by_run GROUP BY archive, key
     )
+    SELECT archive, usage_key AS key, {", ".join(_FIRST)}, {", ".join(_LAST)} FROM reports
+    WHERE report_key NOT IN (SELECT report_key FROM repeated) AND usage_key NOT IN (SELECT usage_key FROM repeated)
+    UNION ALL
     SELECT archive, key, {", ".join(f"first.{name}" for name in _FIRST)}, {", ".join(f"last.{name}" for name in _LAST)}
     FROM by_call
 """
-"""One row per model call, as `fold.usage` counts them."""
+"""One row per model call, as `fold.usage` counts them; SQL has little to do for those that were reported once."""
 
 COUNTED = f"""
     SELECT used.*, run.agent, run.project FROM usage_calls AS used JOIN current_runs AS run ON {_joined("used", "run")}
@@ -168,8 +176,9 @@ RUNS = f"""
     ) AS spent ON {_joined("spent", "run")}
     LEFT JOIN (
       SELECT report.archive, report.run_id, CAST(sum(used.input_tokens + used.output_tokens) AS BIGINT) AS tokens
-      FROM (SELECT DISTINCT archive, run_id, key FROM reports) AS report
-      JOIN usage_calls AS used ON used.archive = report.archive AND used.key = report.key AND used.run_id <> report.run_id
+      FROM (SELECT DISTINCT archive, run_id, key FROM repeated) AS report
+      JOIN usage_calls AS used
+        ON used.archive = report.archive AND used.key = report.key AND used.run_id <> report.run_id
       GROUP BY report.archive, report.run_id
     ) AS copied ON {_joined("copied", "run")}
 """
@@ -263,13 +272,13 @@ ARCHIVES = """
 """
 
 VIEWS = (
-    LakeView("current_runs", CURRENT),
-    LakeView("told", TOLD),
-    LakeView("named_events", _EVENT),
+    LakeView("told", TOLD, is_plain=True),
+    LakeView("named_events", _EVENT, is_plain=True),
     LakeView("pairs", PAIRS),
-    LakeView("reports", REPORTS),
-    LakeView("usage_calls", USAGE),
-    LakeView("counted", COUNTED),
+    LakeView("reports", REPORTS, is_plain=True),
+    LakeView("repeated", REPEATED, is_plain=True),
+    LakeView("usage_calls", USAGE, is_plain=True),
+    LakeView("counted", COUNTED, is_plain=True),
     LakeView("runs", RUNS, is_public=True),
     LakeView("events", EVENTS, is_public=True),
     LakeView("entries", ENTRIES, is_public=True),

@@ -24,8 +24,13 @@ from stenograph.version import __version__
 
 SEGMENT_BYTES = 1 << 20
 """A segment is closed when its blocks have this many bytes."""
-_OURS_ALONE = ("id", "last_id", "evidence")
+_OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
+
+_RUN = """
+    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents
+    FROM runs WHERE run_id = ?
+"""
 
 
 class SentEvents:
@@ -101,7 +106,7 @@ class SentEvents:
         """The rows of these runs, by column."""
         found = []
         for run_id in sorted(run_ids):
-            rows = self._reader.index.execute("SELECT * FROM runs WHERE run_id = ?", (run_id,))
+            rows = self._reader.index.execute(_RUN, (run_id,))
             names = [column[0] for column in rows.description]
             found += [
                 {name: value for name, value in zip(names, row, strict=True) if name not in _OURS_ALONE} for row in rows
