@@ -28,12 +28,13 @@ from stenograph.version import __version__
 
 SEGMENT_BYTES = 1 << 20
 """A segment is closed when its blocks have this many bytes."""
-_OURS_ALONE = ("id", "last_id", "evidence")
+_OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
 
 _RUNS = """
     WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
-    SELECT * FROM runs WHERE id IN (
+    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents
+    FROM runs WHERE id IN (
         SELECT run FROM told
         UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN told
         UNION SELECT run FROM calls WHERE copy_of IN told)
