@@ -88,7 +88,7 @@ class SessionFiles:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         database, runs = self._layout.database, self._layout.runs
         if runs is not None:
-            return _contained(path, runs, open)
+            return _contained(path, runs, open, self.parts(path))
         if self._layout.many is not None:
             return _in_file(path, self._layout.many, open)
         return _stored(path, database) if database is not None and is_database(path, open) else None
@@ -118,6 +118,39 @@ class SessionFiles:
         except OSError:
             records = []
         return self._spec.identify(records, str(path)) if records else Identity()
+
+    # Files of one session that are read together.
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether sessions of this format are kept in several files that are read together."""
+        return bool(self._layout.parts)
+
+    def parts(self, main: Path) -> dict[str, Path]:
+        """The further files of the session with this main file, by their paths below its folder, in order."""
+        if not any(words_in(each, _end_of(main, each.count("/"))) is not None for each in self._layout.sessions):
+            return {}
+        found = {path for each in self._layout.parts for path in main.parent.glob(glob_of(each)) if path != main}
+        inside = {path.relative_to(main.parent).as_posix(): path for path in sorted(found) if not path.is_symlink()}
+        return {name: path for name, path in inside.items() if path.is_file()}
+
+    def main_of(self, path: Path) -> Path | None:
+        """The main file of the session whose part a file is; None for a file that is not one, or stands alone."""
+        for pattern in self._layout.parts:
+            depth = pattern.count("/")
+            if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
+                main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)
+                if main is not None:
+                    return self.main_of(main) or main  # a subagent's may be a part itself
+        return None
+
+    def _mains_in(self, folder: Path) -> Iterator[Path]:
+        """The main files of sessions in a folder."""
+        for pattern in self._layout.sessions:
+            around, _, name = pattern.rpartition("/")
+            words = words_in(around, _end_of(folder, around.count("/"))) if around else {}
+            if words is not None:
+                yield from sorted(folder.glob(glob_of(name, **words)))
 
     # Subagents.
 
@@ -302,9 +335,9 @@ def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
 
 @contextmanager
 def _contained(
-    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open
+    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open, parts: Mapping[str, Path]
 ) -> Iterator[list[StoredSession]]:
-    with opened_container(path, open) as contents:
+    with opened_container(path, open, parts) as contents:
         yield runs(contents)
 
 
@@ -320,6 +353,11 @@ def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManag
     if len(data) > LARGEST:
         raise SourceError(f"{path} is larger than {LARGEST >> 20} MB; split it into several files", str(path))
     return nullcontext(many.sessions(data))
+
+
+def _end_of(path: Path, depth: int) -> str:
+    """The last names of a path: that of the file and those of so many folders around it."""
+    return "/".join(path.parts[-depth - 1 :])
 
 
 def _has(path: Path, database: Database, session_id: str) -> bool:

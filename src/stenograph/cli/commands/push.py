@@ -19,10 +19,11 @@ from stenograph.fleet.store.push import Pushed, push
     short_help="Send the archive to a bucket or a shared folder.",
 )
 @click.argument("url", metavar="URL")
+@click.option("--events-only", is_flag=True, help="Send events with their secrets masked, and no kept files.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would be sent.")
 @archive_option
 @json_option
-def command(url: str, dry_run: bool, archive_dir: str | None, as_json: bool) -> None:
+def command(url: str, events_only: bool, dry_run: bool, archive_dir: str | None, as_json: bool) -> None:
     """Send what is new in the archive to the store at URL: file:///folder, s3://, gs:// or az://.
 
     Kept files and journals go byte for byte, so that steno pull can bring the archive back, and so do the numbered
@@ -30,7 +31,7 @@ def command(url: str, dry_run: bool, archive_dir: str | None, as_json: bool) -> 
     """
     store = open_store(url)
     with Progress("sent", in_bytes=True, is_shown=sys.stderr.isatty() and not as_json) as shown:
-        pushed = push(home_of(archive_dir), store, dry_run=dry_run, progress=shown.reach)
+        pushed = push(home_of(archive_dir), store, events_only=events_only, dry_run=dry_run, progress=shown.reach)
     if pushed.why is not None:
         say(_fork_text(pushed, url))
     if as_json:
@@ -53,5 +54,5 @@ def _fork_text(pushed: Pushed, url: str) -> str:
         return f"{url} has another history of archive {pushed.archive}: {pushed.why}; steno push takes a new id"
     return (
         f"{url} has another history of archive {pushed.continues}: {pushed.why}; this archive is {pushed.archive} from "
-        "now on, which continues it"
+        "now on, which continues it (a key that signs it: steno evidence init)"
     )

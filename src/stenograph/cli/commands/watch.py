@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
-from stenograph.archive.store.home import home_of
+from stenograph.archive.store.home import Home, home_of
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import (
     archive_option,
+    header_option,
     json_option,
     retention_option,
     say,
@@ -26,6 +29,9 @@ from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
 from stenograph.runs.syncing import wanted_roots
+
+if TYPE_CHECKING:
+    from stenograph.export.feeding.feeder import Feeder
 
 
 @click.command(
@@ -40,6 +46,11 @@ from stenograph.runs.syncing import wanted_roots
     metavar="COMMAND",
     help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
 )
+@click.option("--otlp", "endpoint", metavar="URL", help="Send runs to this collector as they grow.")
+@header_option
+@click.option("--content", metavar="WORD", help="With --otlp: what each span has: delta, full or none.")
+@click.option("--vocabulary", metavar="WORD", help="With --otlp: names of attributes: genai or openinference.")
+@click.option("--redact", is_flag=True, help="With --otlp: mask secrets in what is sent.")
 @retention_option
 @archive_option
 @json_option
@@ -48,6 +59,11 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     on_need: str | None,
+    endpoint: str | None,
+    headers: tuple[str, ...],
+    content: str | None,
+    vocabulary: str | None,
+    redact: bool,
     retention: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -58,6 +74,10 @@ def command(
     lost, and the next one goes on where it was.
     """
     archive = home_of(archive_dir)
+    if endpoint is None and (headers or content or vocabulary or redact):
+        raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
+    options = {name: word for name, word in (("content", content), ("vocabulary", vocabulary)) if word is not None}
+    feeder = None if endpoint is None else _feeder(archive, endpoint, headers, options, redact, as_json)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -79,6 +99,8 @@ def command(
         if not (home or agents or paths):
             archive.note_sync()
         checkpoint_after(archive, summary)
+        if feeder is not None:
+            feeder.changed()
         if as_json:
             import msgspec
 
@@ -92,4 +114,28 @@ def command(
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     say(f"watching for {archive.path}; Ctrl-C ends it")
-    watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    try:
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    finally:
+        if feeder is not None:
+            feeder.close()
+
+
+def _feeder(
+    archive: Home, endpoint: str, headers: tuple[str, ...], options: dict[str, str], redact: bool, is_quiet: bool
+) -> Feeder:
+    """What sends to a collector; mistakes are told before anything begins."""
+    from stenograph.export.collector import collector_of
+    from stenograph.export.exporter import exporter_named
+    from stenograph.export.feeding.feed import FeedSetting
+    from stenograph.export.feeding.feeder import Feeder
+
+    setting = FeedSetting(
+        archive=str(archive.path),
+        collector=collector_of(endpoint, headers),
+        is_redacted=redact,
+        began_ms=time.time_ns() // 1_000_000,
+        is_quiet=is_quiet,
+        **exporter_named("otlp").chosen(options),
+    )
+    return Feeder(setting, say)

@@ -60,8 +60,17 @@ class _Part(Protocol):
     def pieces(self) -> Iterator[tuple[str, bytes]]: ...
 
 
-def push(home: Home, store: Objects, *, dry_run: bool = False, progress: Progress | None = None) -> Pushed:
+def push(
+    home: Home,
+    store: Objects,
+    *,
+    events_only: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Pushed:
     """Send everything that the store lacks of an archive. It may be killed at any moment, and called again.
+
+    With `events_only`, no more than events, without their secrets.
 
     Raises `StoreError` where the store cannot be written or lets objects be created twice, `ArchiveLocked` where
     another process sends, `RunNotFound` where there is no archive yet.
@@ -75,7 +84,7 @@ def push(home: Home, store: Objects, *, dry_run: bool = False, progress: Progres
         pushed = Pushed(archive=identity.id)
         for _ in range(_MOST_RACES):
             try:
-                _Sending(home, store, pushed, progress or (lambda done, of: None), dry_run=dry_run).run()
+                _Sending(home, store, pushed, progress or (lambda done, of: None)).run(events_only, dry_run)
                 return pushed
             except Raced:
                 continue
@@ -92,23 +101,24 @@ def push(home: Home, store: Objects, *, dry_run: bool = False, progress: Progres
 
 
 class _Sending:
-    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress, *, dry_run: bool) -> None:
+    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress) -> None:
         self._home = home
         self._store = store
         self._pushed = pushed
         self._progress = progress
-        self._dry_run = dry_run
         self._done = 0
         self._total = 0
 
-    def run(self) -> None:
+    def run(self, events_only: bool, dry_run: bool) -> None:
         archive, home, store, pushed = self._pushed.archive, self._home, self._store, self._pushed
         with readable_index(), IndexReader(home.path) as reader:
-            parts: list[_Part] = [*sent_packs(home.kept, archive, store), *sent_journals(home, archive, store)]
-            events = SentEvents(reader, archive, store, is_masked=False)
+            parts: list[_Part] = []
+            if not events_only:
+                parts = [*sent_packs(home.kept, archive, store), *sent_journals(home, archive, store)]
+            events = SentEvents(reader, archive, store, is_masked=events_only)
             pushed.generation = events.generation.name
             self._total = events.behind() + sum(part.behind() for part in parts)
-            if self._dry_run:
+            if dry_run:
                 pushed.behind = self._total
                 return
             for key, data, count in events.segments():
@@ -147,7 +157,10 @@ def _fork(home: Home) -> ArchiveIdentity:
     lock = Lock(home.write_lock, "steno sync or steno watch")
     lock.acquire(_PATIENCE)
     try:
-        return renew_identity(home.kept)
+        renewed = renew_identity(home.kept)
+        if home.evidence.exists():  # checkpoints are of one id: the old ones are not to be gone on with
+            home.evidence.rename(home.path / f"evidence-{renewed.continues}")
+        return renewed
     finally:
         lock.release()
 
