@@ -146,7 +146,7 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
 
 FAIR = {
     "cline": "cline",
-    "kilo": "opencode",
+    "kilo": ("kilo", "opencode_stream"),
     "gptme": "openai_chat",
     "kimi-cli": "openai_chat",
     "other-hermes": "atif",
