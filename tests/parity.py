@@ -54,6 +54,7 @@ AGENTS: Mapping[str, Agent] = {
     "opencode": Agent("OpenCode", "1.18.33"),
     "qwen_code": Agent("Qwen Code", "0.24.4"),
     "pi": Agent("pi", "0.87.1"),
+    "kilo": Agent("Kilo", "7.7.7"),
 }
 """By the format of what they leave on disk."""
 
@@ -270,6 +271,10 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "qwen_code": {
         "the model of every answer": "The file of a subagent does not name its model.",
         "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "kilo": {
+        "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
+        "that a command failed": _SUCCESS,
     },
     "pi": {
         "how long each tool took": "Its files have no durations.",
