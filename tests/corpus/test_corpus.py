@@ -146,6 +146,7 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
 
 FAIR = {
     "cline": "cline",
+    "continue": "continue_",
     "hermes-agent": "hermes",
     "openhands": "openhands",
     "qwen-code": "qwen_",
