@@ -233,7 +233,7 @@ class SessionFiles:
         values = {"stem": main.stem, **({"session": session_id} if is_name(session_id) else {})}
         usable = [each for each in self._layout.members if "session" in values or "{session}" not in each]
         found = {path for pattern in usable for path in _globbed(main.parent, glob_of(pattern, **values))}
-        return sorted(found)
+        return sorted(found - {main})
 
     def _near(self, main: Path, session_id: str, detect: Detect, only: Collection[Path] | None) -> Iterator[Path]:
         """Files beside the main one that name its session."""
@@ -250,10 +250,13 @@ class SessionFiles:
                 yield path
 
     def _agent_of(self, path: Path) -> str:
-        """The id of the subagent whose file it is, by its name."""
-        patterns = (pattern.rpartition("/")[2] for pattern in (*self._layout.members, *self._layout.nearby))
-        found = (words_in(pattern, path.name) for pattern in patterns)
-        return next((words["agent"] for words in found if words), path.stem)
+        """The id of the subagent whose file it is, by its name and those of the folders around it."""
+        for pattern in (*self._layout.members, *self._layout.nearby):
+            inside = pattern[pattern.rfind("../") + 3 :] if "../" in pattern else pattern
+            words = words_in(inside, "/".join(path.parts[-inside.count("/") - 1 :]))
+            if words and "agent" in words:
+                return words["agent"]
+        return path.stem
 
     def _in_sidecar(self, path: Path, open: Open) -> Parent | None:
         """Who spawned a subagent, as its sidecar tells; None where there is none."""
