@@ -9,17 +9,17 @@ import pytest
 
 from golden_cases import FOLDER
 from hermes_database import change, make_database
-from oracle.hermes import count_database
+from oracle.hermes_agent import count_database
 from stenograph.fold import usage_totals
 from stenograph.formats.base import Context
-from stenograph.formats.hermes import SPEC
+from stenograph.formats.hermes_agent import SPEC
 from stenograph.model import MessagePayload, SystemPayload
 from stenograph.sources import convert
 from stenograph.sources.detection import detect_file
 from stenograph.testing import check_format
 from stored_sessions import listed, steno, synced
 
-CASES = sorted(path.name for path in (FOLDER / "hermes").iterdir())
+CASES = sorted(path.name for path in (FOLDER / "hermes_agent").iterdir())
 RESUMED, FAILED, DELEGATING = "20261116_125918_570964", "20261116_130044_6d188e", "20261116_130143_c2c13d"
 
 
@@ -32,7 +32,7 @@ def database(tmp_path: Path) -> Path:
 def test_the_laws_of_a_format_hold(database: Path) -> None:
     """Of rows as lines, of a database, and of a session of old."""
     old = {"session_id": "s", "platform": "cli", "session_start": "2026-04-29T20:10:00Z", "messages": []}
-    lines = [FOLDER / "hermes" / case / "input.jsonl" for case in CASES]
+    lines = [FOLDER / "hermes_agent" / case / "input.jsonl" for case in CASES]
     check_format(SPEC, [*lines, database, json.dumps(old).encode()])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.base import run_id_of
-from stenograph.formats.hermes.detection import is_document, subagent_of
+from stenograph.formats.hermes_agent.detection import is_document, subagent_of
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.loose import a_dict, a_str, a_time, dicts, first_str
 from stenograph.formats.shared.message_format import MessageFormat, use_of
@@ -34,7 +34,7 @@ _NO_FACTS = ("table", "session_id", "messages", "system_prompt", "tools")
 class HermesFormat(MessageFormat):
     """One session of Hermes Agent."""
 
-    name = "hermes"
+    name = "hermes_agent"
 
     def _map(self, record: Any) -> None:
         if is_document(record):

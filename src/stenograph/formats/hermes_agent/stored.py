@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 from zlib import crc32
 
-from stenograph.formats.hermes.detection import session_identity, subagent_of
-from stenograph.formats.hermes.rows import growing_line, head_line, rows_of
+from stenograph.formats.hermes_agent.detection import session_identity, subagent_of
+from stenograph.formats.hermes_agent.rows import growing_line, head_line, rows_of
 from stenograph.formats.layout import Parent, State, StoredSession
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.collection import run_line

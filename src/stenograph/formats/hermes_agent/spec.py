@@ -1,14 +1,14 @@
 """The description of this format."""
 
 from stenograph.formats.base import FormatSpec
-from stenograph.formats.hermes.agent import AGENT
-from stenograph.formats.hermes.detection import detect, identify
-from stenograph.formats.hermes.format import HermesFormat
-from stenograph.formats.hermes.layout import LAYOUT
-from stenograph.formats.hermes.tools import TOOLS
+from stenograph.formats.hermes_agent.agent import AGENT
+from stenograph.formats.hermes_agent.detection import detect, identify
+from stenograph.formats.hermes_agent.format import HermesFormat
+from stenograph.formats.hermes_agent.layout import LAYOUT
+from stenograph.formats.hermes_agent.tools import TOOLS
 
 SPEC = FormatSpec(
-    name="hermes",
+    name="hermes_agent",
     what="Hermes Agent's database, with the sessions of its subagents",
     versions="0.19.0 (schema 22)",
     agent=AGENT,

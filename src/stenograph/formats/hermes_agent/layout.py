@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stenograph.formats.hermes.stored import has_session, stored_sessions
+from stenograph.formats.hermes_agent.stored import has_session, stored_sessions
 from stenograph.formats.layout import Database, Home, Layout
 
 LAYOUT = Layout(
