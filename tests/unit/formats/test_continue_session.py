@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from golden_cases import FOLDER
 from stenograph.fold import usage_totals
 from stenograph.formats.continue_session import SPEC
 from stenograph.model import SystemPayload, ThinkingBlock, ToolPayload
@@ -40,9 +41,12 @@ def told(folder: Path, *items: dict[str, Any]) -> list[Any]:
     return [event.payload for event in convert(folder / "s.json")][1:]
 
 
-def test_an_independent_count_finds_the_same() -> None:
+@pytest.mark.parametrize(
+    "path", sorted((FOLDER / "continue_session").glob("*/input/*-*.json")), ids=lambda path: path.stem
+)
+def test_an_independent_count_finds_the_same(path: Path) -> None:
     """Calls, results, failures, words and tokens."""
-    assert differences("continue_session", GOLDEN) == {}
+    assert differences("continue_session", path) == {}
 
 
 def test_the_laws_of_a_format_hold() -> None:
