@@ -144,7 +144,16 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
             print(f"{'':>13} unknown types: {dict(unknown[name])}")
 
 
-FAIR = {"kilo": "opencode", "gptme": "openai_chat", "kimi-cli": "openai_chat", "other-hermes": "atif"}
+FAIR = {
+    "cline": "cline",
+    "kilo": "opencode",
+    "gptme": "openai_chat",
+    "kimi-cli": "openai_chat",
+    "other-hermes": "atif",
+    "pi": "pi",
+    "qwen-code": "qwen_",
+    "qwen-code-0.15": "qwen_",
+}
 """Agents that write what others write: Kilo is OpenCode's code, two print messages of the chat API, one ATIF."""
 
 

@@ -68,6 +68,7 @@ class CommandRecording:
         self._formats = formats_of(command)
         self._cwd = str(Path.cwd())
         self._search = SessionSearch(os.environ, Path(self._cwd), began)
+        self._attempt(self._search.note_databases, self._formats)
         self._collections: dict[str, SessionCollection] = {}
         self._refused: dict[str, Detection] = {}  # sessions whose journals another process writes, for now
         self._stream: Detection | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -16,6 +18,7 @@ from stenograph.cli.commands.push import push_text, tell_of_push
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import (
     archive_option,
+    header_option,
     json_option,
     retention_option,
     say,
@@ -32,6 +35,9 @@ from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
 from stenograph.runs.syncing import wanted_roots
 
+if TYPE_CHECKING:
+    from stenograph.export.feeding.feeder import Feeder
+
 
 @click.command(
     "watch",
@@ -47,6 +53,11 @@ from stenograph.runs.syncing import wanted_roots
 )
 @click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
 @click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
+@click.option("--otlp", "endpoint", metavar="URL", help="Send runs to this collector as they grow.")
+@header_option
+@click.option("--content", metavar="WORD", help="With --otlp: what each span has: delta, full or none.")
+@click.option("--vocabulary", metavar="WORD", help="With --otlp: names of attributes: genai or openinference.")
+@click.option("--redact", is_flag=True, help="With --otlp: mask secrets in what is sent.")
 @retention_option
 @archive_option
 @json_option
@@ -57,6 +68,11 @@ def command(
     on_need: str | None,
     url: str | None,
     events_only: bool,
+    endpoint: str | None,
+    headers: tuple[str, ...],
+    content: str | None,
+    vocabulary: str | None,
+    redact: bool,
     retention: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -67,6 +83,10 @@ def command(
     lost, and the next one goes on where it was.
     """
     archive = home_of(archive_dir)
+    if endpoint is None and (headers or content or vocabulary or redact):
+        raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
+    options = {name: word for name, word in (("content", content), ("vocabulary", vocabulary)) if word is not None}
+    feeder = None if endpoint is None else _feeder(archive, endpoint, headers, options, redact, as_json)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -89,6 +109,8 @@ def command(
         if not (home or agents or paths):
             archive.note_sync()
         checkpoint_after(archive, summary)
+        if feeder is not None:
+            feeder.changed()
         if as_json:
             write_bytes(msgspec.json.encode(summary) + b"\n")
         elif summary.events or summary.failed or summary.new or summary.rebuilt or summary.expired:
@@ -105,6 +127,8 @@ def command(
     try:
         watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
     finally:
+        if feeder is not None:
+            feeder.close()
         if pushing is not None and not pushing.stop():
             say(f"not everything is in {url} yet; the next steno push goes on there")
 
@@ -120,3 +144,23 @@ def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pu
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
 
     return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)
+
+
+def _feeder(
+    archive: Home, endpoint: str, headers: tuple[str, ...], options: dict[str, str], redact: bool, is_quiet: bool
+) -> Feeder:
+    """What sends to a collector; mistakes are told before anything begins."""
+    from stenograph.export.collector import collector_of
+    from stenograph.export.exporter import exporter_named
+    from stenograph.export.feeding.feed import FeedSetting
+    from stenograph.export.feeding.feeder import Feeder
+
+    setting = FeedSetting(
+        archive=str(archive.path),
+        collector=collector_of(endpoint, headers),
+        is_redacted=redact,
+        began_ms=time.time_ns() // 1_000_000,
+        is_quiet=is_quiet,
+        **exporter_named("otlp").chosen(options),
+    )
+    return Feeder(setting, say)
