@@ -27,6 +27,7 @@ from fleet_cases import (
     stored_files,
 )
 from killing import in_child, killed_after
+from stenograph.archive.store import pack
 from stenograph.archive.store.home import home_of
 from stenograph.fleet.store import pull as pulling
 from stenograph.fleet.store import push as pushing
@@ -36,6 +37,7 @@ from stenograph.fleet.store.objects import open_store
 from stenograph.fleet.store.pull import find_archive
 from stenograph.fleet.store.tombstones import Tombstone, write_tombstones
 
+pack.PACK_BYTES = 6000
 sent_packs.PIECE_BYTES = 1500
 sent_events.SEGMENT_BYTES = 1500
 Work = Callable[[], None]
@@ -119,6 +121,7 @@ def main() -> None:
             "expected": len(indexed_events(archive)),
             "events": newest(events) == indexed_events(archive),
             "bytes": stored_files(store, own, "bytes") == kept_files(archive),
+            "packs": len(kept_files(archive)),
             "pieces": len(store.entries(f"v1/{own}/")),
         }
 

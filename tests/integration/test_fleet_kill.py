@@ -26,6 +26,7 @@ def assert_survived(folder: Path, url: str, seed: int, kills: int) -> None:
     sent = outcome["sent"]
     assert sent["rows"] == sent["distinct"] == sent["expected"]
     assert sent["pieces"] > kills
+    assert sent["packs"] > 1
     assert {"archives": 1, "events": True, "bytes": True}.items() <= sent.items()
     assert outcome["pulled"] == [True, True]
     assert outcome["index"]
