@@ -28,7 +28,9 @@ _OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
 
 _RUN = """
-    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents
+    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
+      (SELECT coalesce(sum(timed), 0) FROM calls_sums WHERE run = runs.id) AS timed_calls,
+      (SELECT coalesce(sum(duration_us), 0) FROM calls_sums WHERE run = runs.id) AS tool_us
     FROM runs WHERE run_id = ?
 """
 
