@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import zstandard
 from archive_cases import claude_line, codex_line, session_path, synced, thread_path, written
 from stenograph.archive.store.home import home_of
 from stenograph.fleet.store.objects import Objects, open_store
+from stenograph.fleet.store.push import push
 
 
 def session_id(number: int) -> str:
@@ -37,6 +39,19 @@ def folder_store(folder: Path) -> Objects:
     return open_store(f"file://{folder / 'store'}")
 
 
+def cloned(folder: Path) -> tuple[Path, Path]:
+    """An archive that was sent, and a copy of the machine; each has a session more that the other one has not."""
+    original = folder / "original"
+    grown(original)
+    push(home_of(original / "archive"), folder_store(folder))
+    shutil.copytree(original, folder / "copy")
+    for number, each in enumerate((original, folder / "copy")):
+        session = session_id(100 + number)
+        written(session_path(each / "home", session), claude_line(200 + number, session=session))
+        synced(each / "home", each / "archive")
+    return original / "archive", folder / "copy" / "archive"
+
+
 def archive_id(archive: Path) -> str:
     """The id in `kept/archive.json`."""
     found: str = json.loads((archive / "kept" / "archive.json").read_bytes())["id"]
@@ -53,13 +68,18 @@ def stored_files(store: Objects, archive: str, kind: str) -> dict[str, bytes]:
     return found
 
 
+def segment_text(data: bytes) -> bytes:
+    """What `zstd -dc` gives of a segment."""
+    text: bytes = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+    return text
+
+
 def stored_events(store: Objects, archive: str) -> list[dict[str, Any]]:
     """Every event of the newest generation in a store, by its revision; segments must be one behind the other."""
     generation = store.folders(f"v1/{archive}/events/")[-1]
     found, following = [], 1
     for key, _ in store.entries(f"v1/{archive}/events/{generation}/"):
-        text = zstandard.ZstdDecompressor().stream_reader(store.get(key), read_across_frames=True).read()
-        header, *lines = map(json.loads, text.splitlines())
+        header, *lines = map(json.loads, segment_text(store.get(key)).splitlines())
         assert header["first"] == following == int(key.rpartition("/")[2])
         following = header["last"] + 1
         for block in header["blocks"]:

@@ -52,6 +52,9 @@ AGENTS: Mapping[str, Agent] = {
     "gemini_cli": Agent("Gemini CLI", "0.61.0"),
     "copilot_cli": Agent("Copilot CLI", "1.0.102"),
     "opencode": Agent("OpenCode", "1.18.33"),
+    "qwen_code": Agent("Qwen Code", "0.24.4"),
+    "pi": Agent("pi", "0.87.1"),
+    "kilo": Agent("Kilo", "7.7.7"),
 }
 """By the format of what they leave on disk."""
 
@@ -118,12 +121,25 @@ DETOURS: Mapping[str, Detour] = {
 }
 
 
+def without_subagent(reason: str) -> dict[str, str]:
+    """What `LEFT_OUT` says of an agent that has no subagents."""
+    rows = ("words again", "a task for a subagent", "the subagent's answer", *(row.what for row in CHILD))
+    return dict.fromkeys(rows, reason)
+
+
+LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "pi": without_subagent("It has no subagents; an extension may bring some."),
+}
+"""By agent, the rows that its account does not have, each with the reason."""
+
+
 def rows_of(format_name: str, rows: tuple[Row, ...]) -> list[Row]:
-    """The rows of an agent's account: `MAIN` or `CHILD`, with its detour."""
+    """The rows of an agent's account: `MAIN` or `CHILD`, with its detour, without what is left out."""
     detour = DETOURS.get(format_name)
     found: list[Row] = []
     for row in rows:
-        found.append(row)
+        if row.what not in LEFT_OUT.get(format_name, {}):
+            found.append(row)
         if detour is not None and detour.after == row.what:
             found += detour.rows
     return found
@@ -136,7 +152,7 @@ class Account:
     format_name: str
     main: list[TranscriptEntry]
     child: list[TranscriptEntry]
-    """The subagent's."""
+    """The subagent's; empty where the agent has none."""
     events: list[Event]
 
     def entry(self, what: str) -> TranscriptEntry:
@@ -145,23 +161,29 @@ class Account:
             *zip(rows_of(self.format_name, MAIN), self.main, strict=True),
             *zip(rows_of(self.format_name, CHILD), self.child, strict=True),
         ]
-        return next(entry for row, entry in pairs if row.what == what)
+        return {row.what: entry for row, entry in pairs}[what]
 
     def facts(self) -> dict[str, bool]:
-        """Which facts it gives."""
-        return {name: holds(self) for name, holds in FACTS.items()}
+        """Which facts it gives; one about a row that is left out is not given."""
+        return {name: self._gives(holds) for name, holds in FACTS.items()}
+
+    def _gives(self, holds: Callable[[Account], bool]) -> bool:
+        try:
+            return holds(self)
+        except LookupError:  # the row is not in the account
+            return False
 
 
 def account_of(format_name: str, events: list[Event]) -> Account:
-    """The account that events give: two speakers, known by their prompts."""
+    """The account that events give: two speakers, known by their prompts, or one where there are no subagents."""
     speakers: dict[tuple[str | None, str], list[TranscriptEntry]] = {}
     for entry in entries(events):
         if entry.entry_type not in IGNORED:
             speakers.setdefault((entry.run_id, entry.source), []).append(entry)
     (main,) = [told for told in speakers.values() if PROMPT in told[0].content]
-    (child,) = [told for told in speakers.values() if CHILD_PROMPT in told[0].content]
-    assert len(speakers) == 2
-    return Account(format_name, main, child, events)
+    children = [told for told in speakers.values() if CHILD_PROMPT in told[0].content]
+    assert (len(speakers), len(children)) == ((2, 1) if rows_of(format_name, CHILD) else (1, 0))
+    return Account(format_name, main, children[0] if children else [], events)
 
 
 def golden_account(format_name: str) -> Account:
@@ -184,7 +206,7 @@ def _is_counted(account: Account) -> bool:
     """Every answer but a last one has one call, so they can be counted without what is looked for."""
     told = [*account.main, *account.child]
     answers = sum(entry.entry_type == "tool_use" for entry in told)
-    answers += sum(side[-1].entry_type == "assistant_message" for side in (account.main, account.child))
+    answers += sum(side[-1].entry_type == "assistant_message" for side in (account.main, account.child) if side)
     total = usage_totals(account.events).total
     return total.records == answers and bool(total.input_tokens and total.output_tokens)
 
@@ -245,6 +267,19 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "opencode": {
         "the prompt as it was typed": "`opencode run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "qwen_code": {
+        "the model of every answer": "The file of a subagent does not name its model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "kilo": {
+        "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
+        "that a command failed": _SUCCESS,
+    },
+    "pi": {
+        "how long each tool took": "Its files have no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

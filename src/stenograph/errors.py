@@ -174,7 +174,7 @@ class MissingExtra(StenographError, ImportError):
     def __init__(self, package: str, extra: str) -> None:
         self.package = package
         self.extra = extra
-        super().__init__(f"{package} is not installed; run: pip install 'stenograph[{extra}]'")
+        super().__init__(f"{package} is not installed; in a checkout, run: pip install '.[{extra}]'")
 
 
 class AgentError(StenographError, RuntimeError):
@@ -204,6 +204,11 @@ def unreadable(path: object, error: OSError) -> SourceError:
     if isinstance(error, FileNotFoundError):
         return RunNotFound(f"{path} does not exist; check the path", str(path))
     return SourceError(f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path))
+
+
+def unknown_format(name: str) -> SourceError:
+    """The exception for a file or stream that no format knows."""
+    return SourceError(f"{name} is written in no format we know; steno formats lists them", name)
 
 
 class AmbiguousFormat(SourceError):

@@ -23,6 +23,7 @@ from stenograph.logs.formatter import as_json
 from stenograph.transcript.entry import TranscriptEntry, fields_of
 from stenograph.transcript.project import EPOCH
 
+EVENTS = "events.jsonl"
 LOGS = "logs/app.jsonl"
 TRANSCRIPT = "transcript.jsonl"
 LOGGER = "stenograph.bundle"

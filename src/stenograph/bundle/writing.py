@@ -23,7 +23,7 @@ from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.member import ZipMember
 from stenograph.bundle.page import PagePaper
 from stenograph.bundle.readme import readme
-from stenograph.bundle.records import Records
+from stenograph.bundle.records import EVENTS, Records
 from stenograph.bundle.source import RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.clock import utc_text
@@ -38,7 +38,6 @@ from stenograph.model.ids import check_run_id
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
-EVENTS = "events.jsonl"
 PROOF = "proof/"
 _TOGETHER, _TOGETHER_BYTES = 64, 1 << 18
 

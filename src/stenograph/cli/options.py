@@ -45,6 +45,17 @@ def retention_option(command: F) -> F:
     )(command)
 
 
+def header_option(command: F) -> F:
+    """`--header`: what a collector asks for beside the trace."""
+    return click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Send this header to the collector, too; may be repeated.",
+    )(command)
+
+
 REPORT = "stenograph.redaction_report"
 
 

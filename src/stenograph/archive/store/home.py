@@ -53,6 +53,16 @@ class Home(Struct, frozen=True):
         return self.path / "last_sync"
 
     @property
+    def sent(self) -> Path:
+        """Which spans of which runs `steno watch --otlp` has sent, and where to; only hashes of them."""
+        return self.path / "sent.db"
+
+    @property
+    def send_lock(self) -> Path:
+        """Held by the one process that sends."""
+        return self.path / "send.lock"
+
+    @property
     def evidence(self) -> Path:
         """What `steno evidence` keeps: its settings, the public key and the last checkpoint, never a private key."""
         return self.path / "evidence"

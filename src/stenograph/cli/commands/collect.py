@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from stenograph.adapters.following.collection import SessionCollection, await_session, follow
+from stenograph.adapters.following.collection import SessionCollection, await_session, check_known, follow
 from stenograph.cli.completion import FORMAT
 from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
@@ -78,6 +78,8 @@ def command(
     path, place = path.absolute(), recording_root(root)
     try:
         spec = None if format_name is None else format_named(format_name)
+        if spec is None:
+            check_known(path)
         calls = None if lock is None else _Calls(lock)
         _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls), as_json).run()
     except Exception as error:

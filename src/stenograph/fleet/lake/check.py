@@ -10,7 +10,7 @@ from stenograph.fleet.lake.reading import Lake
 from stenograph.fleet.store.keys import ROOT, events_folder
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.segment import read_segment
-from stenograph.fleet.store.sent_events import newest_generation
+from stenograph.fleet.store.sent_events import generations
 
 _DOUBLED = """
     SELECT count(*) - count(DISTINCT (archive, generation, revision, run_id, seq)) FROM events_table
@@ -63,7 +63,7 @@ def check(store: Objects) -> Checked:
     found = Checked()
     forgotten: list[tuple[str, str]] = []
     for archive in store.folders(ROOT):
-        generation = newest_generation(store, archive)
+        generation = max(generations(store, archive), default=None)
         forgotten += [(archive, run_id) for run_id in forgotten_runs(store, archive)]
         if generation is None:
             continue

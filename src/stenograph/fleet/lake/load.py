@@ -26,7 +26,7 @@ from stenograph.fleet.lake.run_tables import run_row, runs_table
 from stenograph.fleet.store.keys import ROOT, events_folder, forgotten_folder, identity_key, start_of
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.segment import Segment, read_segment
-from stenograph.fleet.store.sent_events import newest_generation
+from stenograph.fleet.store.sent_events import generations
 
 if TYPE_CHECKING:
     import pyarrow
@@ -115,7 +115,7 @@ class _Loader:
 
     def _gather(self, table: DeltaTable, archive: str, batch: _Batch) -> None:
         """Take what an archive has beyond what the table has of it, as far as it fits."""
-        generation = newest_generation(self._store, archive)
+        generation = max(generations(self._store, archive), default=None)
         if generation is None:
             return
         name = transaction_of(archive, generation.name)

@@ -68,7 +68,7 @@ class Objects:
         import obstore
 
         try:
-            with self._reading(key):
+            with self._reading(key, FileNotFoundError):
                 if length is not None:
                     return obstore.get_range(self._store, key, start=start, length=length).to_bytes()
                 return obstore.get(self._store, key).bytes().to_bytes()
@@ -80,7 +80,7 @@ class Objects:
         import obstore
 
         try:
-            with self._reading(key):
+            with self._reading(key, FileNotFoundError):
                 return obstore.get(self._store, key).bytes().to_bytes()
         except FileNotFoundError:  # which obstore raises, unlike its other errors
             return None
@@ -116,12 +116,15 @@ class Objects:
 
     @contextmanager
     def _writing(self, key: str) -> Iterator[None]:
-        with _told(lambda why: StoreError(f"cannot write {key} to {self.url}: {why}", self.url)):
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        passing = (AlreadyExistsError, PreconditionError)
+        with _told(lambda why: StoreError(f"cannot write {key} to {self.url}: {why}", self.url), passing):
             yield
 
     @contextmanager
-    def _reading(self, key: str) -> Iterator[None]:
-        with _told(lambda why: SourceError(f"cannot read {key} of {self.url}: {why}", self.url)):
+    def _reading(self, key: str, *passing: type[Exception]) -> Iterator[None]:
+        with _told(lambda why: SourceError(f"cannot read {key} of {self.url}: {why}", self.url), passing):
             yield
 
 
@@ -141,7 +144,7 @@ def open_store(url: str) -> Objects:
         from obstore.store import from_url
     except ImportError as error:
         raise MissingExtra("obstore", "store") from error
-    options: dict[str, Any] = {"mkdir": True}
+    options: dict[str, Any] = {"mkdir": True, "automatic_cleanup": True}
     if parts.scheme != "file":
         retry: RetryConfig = {
             "max_retries": 10,
@@ -156,13 +159,13 @@ def open_store(url: str) -> Objects:
 
 
 @contextmanager
-def _told(error_of: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise what obstore refuses as one sentence of ours; what says that an object is there or not goes through."""
-    from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+def _told(error_of: Callable[[str], Exception], passing: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Raise what obstore refuses as one sentence of ours, but for what the caller waits for."""
+    from obstore.exceptions import BaseError
 
     try:
         yield
-    except (AlreadyExistsError, FileNotFoundError, PreconditionError):
+    except passing:
         raise
     except (BaseError, OSError, ValueError) as error:
         raise error_of(_first_line(error)) from error

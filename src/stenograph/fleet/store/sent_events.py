@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from stenograph.archive.index.block import Block
+import msgspec
+from msgspec.structs import replace
+
+from stenograph.archive.index.block import Block, packed
 from stenograph.archive.index.tables import SCHEMA
 from stenograph.archive.reader import IndexReader
 from stenograph.clock import utc_now
@@ -17,6 +20,7 @@ from stenograph.fleet.store.keys import (
     piece_key,
     start_of,
 )
+from stenograph.fleet.store.masked import MaskedRuns
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import Forked, Raced
 from stenograph.fleet.store.segment import SegmentHeader, packed_segment, read_segment, sent_block
@@ -27,26 +31,53 @@ SEGMENT_BYTES = 1 << 20
 _OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
 
-_RUN = """
+_RUNS = """
+    WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
     SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
       (SELECT coalesce(sum(timed), 0) FROM calls_sums WHERE run = runs.id) AS timed_calls,
       (SELECT coalesce(sum(duration_us), 0) FROM calls_sums WHERE run = runs.id) AS tool_us
-    FROM runs WHERE run_id = ?
+    FROM runs WHERE id IN (
+        SELECT run FROM told
+        UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN told
+        UNION SELECT run FROM calls WHERE copy_of IN told)
+    ORDER BY run_id
 """
+"""Copied history counts where it came from, so what one run tells may change the sums of another."""
+
+
+class Reached(NamedTuple):
+    """How far the events of an archive are in a store."""
+
+    generation: Generation
+    following: int
+    """The first block that is not there yet."""
 
 
 class SentEvents:
     """The events of an archive: which of them the store has in the newest generation, and which not."""
 
-    def __init__(self, reader: IndexReader, archive: str, store: Objects, *, is_masked: bool) -> None:
-        """Raises `Forked` where another machine numbers events under this archive's id."""
+    def __init__(
+        self, reader: IndexReader, archive: str, store: Objects, reached: Reached | None = None, *, is_masked: bool
+    ) -> None:
+        """`reached` is how far this process sent them before; where that is not known, the store is asked.
+
+        Raises `Forked` where another machine numbers events under this archive's id.
+        """
         self._reader = reader
         self._archive = archive
         self._store = store
-        self.generation = _generation(store, archive, reader.made_as, is_masked)
-        self._folder = events_folder(archive, self.generation)
-        self._next = self._resume()
-        self._last = 0
+        if reached is not None and reached.generation.index_name != reader.made_as:
+            reached = None
+        generation = reached.generation if reached else _generation(store, archive, reader.made_as, is_masked)
+        self.generation = generation
+        self._folder = events_folder(archive, generation)
+        self._masked = MaskedRuns(reader) if is_masked else None
+        self._next = reached.following if reached else self._resume()
+
+    @property
+    def reached(self) -> Reached:
+        """How far they are sent."""
+        return Reached(self.generation, self._next)
 
     def _resume(self) -> int:
         """The number of the first block that the store lacks."""
@@ -79,12 +110,17 @@ class SentEvents:
                 if self._reader.made_as != self.generation.index_name:
                     raise Raced  # the index was made anew meanwhile, and this is another generation
                 blocks = self._reader.blocks(self._next, SEGMENT_BYTES)
+                if self._masked is not None:
+                    blocks = self._mask(self._masked, blocks)
                 goal = self._reader.last_block()
                 runs = self._runs({block.run_id for block in blocks})
             if not blocks:
                 return
             yield self._segment(blocks, goal, runs)
             self._next = blocks[-1].id + 1
+
+    def _mask(self, masked: MaskedRuns, blocks: list[Block]) -> list[Block]:
+        return [replace(block, data=packed(masked.lines(block))) for block in masked.ready(blocks)]
 
     def _segment(self, blocks: list[Block], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
         sent = tuple(sent_block(block) for block in blocks)
@@ -105,15 +141,13 @@ class SentEvents:
         return piece_key(self._folder, self._next), data, sum(block.lines for block in sent)
 
     def _runs(self, run_ids: set[str]) -> list[dict[str, Any]]:
-        """The rows of these runs, by column."""
-        found = []
-        for run_id in sorted(run_ids):
-            rows = self._reader.index.execute(_RUN, (run_id,))
-            names = [column[0] for column in rows.description]
-            found += [
-                {name: value for name, value in zip(names, row, strict=True) if name not in _OURS_ALONE} for row in rows
-            ]
-        return found
+        """The rows of these runs, and of those whose sums depend on them, by column."""
+        rows = self._reader.index.execute(_RUNS, (msgspec.json.encode(sorted(run_ids)).decode(),))
+        names = [column[0] for column in rows.description]
+        found = [
+            {name: value for name, value in zip(names, row, strict=True) if name not in _OURS_ALONE} for row in rows
+        ]
+        return found if self._masked is None else [self._masked.row(row) for row in found]
 
 
 def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Generation:
@@ -121,7 +155,7 @@ def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Ge
 
     Raises `Forked` where a newer one is not of our index although ours is there: so two machines send at the same time.
     """
-    found = [each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)) is not None]
+    found = generations(store, archive)
     newest = max(found, default=None)
     if newest is not None and newest.index_name == index and newest.is_masked == is_masked:
         return newest
@@ -130,10 +164,9 @@ def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Ge
     return Generation(1 if newest is None else newest.number + 1, index, is_masked)
 
 
-def newest_generation(store: Objects, archive: str) -> Generation | None:
-    """The generation of an archive's events that counts; None before the first."""
-    found = [each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)) is not None]
-    return max(found, default=None)
+def generations(store: Objects, archive: str) -> list[Generation]:
+    """The generations of an archive's events, the one that counts last."""
+    return sorted(each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)))
 
 
 def _place(block: Any) -> tuple[str, int, int, int]:
