@@ -23,6 +23,7 @@ GOALS = [
     ("copilot_cli", False, 60),
     ("gemini_cli", False, 60),
     ("qwen_code", False, 40),
+    ("pi", False, 40),
 ]
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,9 @@ settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, a
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that ignores Ctrl-C hands that down to all it starts: to us, and to what the tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+os.environ["TZ"] = "UTC"  # some agents write local times: their golden cases are of a machine in UTC
+time.tzset()
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""

@@ -53,6 +53,7 @@ AGENTS: Mapping[str, Agent] = {
     "copilot_cli": Agent("Copilot CLI", "1.0.102"),
     "opencode": Agent("OpenCode", "1.18.33"),
     "qwen_code": Agent("Qwen Code", "0.24.4"),
+    "pi": Agent("pi", "0.87.1"),
 }
 """By the format of what they leave on disk."""
 
@@ -125,7 +126,9 @@ def without_subagent(reason: str) -> dict[str, str]:
     return dict.fromkeys(rows, reason)
 
 
-LEFT_OUT: Mapping[str, Mapping[str, str]] = {}
+LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "pi": without_subagent("It has no subagents; an extension may bring some."),
+}
 """By agent, the rows that its account does not have, each with the reason."""
 
 
@@ -267,6 +270,11 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "qwen_code": {
         "the model of every answer": "The file of a subagent does not name its model.",
         "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "pi": {
+        "how long each tool took": "Its files have no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

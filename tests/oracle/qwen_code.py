@@ -23,7 +23,10 @@ def count(path: Path) -> dict[str, Any]:
     answers = [each for each in records if each["type"] == "assistant"]
     results = [each for each in records if each["type"] == "tool_result"]
     parts = [part for each in answers for part in each["message"]["parts"]]
-    bills = {each["uuid"]: each["usageMetadata"] for each in answers if each.get("usageMetadata")}
+    bills = {
+        each["uuid"]: each["usageMetadata"] for each in answers if "promptTokenCount" in each.get("usageMetadata", {})
+    }
+    names = {each["uuid"] for each in answers}  # records with one id are one message
     people = [each for each in records if each["type"] == "user" and each.get("subtype") in _PEOPLE]
     return {
         "tool_uses": [part["functionCall"]["id"] for part in parts if "functionCall" in part],
@@ -35,18 +38,19 @@ def count(path: Path) -> dict[str, Any]:
         "output_tokens": {name: _output(bill) for name, bill in bills.items()},
         "cached_tokens": {name: bill.get("cachedContentTokenCount") or 0 for name, bill in bills.items()},
         "reasoning_tokens": {name: bill.get("thoughtsTokenCount") or 0 for name, bill in bills.items()},
-        "messages": {"user": len(people), "assistant": len(answers) - len(_second_halves(records))},
+        "messages": {"user": len(people), "assistant": len(names) - len(_second_halves(records))},
         "lines": len(lines),
     }
 
 
 def _id(record: dict[str, Any]) -> str:
-    return record["toolCallResult"]["callId"]  # type: ignore[no-any-return]
+    responses = [part["functionResponse"] for part in record["message"]["parts"] if "functionResponse" in part]
+    return responses[0]["id"] if responses else record["toolCallResult"]["callId"]  # type: ignore[no-any-return]
 
 
 def _has_failed(record: dict[str, Any]) -> bool:
     """By its status; a subagent's file has none, and an error in place of an output."""
-    status = record["toolCallResult"].get("status")
+    status = record.get("toolCallResult", {}).get("status")
     if status is not None:
         return status in ("error", "cancelled")
     return any("error" in part["functionResponse"]["response"] for part in record["message"]["parts"])
@@ -54,9 +58,9 @@ def _has_failed(record: dict[str, Any]) -> bool:
 
 def _output(bill: dict[str, Any]) -> int:
     """The thoughts are inside, unless the total needs them beside the rest."""
-    thoughts = bill.get("thoughtsTokenCount") or 0
-    beside = bill["totalTokenCount"] - bill["promptTokenCount"] - bill["candidatesTokenCount"]
-    return int(bill["candidatesTokenCount"] + (thoughts if beside == thoughts else 0))
+    thoughts, output = bill.get("thoughtsTokenCount") or 0, bill.get("candidatesTokenCount") or 0
+    beside = bill.get("totalTokenCount", 0) - bill["promptTokenCount"] - output
+    return int(output + (thoughts if beside == thoughts else 0))
 
 
 def _second_halves(records: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -56,6 +56,13 @@ class SessionFiles:
         """The folders in which the agent keeps its transcripts, by its environment variables and a home folder."""
         return [Path(each.path(environment, str(home))) for each in self._layout.homes]
 
+    @property
+    def deepest(self) -> int | None:
+        """How many folders below a home there may be sessions, where databases hold all of them; None for any."""
+        if self._layout.database is None or any("**" in each for each in self._layout.sessions):
+            return None
+        return max((each.count("/") for each in self._layout.sessions), default=None)
+
     def sessions(self, root: Path) -> Iterator[Path]:
         """The main file of every session below such a folder."""
         found = [path for pattern in self._layout.sessions for path in root.glob(glob_of(pattern))]
@@ -141,7 +148,7 @@ class SessionFiles:
             if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
                 main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)
                 if main is not None:
-                    return main
+                    return self.main_of(main) or main  # a subagent's may be a part itself
         return None
 
     def _mains_in(self, folder: Path) -> Iterator[Path]:
@@ -223,7 +230,7 @@ class SessionFiles:
         values = {"stem": main.stem, **({"session": session_id} if is_name(session_id) else {})}
         usable = [each for each in self._layout.members if "session" in values or "{session}" not in each]
         found = {path for pattern in usable for path in _globbed(main.parent, glob_of(pattern, **values))}
-        return sorted(found)
+        return sorted(found - {main})
 
     def _near(self, main: Path, session_id: str, detect: Detect, only: Collection[Path] | None) -> Iterator[Path]:
         """Files beside the main one that name its session."""
@@ -240,10 +247,13 @@ class SessionFiles:
                 yield path
 
     def _agent_of(self, path: Path) -> str:
-        """The id of the subagent whose file it is, by its name."""
-        patterns = (pattern.rpartition("/")[2] for pattern in (*self._layout.members, *self._layout.nearby))
-        found = (words_in(pattern, path.name) for pattern in patterns)
-        return next((words["agent"] for words in found if words), path.stem)
+        """The id of the subagent whose file it is, by its name and those of the folders around it."""
+        for pattern in (*self._layout.members, *self._layout.nearby):
+            inside = pattern[pattern.rfind("../") + 3 :] if "../" in pattern else pattern
+            words = words_in(inside, "/".join(path.parts[-inside.count("/") - 1 :]))
+            if words and "agent" in words:
+                return words["agent"]
+        return path.stem
 
     def _in_sidecar(self, path: Path, open: Open) -> Parent | None:
         """Who spawned a subagent, as its sidecar tells; None where there is none."""

@@ -85,6 +85,24 @@ def test_a_notice_is_not_a_prompt() -> None:
     assert _subtypes(events) == ["notification", "goal_runtime", "notification"]
 
 
+def test_what_a_hook_adds_to_a_prompt_is_not_the_prompt() -> None:
+    """The message has the words of the person; the hook's follow as a system event."""
+    hook = "<qwen:user-prompt-submit-context>\nfrom a hook\n</qwen:user-prompt-submit-context>"
+    message = {"role": "user", "parts": [{"text": "Go."}, {"text": hook}]}
+    said, added = _parsed(_record(1, "user", message=message))
+    assert [block.text for block in said.payload.blocks] == ["Go."]
+    assert (added.payload.subtype, added.payload.text) == ("hook_context", hook)
+
+
+def test_a_compaction_has_its_summary() -> None:
+    """What is left of the history begins with it."""
+    history = [{"role": "user", "parts": [{"text": "<state_snapshot>short</state_snapshot>"}]}]
+    payload = {"info": {"originalTokenCount": 900, "newTokenCount": 90}, "compressedHistory": history}
+    (event,) = _parsed(_record(1, "system", subtype="chat_compression", systemPayload=payload))
+    assert (event.payload.subtype, event.payload.text) == ("compaction", "<state_snapshot>short</state_snapshot>")
+    assert event.payload.data == {"part": "summary", "pre_tokens": 900, "post_tokens": 90}
+
+
 def test_thoughts_beside_the_output_are_added() -> None:
     """A provider that counts as Gemini's API does shows it by its total."""
     usage = {"promptTokenCount": 100, "candidatesTokenCount": 20, "thoughtsTokenCount": 7, "totalTokenCount": 127}

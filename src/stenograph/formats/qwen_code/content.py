@@ -16,10 +16,12 @@ from stenograph.formats.shared.gemini_parts import (
     parts_of,
     response_of,
     result_payload,
+    text_of,
+    texts_of,
     token_count,
     words_in,
 )
-from stenograph.formats.shared.loose import a_dict, a_str, small, string
+from stenograph.formats.shared.loose import a_dict, a_str, dicts, small, string
 from stenograph.model.block import Block
 from stenograph.model.payload import ErrorPayload, SystemPayload, ToolPayload, UsagePayload
 
@@ -40,6 +42,12 @@ _MEASURED = (
     "model", "call_id", "function_name", "status", "duration_ms", "subagent_id", "status_code", "error_type",
     "input_token_count", "output_token_count",
 )  # fmt: skip
+
+
+def hook_context(part: Any) -> str | None:
+    """What a hook added to a prompt; None for the prompt itself."""
+    text = text_of(part)
+    return text if text is not None and text.startswith("<qwen:user-prompt-submit-context>") else None
 
 
 def blocks_of(parts: Any, message_id: str) -> list[Block]:
@@ -138,14 +146,16 @@ def notice_of(subtype: str, payload: Payload, text: str | None = None) -> System
 
 
 def compaction_of(payload: Payload) -> SystemPayload:
-    """The history was summed up."""
+    """The history was summed up: the first words of what is left of it are the summary."""
     info = payload.info if isinstance(payload.info, Compression) else Compression()
     facts = {
-        "part": "boundary",
+        "part": "summary",
         "pre_tokens": token_count(info.original_token_count),
         "post_tokens": token_count(info.new_token_count),
     }
-    return SystemPayload(subtype="compaction", data=small(facts.items()))
+    history = dicts(payload.compressed_history)
+    summary = texts_of(history[0].get("parts")) if history else ""
+    return SystemPayload(subtype="compaction", text=summary or None, data=small(facts.items()))
 
 
 def _plain(value: Any) -> Any:

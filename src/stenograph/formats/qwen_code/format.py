@@ -95,9 +95,12 @@ class QwenCodeFormat(LineFormat):
         subtype = string(record.subtype)
         if subtype is None and record.external_input_kind not in (None, "message"):
             subtype = string(record.external_input_kind)
-        blocks = content.blocks_of(parts, message_id)
+        added = [text for part in parts if (text := content.hook_context(part)) is not None]
+        blocks = content.blocks_of([part for part in parts if content.hook_context(part) is None], message_id)
         if subtype is None or subtype in _SAID:
             self._emit("message.user", MessagePayload(role="user", blocks=tuple(blocks), message_id=message_id))
+            for text in added:
+                self._notice(SystemPayload(subtype="hook_context", text=text))
             return
         words = "\n".join(each.text for each in blocks if hasattr(each, "text"))
         payload = record.system_payload if isinstance(record.system_payload, Payload) else Payload()

@@ -70,6 +70,7 @@ class Payload(Struct, gc=False, rename="camel"):
     call_id: Any = None
     error: Failure | Other = None
     info: Compression | Other = None
+    compressed_history: Any = None
 
 
 class Said(Struct, gc=False):
