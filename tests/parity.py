@@ -55,6 +55,7 @@ AGENTS: Mapping[str, Agent] = {
     "qwen_code": Agent("Qwen Code", "0.24.4"),
     "pi": Agent("pi", "0.87.1"),
     "kilo": Agent("Kilo", "7.7.7"),
+    "openclaw": Agent("OpenClaw", "2026.9.6"),
 }
 """By the format of what they leave on disk."""
 
@@ -128,6 +129,7 @@ def without_subagent(reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
 }
 """By agent, the rows that its account does not have, each with the reason."""
@@ -275,6 +277,12 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "kilo": {
         "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "openclaw": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
+        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
+        "the call that asked for the subagent": "The errand was run without a gateway.",
     },
     "pi": {
         "how long each tool took": "Its files have no durations.",

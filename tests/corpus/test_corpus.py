@@ -150,6 +150,7 @@ FAIR = {
     "gptme": "openai_chat",
     "kimi-cli": "openai_chat",
     "other-hermes": "atif",
+    "openclaw": "openclaw",
     "pi": "pi",
     "qwen-code": "qwen_",
     "qwen-code-0.15": "qwen_",
