@@ -57,6 +57,7 @@ AGENTS: Mapping[str, Agent] = {
     "kilo": Agent("Kilo", "7.7.7"),
     "cline": Agent("Cline", "3.0.65"),
     "continue_session": Agent("Continue", "1.5.47"),
+    "openclaw": Agent("OpenClaw", "2026.9.6"),
 }
 """By the format of what they leave on disk."""
 
@@ -130,6 +131,7 @@ def without_subagent(reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
     "continue_session": {
         "a thought": "It does not keep thinking.",
@@ -281,6 +283,12 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "kilo": {
         "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "openclaw": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
+        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
+        "the call that asked for the subagent": "The errand was run without a gateway.",
     },
     "pi": {
         "how long each tool took": "Its files have no durations.",
