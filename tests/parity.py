@@ -58,6 +58,7 @@ AGENTS: Mapping[str, Agent] = {
     "cline": Agent("Cline", "3.0.65"),
     "continue_session": Agent("Continue", "1.5.47"),
     "openclaw": Agent("OpenClaw", "2026.9.6"),
+    "hermes_agent": Agent("Hermes Agent", "0.19.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -133,6 +134,7 @@ def without_subagent(reason: str) -> dict[str, str]:
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "hermes_agent": without_subagent("Its subagents work in the background, and end with the program."),
     "continue_session": {
         "a thought": "It does not keep thinking.",
         **without_subagent("It has no subagents, unless a beta option brings them."),
@@ -304,6 +306,13 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "why each answer ended": "Its files do not keep the model's reason to stop.",
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
+    },
+    "hermes_agent": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its database has no durations.",
+        "the tokens of every answer": "Its database has the sums of a session, by model.",
+        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
+        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""
