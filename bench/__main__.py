@@ -15,6 +15,7 @@ from bench import (
     export,
     facts,
     formats,
+    growing,
     hook,
     html,
     journal,
@@ -22,6 +23,8 @@ from bench import (
     openai,
     otlp,
     page,
+    page_peer,
+    push,
     query,
     redact,
 )
@@ -39,13 +42,16 @@ ROOMS = {
     "export": export.rows,
     "otlp": otlp.rows,
     "archive": archive.rows,
+    "growing": growing.rows,
     "query": query.rows,
     "bundle": bundle.rows,
     "redact": redact.rows,
     "evidence": evidence.rows,
     "facts": facts.rows,
     "page": page.rows,
+    "page-peer": page_peer.rows,
     "live": live.rows,
+    "push": push.rows,
 }
 
 

@@ -52,6 +52,11 @@ AGENTS: Mapping[str, Agent] = {
     "gemini_cli": Agent("Gemini CLI", "0.61.0"),
     "copilot_cli": Agent("Copilot CLI", "1.0.102"),
     "opencode": Agent("OpenCode", "1.18.33"),
+    "qwen_code": Agent("Qwen Code", "0.24.4"),
+    "pi": Agent("pi", "0.87.1"),
+    "kilo": Agent("Kilo", "7.7.7"),
+    "cline": Agent("Cline", "3.0.65"),
+    "continue_session": Agent("Continue", "1.5.47"),
 }
 """By the format of what they leave on disk."""
 
@@ -124,7 +129,13 @@ def without_subagent(reason: str) -> dict[str, str]:
     return dict.fromkeys(rows, reason)
 
 
-LEFT_OUT: Mapping[str, Mapping[str, str]] = {}
+LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "continue_session": {
+        "a thought": "It does not keep thinking.",
+        **without_subagent("It has no subagents, unless a beta option brings them."),
+    },
+}
 """By agent, the rows that its account does not have, each with the reason."""
 
 
@@ -262,6 +273,29 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "opencode": {
         "the prompt as it was typed": "`opencode run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "qwen_code": {
+        "the model of every answer": "The file of a subagent does not name its model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "kilo": {
+        "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
+        "that a command failed": _SUCCESS,
+    },
+    "pi": {
+        "how long each tool took": "Its files have no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

@@ -21,7 +21,7 @@ from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.layout import Member
-from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
+from stenograph.sources.layouts import layout_of, main_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
 from stenograph.sources.session import STREAM, context_of, stored_file
 from stenograph.sources.stored import address_of, chosen
@@ -220,7 +220,8 @@ def _transcripts(folder: Path) -> list[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         found += [Path(place) / name for name in sorted(names) if name.endswith(transcript_suffixes())]
-    return [path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes())]
+    mains = (path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes()))
+    return [path for path in mains if main_of(path) is None]
 
 
 def _read(path: str) -> Iterator[bytes]:

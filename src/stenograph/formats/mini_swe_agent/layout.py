@@ -1,0 +1,8 @@
+"""Where mini-swe-agent keeps its last runs; with `-o` and in batches people say where."""
+
+from stenograph.formats.layout import Home, Layout
+
+LAYOUT = Layout(
+    homes=(Home(variable="MSWEA_GLOBAL_CONFIG_DIR", default=".config/mini-swe-agent"),),
+    sessions=("{session}.traj.json",),
+)

@@ -1,0 +1,6 @@
+"""qwen_code: the session files of Qwen Code, with their subagents."""
+
+from stenograph.formats.qwen_code.format import QwenCodeFormat
+from stenograph.formats.qwen_code.spec import SPEC
+
+__all__ = ["SPEC", "QwenCodeFormat"]
