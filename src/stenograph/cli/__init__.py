@@ -83,15 +83,16 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
-_HOOK_CALL = 3  # words
+_HOOK_CALL = 3
+"""Words of a hook call; two more where the call itself is an argument."""
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
+    if len(sys.argv) in (_HOOK_CALL, _HOOK_CALL + 2) and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer(sys.argv[2]))
+        sys.exit(answer(*sys.argv[2:]))
     from stenograph.cli.program import run
 
     run()
