@@ -155,6 +155,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     many: ManySessions | None = None
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
+    is_of_folder: Callable[[str, str], bool] | None = None
+    """Whether the session in a file with this path is of this working folder, where only the path could say so."""
 
     def described(self) -> str:
         """One line for people: where such files are; empty where they are wherever a person put them."""

@@ -56,6 +56,13 @@ class SessionFiles:
         """The folders in which the agent keeps its transcripts, by its environment variables and a home folder."""
         return [Path(each.path(environment, str(home))) for each in self._layout.homes]
 
+    @property
+    def deepest(self) -> int | None:
+        """How many folders below a home there may be sessions, where databases hold all of them; None for any."""
+        if self._layout.database is None or any("**" in each for each in self._layout.sessions):
+            return None
+        return max((each.count("/") for each in self._layout.sessions), default=None)
+
     def sessions(self, root: Path) -> Iterator[Path]:
         """The main file of every session below such a folder."""
         found = [path for pattern in self._layout.sessions for path in root.glob(glob_of(pattern))]

@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     metavar="COMMAND",
     help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
 )
-@click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
-@click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
 @click.option("--otlp", "endpoint", metavar="URL", help="Send runs to this collector as they grow.")
 @header_option
 @click.option("--content", metavar="WORD", help="With --otlp: what each span has: delta, full or none.")
 @click.option("--vocabulary", metavar="WORD", help="With --otlp: names of attributes: genai or openinference.")
 @click.option("--redact", is_flag=True, help="With --otlp: mask secrets in what is sent.")
+@click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
+@click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
 @retention_option
 @archive_option
 @json_option
@@ -66,13 +66,13 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     on_need: str | None,
-    url: str | None,
-    events_only: bool,
     endpoint: str | None,
     headers: tuple[str, ...],
     content: str | None,
     vocabulary: str | None,
     redact: bool,
+    url: str | None,
+    events_only: bool,
     retention: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -87,6 +87,8 @@ def command(
     archive = home_of(archive_dir)
     if endpoint is None and (headers or content or vocabulary or redact):
         raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
+    if url is None and events_only:
+        raise click.UsageError("--events-only goes with --push URL")
     options = {name: word for name, word in (("content", content), ("vocabulary", vocabulary)) if word is not None}
     feeder = None if endpoint is None else _feeder(archive, endpoint, headers, options, redact, as_json)
     stop = threading.Event()
@@ -135,19 +137,6 @@ def command(
             say(f"not everything is in {url} yet; the next steno push goes on there")
 
 
-def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pushing:
-    """What sends the archive meanwhile, and tells of it as the watch tells of a sync."""
-
-    def told(pushed: Pushed) -> None:
-        tell_of_push(pushed, url)
-        if as_json:
-            write_bytes(msgspec.json.encode({"pushed": pushed}) + b"\n")
-        elif pushed.objects:
-            write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
-
-    return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)
-
-
 def _feeder(
     archive: Home, endpoint: str, headers: tuple[str, ...], options: dict[str, str], redact: bool, is_quiet: bool
 ) -> Feeder:
@@ -166,3 +155,16 @@ def _feeder(
         **exporter_named("otlp").chosen(options),
     )
     return Feeder(setting, say)
+
+
+def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pushing:
+    """What sends the archive meanwhile, and tells of it as the watch tells of a sync."""
+
+    def told(pushed: Pushed) -> None:
+        tell_of_push(pushed, url)
+        if as_json:
+            write_bytes(msgspec.json.encode({"pushed": pushed}) + b"\n")
+        elif pushed.objects:
+            write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
+
+    return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)
