@@ -344,6 +344,7 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "the tokens of every answer": "Its database has the sums of a session, by model.",
         "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
         "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
+    },
     "mini_swe_agent": {
         "the prompt as it was typed": "It puts a template of its own around it.",
         "reading a file as a tool of its own": "Its only tool is a shell.",
