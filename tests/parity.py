@@ -57,6 +57,7 @@ AGENTS: Mapping[str, Agent] = {
     "cline": Agent("Cline", "3.0.65"),
     "continue_session": Agent("Continue", "1.5.47"),
     "hermes_agent": Agent("Hermes Agent", "0.19.0"),
+    "openhands": Agent("OpenHands", "1.16.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -293,6 +294,11 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "why each answer ended": "Its files do not keep the model's reason to stop.",
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
+    },
+    "openhands": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
     "hermes_agent": {
         "that a command failed": _SUCCESS,

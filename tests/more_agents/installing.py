@@ -62,6 +62,8 @@ class Pip:
     """What to start, below `bin`."""
     more: tuple[str, ...] = ()
     """Further packages with their versions."""
+    python: str = ""
+    """The version of Python that it needs, where it does not run with any; without one here, its tests are skipped."""
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ class Pip:
 
     def install(self, place: Path) -> None:
         """Into an empty folder."""
-        _run([sys.executable, "-m", "venv", str(place)])
+        _run([_python(self.python) if self.python else sys.executable, "-m", "venv", str(place)])
         pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
         _run([*pip, f"{self.package}=={self.version}", *self.more])
 
@@ -97,6 +99,16 @@ def installed(program: Program) -> list[str]:
 def node() -> Path:
     """Node, from npm."""
     return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
+
+
+def _python(version: str) -> str:
+    """A Python of this version: of this machine, or of pyenv."""
+    found = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3"))]
+    for each in filter(None, found):
+        told = subprocess.run([each, "--version"], capture_output=True, text=True)  # pyenv has a shim for any version
+        if told.returncode == 0 and told.stdout.startswith(f"Python {version}."):
+            return each
+    pytest.skip(f"needs Python {version}, which is not here")
 
 
 def _npm() -> str:
