@@ -150,7 +150,7 @@ class Sender:
     def _try(self, identity: ArchiveIdentity) -> None:
         if self._tried != identity.id:
             self._store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
-            self._tried = identity.id
+            self._tried, self._reached = identity.id, None  # how far another id is sent says nothing
 
 
 def _masked_runs() -> MaskedRuns:
