@@ -129,6 +129,8 @@ def command(
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     say(f"watching for {archive.path}; Ctrl-C ends it")
     try:
+        if feeder is not None:
+            feeder.begin()
         watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
     finally:
         if feeder is not None:
