@@ -19,6 +19,7 @@ from bench import (
     hook,
     html,
     journal,
+    lake,
     live,
     openai,
     otlp,
@@ -50,6 +51,7 @@ ROOMS = {
     "page": page.rows,
     "page-peer": page_peer.rows,
     "live": live.rows,
+    "lake": lake.rows,
 }
 
 
