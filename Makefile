@@ -52,7 +52,7 @@ browser: $(VENV)/.developing
 	@tools/ensure chromium
 	@tools/run-tests browser "no long browser test yet"
 
-scale: $(VENV)/.developing
+scale: $(VENV)/.engines
 	@tools/run-tests scale "no test of scale yet"
 
 more-agents: $(VENV)/.developing
@@ -103,3 +103,8 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml
 $(VENV)/.developing: $(VENV)/.made pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.engines: $(VENV)/.developing
+	@tools/ensure java:default-jre-headless
+	$(BIN)/pip install --quiet --disable-pip-version-check chdb distributed pyspark ray
+	@touch $@
