@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from stenograph.fold.agent_tables import Agent, Tool, Turns
 from stenograph.formats.layout import Layout
-from stenograph.formats.settings import Hooks, McpSettings
+from stenograph.formats.settings import Hooks, McpSettings, Notify, Plugin
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -201,6 +201,10 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Subtypes of system events that a reader must not miss."""
     hooks: Hooks | None = None
     """How the agent can be made to call `steno hook`; None where it cannot."""
+    notify: Notify | None = None
+    """How the agent can be made to call `steno hook` after each turn; None where it cannot."""
+    plugin: Plugin | None = None
+    """A file that the agent loads and that calls `steno hook`; None where it loads none."""
     mcp: McpSettings | None = None
     """Where `steno mcp` can be registered with the agent; None where it cannot."""
     tokens: tuple[Scope, ...] = ()

@@ -6,6 +6,8 @@ from stenograph.formats.gemini_cli.format import GeminiCliFormat
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.layout import LAYOUT
 from stenograph.formats.gemini_cli.tools import TOOLS
+from stenograph.formats.layout import Home
+from stenograph.formats.settings import Hooks
 
 SPEC = FormatSpec(
     name="gemini_cli",
@@ -20,6 +22,12 @@ SPEC = FormatSpec(
     open=GeminiCliFormat,
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
+    hooks=Hooks(
+        settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
+        events=("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+        turned_off_by="hooksConfig.enabled",
+        turned_off_is=False,
+    ),
     labels={"last_updated": "Session file updated"},
     tokens=("call",),
     sample=b'{"sessionId":"s","projectHash":"h","startTime":"","lastUpdated":"","kind":"main"}\n',
