@@ -56,6 +56,8 @@ AGENTS: Mapping[str, Agent] = {
     "pi": Agent("pi", "0.87.1"),
     "kilo": Agent("Kilo", "7.7.7"),
     "openclaw": Agent("OpenClaw", "2026.9.6"),
+    "cline": Agent("Cline", "3.0.65"),
+    "continue_session": Agent("Continue", "1.5.47"),
 }
 """By the format of what they leave on disk."""
 
@@ -131,6 +133,10 @@ def without_subagent(reason: str) -> dict[str, str]:
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "continue_session": {
+        "a thought": "It does not keep thinking.",
+        **without_subagent("It has no subagents, unless a beta option brings them."),
+    },
 }
 """By agent, the rows that its account does not have, each with the reason."""
 
@@ -286,6 +292,16 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     },
     "pi": {
         "how long each tool took": "Its files have no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
     },

@@ -174,7 +174,7 @@ class MissingExtra(StenographError, ImportError):
     def __init__(self, package: str, extra: str) -> None:
         self.package = package
         self.extra = extra
-        super().__init__(f"{package} is not installed; run: pip install 'stenograph[{extra}]'")
+        super().__init__(f"{package} is not installed; in a checkout, run: pip install '.[{extra}]'")
 
 
 class AgentError(StenographError, RuntimeError):

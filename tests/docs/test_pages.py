@@ -1,9 +1,16 @@
-"""The pages run: every Python block, every `$ steno` command and `$ jq` line, and every link leads somewhere.
+"""The pages run: every Python block and every command, in order and as written, and every link leads somewhere.
 
-A page is read from top to bottom in a folder of its own. Its Python blocks share one namespace. A block marked
-`output` is what the Python block before it printed, and one marked `needs=PACKAGE` is run where that is installed.
-Below a `$` line stands what the command printed. In both, `…` is
-whatever it may be; ids, times and durations are those of the page's author and compared as such, not by value.
+A page is read from top to bottom in a folder of its own, as somebody would who has a `stats.py`, programs named
+`claude` and `codex`, and a home in which nothing was recorded yet (`reader/`). Its Python blocks share one namespace. A
+block marked `output` is what the Python block before it printed, and one marked `needs=PACKAGE` is run where that is
+installed; one marked `file=NAME` is saved under that name. In a `console` block, what the command printed stands below
+its `$` line; the lines of a `sh` block are commands. In outputs, `…` is whatever it may be; ids, times and durations
+are those of the page's author and compared as such, not by value. What goes on until it is interrupted goes on until
+the page ends.
+
+Two things are not as written: what installs is checked and not run (`reader/installer.py`), and a receiver gets another
+port, because the usual one may be taken here. Reference pages are looked up, not followed: there an id stands for that
+of the first run here, and `sh` blocks are not run.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ import io
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -25,12 +33,20 @@ from typing import Any
 
 import pytest
 
+from stenograph import open_archive
+from stenograph.errors import RunNotFound
+
 REPO = Path(__file__).parents[2]
 DOCS = REPO / "docs"
 README = REPO / "README.md"
 PAGES = sorted(page for page in [README, *DOCS.rglob("*.md")] if page.is_file())
 
-_FENCE = re.compile(r"^```(\w*)(?: needs=(\w+))?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)(?: needs=(\w+))?(?: file=([\w.]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_GOES_ON = re.compile(r"steno (?:(?:watch|receive|serve)\b(?!.*--help)|tail .*(?:-f|--follow)\b)")
+_SAYS_WHERE = re.compile(r"steno (?:receive|serve)\b")
+_FINDS = re.compile(r"steno (?:errors|diff|check)\b")
+"""Commands whose exit code 1 says that they found something."""
+_RECORDS = re.compile(r"steno (?:run|collect)\b")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _RUN_ID = re.compile(r"<run-id>|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[a-f]*[0-9])[0-9a-f]{8}\b")
 _VARIES = [
@@ -38,7 +54,7 @@ _VARIES = [
     (re.compile(r"\b[0-9a-f]{32}\b"), "CALL"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "TIME"),
     (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[TIME]"),
-    (re.compile(r"\d+(?:\.\d+)? m?s\b"), "N s"),
+    (re.compile(r"\d+(?:\.\d+)? ?m?s\b"), "N s"),
     (re.compile(r'"duration_ms": ?[\d.e-]+'), '"duration_ms":N'),
     (re.compile(r"process \d+"), "process N"),
     (re.compile(r"steno-demo-\w+"), "steno-demo"),
@@ -53,29 +69,37 @@ class _Reading:
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     printed: str = ""
     followers: list[_Following] = field(default_factory=list)
+    port: int = 0
 
     def read(self) -> None:
         try:
-            for language, line, code in _fences(self.page):
-                self._read_block(language, line, code)
+            for block in _fences(self.page):
+                self._read_block(block)
             for follower in self.followers:
                 follower.check()
         finally:
             for follower in self.followers:
                 follower.stop()
 
-    def _read_block(self, language: str, line: int, code: str) -> None:
-        if language == "python":
-            self._run_python(code, line)
-        elif language == "output":
-            _compare(code, self.printed, f"{self.page.name}:{line}")
-        elif language == "console":
-            self._run_console(code, line)
+    def _read_block(self, block: _Block) -> None:
+        where = f"{self.page.name}:{block.line}"
+        if block.file is not None:
+            Path(block.file).write_text(block.code)
+        if block.language == "python" and not (block.file or "").startswith("test_"):
+            self._run_python(block.code, block.line)
+        elif block.language == "output":
+            _compare(block.code, self.printed, where)
+        elif block.language == "console":
+            assert block.code.startswith("$ "), f"{where}: a console block begins with a command"
+            for command, expected in _commands(block.code):
+                self._run(command, expected, f"{where}: {command}")
+        elif block.language == "sh" and not self.is_reference:
+            for command in block.code.replace("\\\n", "").splitlines():
+                self._run(command, "…", f"{where}: {command}")
 
     @property
-    def checks_output(self) -> bool:
-        """The README shows the demo as it was drawn; our own pages show what every run prints."""
-        return self.page != README
+    def is_reference(self) -> bool:
+        return self.page.parent.name in ("reference", "formats", "design")
 
     def _run_python(self, code: str, line: int) -> None:
         # Blank lines before the code make a traceback name the line of the page.
@@ -84,30 +108,28 @@ class _Reading:
             exec(program, self.names)
         self.printed = out.getvalue()
 
-    def _run_console(self, code: str, line: int) -> None:
-        for command, expected in _commands(code):
-            if not command.startswith(("steno", "jq")):
-                continue
-            where = f"{self.page.name}:{line}: {command}"
-            command = self._filled_in(command)
-            if re.search(r"steno tail .*(-f|--follow)\b", command):
-                self.followers.append(_Following(command, expected if self.checks_output else "", where))
-                continue
-            done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30)
-            assert done.returncode == 0, f"{where}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-            if expected and self.checks_output:
-                _compare(expected, done.stdout + done.stderr, where)
+    def _run(self, command: str, expected: str, where: str) -> None:
+        command = self._with_our_port(command)
+        if self.is_reference:
+            command = _filled_in(command)
+        if _GOES_ON.match(command):
+            self.followers.append(_Following(command, expected, where))
+            if _SAYS_WHERE.match(command):
+                self.followers[-1].wait_for(1)
+            return
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+        fine = (0, 1) if _FINDS.match(command) else (0,)
+        assert done.returncode in fine, f"{where}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        if expected.strip():
+            _compare(expected, done.stdout + done.stderr, where)
+        if _RECORDS.match(command):
+            _wait_for_the_index()
 
-    def _filled_in(self, command: str) -> str:
-        """The command with an id of the author's replaced by that of the first run here, made when there is none."""
-
-        def known(match: re.Match[str]) -> str:
-            journals = sorted(Path("storage/transcripts").glob("*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
-            if any(file.stem.startswith(match[0]) for file in journals) or "-f" in command.split():
-                return match[0]
-            return _outermost(journals).stem if journals else _demo_run()
-
-        return _RUN_ID.sub(known, command)
+    def _with_our_port(self, command: str) -> str:
+        if "4318" in command or (command.startswith("steno receive") and "--help" not in command):
+            self.port = self.port or _free_port()
+            command = re.sub(r"^steno receive\b", f"steno receive --port {self.port}", command)
+        return command.replace("127.0.0.1:4318", f"127.0.0.1:{self.port}")
 
 
 class _Following:
@@ -126,14 +148,16 @@ class _Following:
         for line in self._process.stdout:
             self._printed += line.decode()
 
-    def check(self) -> None:
-        wanted = max(1, len(self._expected.splitlines()))
+    def wait_for(self, lines: int) -> None:
         until = time.monotonic() + 60
-        while self._printed.count("\n") < wanted and time.monotonic() < until:
+        while self._printed.count("\n") < lines and time.monotonic() < until:
             time.sleep(0.02)
+
+    def check(self) -> None:
+        self.wait_for(max(1, len(self._expected.strip().splitlines())))
         _compare(self._expected or "…", self._printed, self._where)
         self._process.send_signal(signal.SIGINT)
-        assert self._process.wait(60) == 130, self._where
+        assert self._process.wait(60) in (0, 130), self._where
 
     def stop(self) -> None:
         self._process.kill()
@@ -143,11 +167,22 @@ class _Following:
         self._process.stdout.close()
 
 
-def _fences(page: Path) -> Iterator[tuple[str, int, str]]:
+@dataclass(frozen=True)
+class _Block:
+    """A fenced block: what it holds, where its code begins, and under which name it is saved."""
+
+    language: str
+    line: int
+    code: str
+    file: str | None
+
+
+def _fences(page: Path) -> Iterator[_Block]:
     text = page.read_text()
     for match in _FENCE.finditer(text):
-        if match[2] is None or importlib.util.find_spec(match[2]) is not None:
-            yield match[1], text.count("\n", 0, match.start(3)), match[3]
+        language, needs, file, code = match.groups()
+        if needs is None or importlib.util.find_spec(needs) is not None:
+            yield _Block(language, text.count("\n", 0, match.start(4)), code, file)
 
 
 def _commands(code: str) -> Iterator[tuple[str, str]]:
@@ -169,32 +204,94 @@ def _settled(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-def _demo_run() -> str:
-    done = subprocess.run(["steno", "demo", "--pace", "0", "--json"], capture_output=True, text=True, check=True)
-    found = _RUN_ID.search(done.stdout)
-    assert found is not None
-    return found[0]
+def _filled_in(command: str) -> str:
+    """The command with an id of the author's replaced by that of the first run here that no other run called."""
+
+    def known(match: re.Match[str]) -> str:
+        journals = sorted(Path("storage/transcripts").glob("*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+        if any(file.stem.startswith(match[0]) for file in journals):
+            return match[0]
+        return next(file.stem for file in journals if '"parent_run_id"' not in file.read_text().partition("\n")[0])
+
+    return _RUN_ID.sub(known, command)
 
 
-def _outermost(journals: list[Path]) -> Path:
-    """The first run that no other run called."""
-    return next(file for file in journals if '"parent_run_id"' not in file.read_text().partition("\n")[0])
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _wait_for_the_index() -> None:
+    """Until the background process has indexed what a command recorded; typing the next one takes a person longer."""
+    home = Path(os.environ["STENOGRAPH_HOME"])
+    recorded = {file.stem for file in home.glob("transcripts/*.jsonl")}
+    until = time.monotonic() + 60
+    while recorded - _indexed(home):
+        assert time.monotonic() < until, "what was recorded is not in the archive"
+        time.sleep(0.05)
+
+
+def _indexed(home: Path) -> set[str]:
+    try:
+        with open_archive(home) as archive:
+            return {run.run_id for run in archive.runs()}
+    except RunNotFound:
+        return set()
+
+
+STATS = "def mean(values):\n    return sum(values) / len(values)\n"
+MY_AGENT = """
+import json, os, urllib.request
+span = {"traceId": "0" * 31 + "1", "spanId": "0" * 15 + "1", "name": "chat", "endTimeUnixNano": "1", "attributes": [
+    {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+    {"key": "gen_ai.conversation.id", "value": {"stringValue": "talk-1"}}]}
+body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
+address = os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] + "/v1/traces"
+urllib.request.urlopen(urllib.request.Request(address, body, {"content-type": "application/json"})).close()
+"""
+"""A program of the reader's that sends a span."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty folder to read a page in, and a home without agents; errors are not swallowed, `steno` is at hand."""
+    """The folder, home and programs of somebody who reads a page; errors are not swallowed, `steno` is at hand."""
     monkeypatch.chdir(tmp_path)
+    Path("stats.py").write_text(STATS)
+    Path("my_agent.py").write_text(MY_AGENT)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("STENOGRAPH_HOME", str(home / "archive"))
-    for name in ("STENOGRAPH_STORAGE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("STENOGRAPH_STRICT", "1")
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("STENOGRAPH_INDEX")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # what the reader makes here can be imported
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "steno_tiny", raising=False)
+    programs = _stand_ins(tmp_path_factory.mktemp("programs"))
+    monkeypatch.setenv("STAND_INS", str(programs))
+    ours = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", os.pathsep.join([str(programs), str(ours), os.environ["PATH"]]))
 
 
-RUNNABLE = [page for page in PAGES if any(language in ("python", "console") for language, _, _ in _fences(page))]
+def _stand_ins(folder: Path) -> Path:
+    """Programs that pages call and that are not here: agents, and what installs."""
+    reader = Path(__file__).parent / "reader"
+    calls = {name: f'"{reader / "agent.py"}" {name} "$@"' for name in ("claude", "codex", "tiny")}
+    calls |= {name: f'"{reader / "installer.py"}" {name} "$@"' for name in ("pip", "pipx", "uv", "make")}
+    environment = (
+        f'[ "$1 $2" = "-m venv" ] && shift 2 && exec "{sys.executable}" "{reader / "installer.py"}" venv "$@"\n'
+    )
+    scripts = {name: f'exec "{sys.executable}" {call}' for name, call in calls.items()}
+    scripts["python3"] = scripts["python"] = f'{environment}exec "{sys.executable}" "$@"'
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+RUNNABLE = [page for page in PAGES if any(block.language in ("python", "console", "sh") for block in _fences(page))]
 
 
 def _case(page: Path) -> Any:
@@ -251,5 +348,44 @@ def test_every_page_is_reachable_from_the_index(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
 def test_fences_say_what_they_hold(page: Path) -> None:
     """A block without a language, or with one we do not know, would silently not be run."""
-    languages = {language for language, _, _ in _fences(page)}
+    for opening in re.findall(r"^```.+$", page.read_text(), flags=re.MULTILINE):
+        assert re.fullmatch(r"```\w+( needs=\w+)?( file=[\w.]+)?", opening), opening
+    languages = {block.language for block in _fences(page)}
     assert languages <= {"python", "console", "output", "json", "text", "sh", "toml"}, languages
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
+def test_what_can_be_typed_is_run(page: Path) -> None:
+    """A command stands in a block that is run, not in one of text."""
+    for block in _fences(page):
+        if block.language == "text":
+            assert not re.search(r"^(\$ |steno |pip |make )", block.code, flags=re.MULTILINE), block.code
+
+
+JOBS = {
+    "Find where we fixed that": "find-where-we-fixed-that",
+    "What did it cost this week, and why?": "what-did-it-cost",
+    "Send a run to a colleague": "share-a-transcript",
+    "Fail CI if an agent did what it should not": "check-runs-in-ci",
+    "Ask from a notebook": "from-a-notebook",
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_job_has_a_page(job: str) -> None:
+    """It is named after the job, can be typed, and is one step from README and from the index."""
+    page = DOCS / "how-to" / f"{JOBS[job]}.md"
+    assert page.read_text().startswith(f"# {job}\n")
+    assert page in RUNNABLE
+    assert f"(docs/how-to/{page.name})" in README.read_text()
+    assert f"- [{job}](how-to/{page.name})" in (DOCS / "README.md").read_text()
+
+
+def test_our_package_is_installed_from_the_checkout() -> None:
+    """No page, message or docstring installs it from an index, on which anybody could register its name."""
+    sources = [*PAGES, *(REPO / "src").rglob("*.py"), REPO / "CONTRIBUTING.md"]
+    for source in sources:
+        assert not re.search(r"(pip|pipx|uv)( tool)? install[^\n`]* '?stenograph\b", source.read_text("utf-8")), source
+    readme = README.read_text()
+    for line in ("python3 -m venv ", "pipx install '.[", "uv tool install '.["):
+        assert line in readme

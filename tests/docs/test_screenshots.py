@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 REPO = Path(__file__).parents[2]
 TOOL = REPO / "tools" / "screenshots"
+CAST = REPO / "tools" / "terminal-cast"
 LARGEST = 150_000
 
 
@@ -33,3 +35,18 @@ def test_the_script_makes_pictures(tmp_path: Path) -> None:
     subprocess.run([sys.executable, TOOL, "--quick", "--out", tmp_path], check=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page-phone.png", "serve-list.png"]
     assert all(5_000 < path.stat().st_size <= LARGEST for path in tmp_path.iterdir())
+
+
+def test_the_cast_of_a_terminal_shows_what_the_commands_print(tmp_path: Path) -> None:
+    """The script runs each command, and the picture in README shows the same commands before anything is explained."""
+    told = subprocess.run([sys.executable, CAST, "--list"], capture_output=True, text=True, check=True)
+    subprocess.run([sys.executable, CAST, "--out", tmp_path / "terminal.svg"], check=True)
+    for path in (tmp_path / "terminal.svg", REPO / "docs" / "images" / "terminal.svg"):
+        assert path.stat().st_size <= LARGEST
+        screens = ElementTree.parse(path).findall("{*}g")
+        rows = [["".join(text.itertext()) for text in screen.findall("{*}text")] for screen in screens]
+        assert [" ".join(row[:2]) for row in rows] == [f"$ {command}" for command in told.stdout.splitlines()]
+        assert all(len(row) > 10 for row in rows)
+    readme = (REPO / "README.md").read_text("utf-8")
+    pictures = [readme.index("docs/images/serve-dark.png"), readme.index("docs/images/terminal.svg")]
+    assert max(pictures) < readme.index("\n## ")

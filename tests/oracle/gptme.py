@@ -37,8 +37,8 @@ def count(path: Path) -> dict[str, Any]:
             counts.text.append("".join(part.strip() for part in _LINE.sub("\0", _BLOCK.sub("\0", rest)).split("\0")))
         elif row["role"] == "user":
             people += not content.startswith("<system>")
-        elif row.get("call_id") or (open_calls and not row.get("hide")):
-            name = row.get("call_id") or open_calls.pop(0)
+        elif row["role"] == "tool" or row.get("call_id") or (open_calls and not row.get("hide")):
+            name = row.get("call_id") or (open_calls.pop(0) if open_calls else "")
             counts.results.append(name)
             counts.failed += [name] if "is not available for execution" in content else []
     return counts.found() | {"messages": {"user": people, "assistant": answers}}

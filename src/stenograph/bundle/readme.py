@@ -27,7 +27,7 @@ proof/              that the agent's bytes are in a signed log, if that was aske
 session/            what the session held before and after, if there was one
 environment/        system, Python, packages, variables, git
 
-With stenograph (pip install stenograph):
+With stenograph, if you have it:
 
   steno bundle verify FILE.zip
   steno show events.jsonl

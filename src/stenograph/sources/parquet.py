@@ -54,5 +54,5 @@ def _pyarrow(path: Path) -> Any:
         return import_module("pyarrow.parquet")
     except ImportError:
         # Not `MissingExtra`: a folder may hold such a file among others, which are read all the same.
-        reason = "pyarrow is not installed; run: pip install 'stenograph[parquet]'"
+        reason = "pyarrow is not installed; in a checkout, run: pip install '.[parquet]'"
         raise SourceError(f"cannot read {path}: {reason}", str(path)) from None

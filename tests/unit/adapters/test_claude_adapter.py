@@ -31,7 +31,7 @@ from stenograph.sources import convert
 from stenograph.threads import ThreadTranscripts
 from text_files import texts_below, texts_of
 
-sdk = pytest.importorskip("claude_agent_sdk", reason="an extra: pip install 'stenograph[claude]'")
+sdk = pytest.importorskip("claude_agent_sdk", reason="an extra: pip install '.[claude]'")
 
 PROGRAM = Path(__file__).with_name("claude_program.py")
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
@@ -301,7 +301,7 @@ def test_without_the_sdk_the_extra_is_named(python: Any) -> None:
         try:
             ClaudeAgentSDKAdapter().evaluate("x")
         except MissingExtra as error:
-            assert str(error) == "claude-agent-sdk is not installed; run: pip install 'stenograph[claude]'"
+            assert str(error) == "claude-agent-sdk is not installed; in a checkout, run: pip install '.[claude]'"
         else:
             raise AssertionError
     """)

@@ -38,7 +38,7 @@ def test_without_pyarrow_one_line_says_what_to_install(monkeypatch: pytest.Monke
     shutil.copy(FOLDER / "openai_chat" / "nostream" / "input.jsonl", tmp_path)
     alone = CliRunner().invoke(cli, ["convert", str(tmp_path / "transcripts.parquet")])
     assert alone.exit_code == 3
-    assert alone.stderr.endswith("pyarrow is not installed; run: pip install 'stenograph[parquet]'\n")
+    assert alone.stderr.endswith("pyarrow is not installed; in a checkout, run: pip install '.[parquet]'\n")
     among_others = CliRunner().invoke(cli, ["convert", str(tmp_path)])
     assert among_others.exit_code == 0
     assert among_others.stdout

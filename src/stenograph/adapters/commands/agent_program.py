@@ -165,6 +165,8 @@ class SessionSearch:
 
     def _names_folder(self, path: Path, spec: FormatSpec) -> bool:
         """Whether the beginning or the end of a session names the folder; a resumed one may have begun elsewhere."""
+        if spec.layout is not None and (is_of_folder := spec.layout.is_of_folder) is not None:
+            return any(is_of_folder(path.as_posix(), folder) for folder in self._folders)
         sign = None if spec.layout is None else spec.layout.names_folder
         if sign is None:
             found = session_in(path, spec)

@@ -51,8 +51,10 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     prompts = [record["content"] for record in messages if record["role"] == "system"]
     answers = (a_dict(record.get("metadata")) for record in messages if record["role"] == "assistant")
     model = next((name for each in answers if (name := first_str(each, "served_model", "model"))), None)
+    name = _conversation(path)
     return Identity(
-        native_id=_conversation(path),
+        native_id=name,
+        session_id=name or None,
         cwd=_found(_FOLDER, prompts),
         agent_version=_found(_PROMPT, prompts),
         model=model or _found(_MODEL, prompts),
