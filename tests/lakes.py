@@ -8,7 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from archive_cases import claude_line
+from stenograph.archive.keep.sync import sync
+from stenograph.archive.keep.walk import Root
 from stenograph.archive.store.home import home_of
+from stenograph.archive.writer import Store
 from stenograph.fleet.lake.load import load
 from stenograph.fleet.lake.reading import Lake
 from stenograph.fleet.store.objects import Objects, open_store
@@ -52,3 +56,19 @@ def differences(homes: Iterable[Path], url: str) -> dict[str, tuple[Counter[str]
             if host[view.name] != lake:
                 found[view.name] = (host[view.name] - lake, lake - host[view.name])
     return found
+
+
+def growing(folder: Path) -> tuple[Path, Objects, Path]:
+    """An archive, a store, and a session that `grow` adds to."""
+    session = folder / "sessions" / "project" / "550e8400-e29b-41d4-a716-446655440000.jsonl"
+    session.parent.mkdir(parents=True)
+    return folder / "archive", store_of(folder / "store"), session
+
+
+def grow(home: Path, session: Path, number: int) -> None:
+    """A line more, and a sync."""
+    with session.open("ab") as file:
+        file.write(claude_line(number))
+    age(session.parent)
+    with Store(home_of(home)) as store:
+        sync(store, [Root(session.parent.resolve(), None)])

@@ -62,8 +62,8 @@ class Pip:
     """What to start, below `bin`."""
     more: tuple[str, ...] = ()
     """Further packages with their versions."""
-    python: str = ""
-    """The version of Python that it needs, where it does not run with any; without one here, its tests are skipped."""
+    python: int = 11
+    """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
 
     @property
     def name(self) -> str:
@@ -72,7 +72,7 @@ class Pip:
 
     def install(self, place: Path) -> None:
         """Into an empty folder."""
-        _run([_python(self.python) if self.python else sys.executable, "-m", "venv", str(place)])
+        _run([_python(self.python), "-m", "venv", str(place)])
         pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
         _run([*pip, f"{self.package}=={self.version}", *self.more])
 
@@ -101,14 +101,19 @@ def node() -> Path:
     return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
 
 
-def _python(version: str) -> str:
-    """A Python of this version: of this machine, or of pyenv."""
-    found = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3"))]
-    for each in filter(None, found):
-        told = subprocess.run([each, "--version"], capture_output=True, text=True)  # pyenv has a shim for any version
-        if told.returncode == 0 and told.stdout.startswith(f"Python {version}."):
-            return each
-    pytest.skip(f"needs Python {version}, which is not here")
+def _python(least: int) -> str:
+    """Our own Python, or the next newer one that is at hand: of this machine, or of pyenv."""
+    if sys.version_info >= (3, least):
+        return sys.executable
+    for minor in range(least, least + 4):
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"))
+        for each in filter(None, [shutil.which(f"python3.{minor}"), *map(str, pyenv)]):
+            told = subprocess.run(
+                [each, "--version"], capture_output=True, text=True
+            )  # pyenv has a shim for any version
+            if told.returncode == 0 and told.stdout.startswith(f"Python 3.{minor}."):
+                return each
+    pytest.skip(f"no Python 3.{least} or newer is here")
 
 
 def _npm() -> str:

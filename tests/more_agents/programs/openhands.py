@@ -50,7 +50,7 @@ def count(home: Path) -> dict[str, Any]:
 AGENT = RealAgent(
     format_name="openhands",
     agent_id="openhands",
-    program=Pip("openhands", "1.16.0", "openhands", python="3.12"),
+    program=Pip("openhands", "1.16.0", "openhands", python=12),
     prepare=prepare,
     tools=tools,
     count=count,

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from archive_cases import claude_line
 from archive_of_goldens import make_archive
-from lakes import age, differences, push_and_load, store_of
-from stenograph.archive.keep.sync import sync
-from stenograph.archive.keep.walk import Root
+from lakes import age, differences, grow, growing, push_and_load, store_of
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
 from stenograph.fleet.lake import load as loading
@@ -192,19 +189,3 @@ def test_nothing_is_fetched_at_run_time(goldens: Path, tmp_path: Path) -> None:
         assert connection.execute(query).fetchall() == []
         settings = "SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"
         assert connection.execute(settings).fetchall() == [("false",), ("false",)]
-
-
-def growing(folder: Path) -> tuple[Path, Objects, Path]:
-    """An archive, a store, and a session that `grow` adds to."""
-    session = folder / "sessions" / "project" / "550e8400-e29b-41d4-a716-446655440000.jsonl"
-    session.parent.mkdir(parents=True)
-    return folder / "archive", store_of(folder / "store"), session
-
-
-def grow(home: Path, session: Path, number: int) -> None:
-    """A line more, and a sync."""
-    with session.open("ab") as file:
-        file.write(claude_line(number))
-    age(session.parent)
-    with Store(home_of(home)) as store:
-        sync(store, [Root(session.parent.resolve(), None)])

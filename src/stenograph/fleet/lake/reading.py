@@ -15,13 +15,16 @@ from msgspec import Struct
 from stenograph.errors import MissingExtra, RunNotFound
 from stenograph.fleet.lake.place import is_uniform, lake_library, open_table
 from stenograph.fleet.lake.tables import EVENTS, RUNS, schema_of
-from stenograph.fleet.lake.views import CURRENT, VIEWS
+from stenograph.fleet.lake.views import CURRENT, KEPT, ONCE, VIEWS
 
 if TYPE_CHECKING:
     import duckdb
     from deltalake import DeltaTable
 
     from stenograph.fold.prices import Prices
+
+
+_HAS_REPEATED = "SELECT 1 FROM repeated_reports UNION ALL SELECT 1 FROM repeated_calls LIMIT 1"
 
 
 class Owners(Struct, frozen=True, kw_only=True):
@@ -95,9 +98,18 @@ class Lake:
         """How many files the table of events has."""
         return len(self.events.file_uris())
 
+    def local_files(self) -> list[str]:
+        """The files of both tables that DuckDB reads by itself."""
+        return [file for table in (self.events, self.runs) for file in files_of(table) if file.startswith("/")]
+
     @contextmanager
-    def connected(self, span: Span = WHOLE, prices: Prices | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with the views; `prices` are needed where costs are asked for."""
+    def connected(
+        self, span: Span = WHOLE, prices: Prices | None = None, *, tokens: bool = False, pairs: bool = False
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with the views; those that people ask need `prices`.
+
+        `tokens`: usage is added up, so make that quick. `pairs`: calls are asked for, and what people ask is not.
+        """
         connection = _connection()
         try:
             _add_table(connection, "events_table", self.events, span, EVENTS, "events")
@@ -108,13 +120,17 @@ class Lake:
                 quoted = quoted.replace("?", _quoted(value), 1)
             connection.execute(f"CREATE VIEW runs_table AS SELECT * FROM all_runs WHERE {quoted}")
             connection.execute(f"CREATE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
-            if prices is not None:
+            if prices is not None or pairs:
                 from stenograph.fleet.lake.functions import add_functions
+                from stenograph.fold.prices import Prices
 
-                add_functions(connection, prices)
+                add_functions(connection, Prices({}, "") if prices is None else prices)
             for view in VIEWS:
-                if prices is not None or view.is_plain:
-                    connection.execute(f"CREATE VIEW {view.name} AS {view.select}")
+                if prices is not None or view.is_plain or (pairs and not view.is_public):
+                    kind = "TEMP TABLE" if tokens and view.name in KEPT else "VIEW"
+                    connection.execute(f"CREATE {kind} {view.name} AS {view.select}")
+            if tokens and not connection.execute(_HAS_REPEATED).fetchall():
+                connection.execute(f"CREATE OR REPLACE VIEW usage_calls AS {ONCE}")
             yield connection
         finally:
             connection.close()
@@ -176,12 +192,5 @@ def files_of(table: DeltaTable, span: Span = WHOLE) -> Sequence[str]:
         if span.has(low, high):
             found.append(action["path"])
     wanted = set(found)
-    return (
-        [uri for uri in uris if any(uri.endswith(f"/{path}") for path in wanted)]
-        if len(wanted) < 64
-        else [uri for uri in uris if _relative(uri, table.table_uri) in wanted]
-    )
-
-
-def _relative(uri: str, root: str) -> str:
-    return uri.removeprefix(root.removeprefix("file://").rstrip("/") + "/").removeprefix(root.rstrip("/") + "/")
+    root = table.table_uri.removeprefix("file://").rstrip("/") + "/"
+    return [uri for uri in uris if uri.removeprefix(root) in wanted]

@@ -95,6 +95,8 @@ RUNS: dict[str, tuple[str, str]] = {
     "open_calls": (INTEGER, "calls without a result"),
     "copied_calls": (INTEGER, "calls that were copied from another run, and count there"),
     "subagents": (INTEGER, "how many subagents spoke in it"),
+    "timed_calls": (INTEGER, "calls whose duration is known"),
+    "tool_us": (INTEGER, "how long these took, in microseconds"),
     "host": (TEXT, "the machine of the archive"),
     "user": (TEXT, "whose archive it is"),
     "team": (TEXT, "the team that the archive is of"),

@@ -108,10 +108,14 @@ REPORTS = f"""
 """
 """Reports of usage."""
 
+KEYS = "SELECT usage_key, report_key FROM reports"
+"""Which reports there are: asked once, and kept as a table while sums are made."""
+REPEATED_REPORTS = "SELECT report_key FROM report_keys GROUP BY report_key HAVING count(*) > 1"
+REPEATED_CALLS = "SELECT usage_key FROM report_keys GROUP BY usage_key HAVING count(*) > 1"
+
 REPEATED = """
     SELECT *, first_value(usage_key) OVER (PARTITION BY report_key ORDER BY block, seq) AS key FROM reports
-    WHERE report_key IN (SELECT report_key FROM reports GROUP BY report_key HAVING count(*) > 1)
-      OR usage_key IN (SELECT usage_key FROM reports GROUP BY usage_key HAVING count(*) > 1)
+    WHERE report_key IN (FROM repeated_reports) OR usage_key IN (FROM repeated_calls)
 """
 """Reports of model calls that were reported several times, each with the call that it is of."""
 
@@ -119,6 +123,9 @@ _FIRST = ("run_id", "source", "seq", "timestamp", "scope", "ms", "day")
 _LAST = ("model", "message_id", "speed", "service_tier", "cost_usd", *_TOKENS)
 _EARLIEST = "(coalesce(ms, 0), block, seq)"
 """A call belongs to the run that reported it first."""
+
+ONCE = f"SELECT archive, usage_key AS key, {', '.join(_FIRST)}, {', '.join(_LAST)} FROM reports"
+"""Model calls that were reported once."""
 
 USAGE = f"""
     WITH by_run AS (
@@ -132,8 +139,7 @@ USAGE = f"""
         arg_max(last, (last_ms, run_id)) AS last
       FROM by_run GROUP BY archive, key
     )
-    SELECT archive, usage_key AS key, {", ".join(_FIRST)}, {", ".join(_LAST)} FROM reports
-    WHERE report_key NOT IN (SELECT report_key FROM repeated) AND usage_key NOT IN (SELECT usage_key FROM repeated)
+    {ONCE} WHERE report_key NOT IN (FROM repeated_reports) AND usage_key NOT IN (FROM repeated_calls)
     UNION ALL
     SELECT archive, key, {", ".join(f"first.{name}" for name in _FIRST)}, {", ".join(f"last.{name}" for name in _LAST)}
     FROM by_call
@@ -276,6 +282,9 @@ VIEWS = (
     LakeView("named_events", _EVENT, is_plain=True),
     LakeView("pairs", PAIRS),
     LakeView("reports", REPORTS, is_plain=True),
+    LakeView("report_keys", KEYS, is_plain=True),
+    LakeView("repeated_reports", REPEATED_REPORTS, is_plain=True),
+    LakeView("repeated_calls", REPEATED_CALLS, is_plain=True),
     LakeView("repeated", REPEATED, is_plain=True),
     LakeView("usage_calls", USAGE, is_plain=True),
     LakeView("counted", COUNTED, is_plain=True),
@@ -291,3 +300,5 @@ VIEWS = (
     LakeView("archives", ARCHIVES, is_public=True),
 )
 """In the order in which they are made."""
+KEPT = ("report_keys", "repeated_reports", "repeated_calls")
+"""Those that are asked several times where tokens are added up: quicker as tables."""

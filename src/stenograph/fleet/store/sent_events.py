@@ -33,7 +33,9 @@ _OURS_ALONE = ("id", "last_id")
 
 _RUNS = """
     WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
-    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents
+    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
+      (SELECT coalesce(sum(timed), 0) FROM calls_sums WHERE run = runs.id) AS timed_calls,
+      (SELECT coalesce(sum(duration_us), 0) FROM calls_sums WHERE run = runs.id) AS tool_us
     FROM runs WHERE id IN (
         SELECT run FROM told
         UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN told
@@ -165,6 +167,11 @@ def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Ge
 def generations(store: Objects, archive: str) -> list[Generation]:
     """The generations of an archive's events, the one that counts last."""
     return sorted(each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)))
+
+
+def newest_generation(store: Objects, archive: str) -> Generation | None:
+    """The generation of an archive's events that counts; None before the first."""
+    return max(generations(store, archive), default=None)
 
 
 def _place(block: Any) -> tuple[str, int, int, int]:
