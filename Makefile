@@ -58,8 +58,9 @@ corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
-interop: $(VENV)/.developing $(INTEROP)/.installed
+interop: $(VENV)/.developing $(INTEROP)/.installed $(INTEROP)/receivers/.installed
 	$(BIN)/python tools/interop $(BIN)/python $(INTEROP)/bin/python
+	$(BIN)/python tools/interop-receivers $(INTEROP)/receivers/bin/python
 	$(BIN)/python tools/interop-evidence $(BIN)/python $(INTEROP)/evidence
 
 bench: $(VENV)/.developing
@@ -74,14 +75,20 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Harbor wants a newer Python and half of the world; its validator needs neither. TRL's templates need no model.
+# Harbor wants a newer Python and half of the world; its validator and its converter of Claude sessions need neither. TRL's templates need no model.
 $(INTEROP)/.installed: Makefile
 	$(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python harbor trl
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check ag-ui-protocol anthropic datasets duckdb inspect-ai \
-	  inspect-scout jinja2 opentelemetry-proto pydantic teich transformers
+	  inspect-scout jinja2 opentelemetry-proto pydantic teich toml transformers
 	@tools/ensure npm
 	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(INTEROP)/node @ag-ui/client rxjs
+	@touch $@
+
+# Servers that traces are sent to. Phoenix has the Elastic licence: a receiver in a test, never a dependency.
+$(INTEROP)/receivers/.installed: Makefile
+	$(PYTHON) -m venv $(INTEROP)/receivers
+	$(INTEROP)/receivers/bin/pip install --quiet --disable-pip-version-check arize-phoenix mlflow
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml

@@ -24,6 +24,7 @@ from bench import (
     otlp,
     page,
     page_peer,
+    push,
     query,
     redact,
 )
@@ -50,6 +51,7 @@ ROOMS = {
     "page": page.rows,
     "page-peer": page_peer.rows,
     "live": live.rows,
+    "push": push.rows,
 }
 
 

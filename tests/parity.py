@@ -58,6 +58,11 @@ AGENTS: Mapping[str, Agent] = {
     "gptme": Agent("gptme", "0.35.1"),
     "kimi_code": Agent("Kimi Code", "2.1.0"),
     "kimi_cli": Agent("kimi-cli", "1.45.0"),
+    "kilo": Agent("Kilo", "7.7.7"),
+    "cline": Agent("Cline", "3.0.65"),
+    "continue_session": Agent("Continue", "1.5.47"),
+    "openclaw": Agent("OpenClaw", "2026.9.6"),
+    "hermes_agent": Agent("Hermes Agent", "0.19.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -151,7 +156,13 @@ def without_subagent(reason: str) -> dict[str, str]:
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "mini_swe_agent": without_subagent("It has no subagents."),
     "gptme": without_subagent("A subagent of its is a conversation of its own, which no record links to the first."),
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "hermes_agent": without_subagent("Its subagents work in the background, and end with the program."),
+    "continue_session": {
+        "a thought": "It does not keep thinking.",
+        **without_subagent("It has no subagents, unless a beta option brings them."),
+    },
 }
 """By agent, the rows that its account does not have, each with the reason."""
 
@@ -302,6 +313,16 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "the model of every answer": "The file of a subagent does not name its model.",
         "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
+    "kilo": {
+        "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
+        "that a command failed": _SUCCESS,
+    },
+    "openclaw": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
+        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
+        "the call that asked for the subagent": "The errand was run without a gateway.",
+    },
     "pi": {
         "how long each tool took": "Its files have no durations.",
         "the subagent inside the run that asked for it": "It has no subagents.",
@@ -328,6 +349,23 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "how long each tool took": "Its files have no durations.",
         "the model of every answer": "Its files name no model.",
         "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "hermes_agent": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its database has no durations.",
+        "the tokens of every answer": "Its database has the sums of a session, by model.",
+        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
+        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

@@ -33,6 +33,8 @@ COMMANDS = {
     "export": "Write runs in the formats that others read.",
     "forget": "Remove runs from the archive, on purpose and for good.",
     "push": "Send the archive to a bucket or a shared folder.",
+    "pull": "Bring an archive back from a bucket or a shared folder.",
+    "lake": "Make one open table of many archives, or of a bucket of transcripts.",
     "evidence": "Sign what the archive keeps, and check that it was not changed.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",

@@ -53,7 +53,8 @@ class Context(Struct, frozen=True, kw_only=True):
     is_growing: bool = False
     """Whether events are wanted as soon as they are known, although later lines may show that they were wrong."""
     side_file: Callable[[str], str | None] | None = None
-    """Reads an output that the agent parked in a file of its own; None where none may be opened."""
+    """Reads an output that the agent parked in a file of its own: its text, or a data URL of a picture or a sound. None
+    where no file may be opened."""
 
 
 class Identity(Struct, frozen=True, kw_only=True):

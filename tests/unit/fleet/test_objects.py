@@ -58,7 +58,7 @@ def test_another_url_is_refused(url: str) -> None:
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core does not need obstore."""
     monkeypatch.setitem(sys.modules, "obstore.exceptions", None)
-    with pytest.raises(MissingExtra, match=r"stenograph\[store\]"):
+    with pytest.raises(MissingExtra, match=r"\[store\]"):
         open_store("file:///tmp/x")
 
 

@@ -36,6 +36,8 @@ OTHER_THAN_FINISHED = {
     "cline/interrupted": "failed",
     "cline/model-error": "failed",
     "cline_task/tags": "unknown",
+    "hermes_agent/model-error": "unknown",
+    "hermes_agent/subagent": "unknown",
     "openhands/model-error": "failed",
     "codex_app_server/0.120-refused": "failed",
     "codex_app_server/0.166-context-length": "failed",

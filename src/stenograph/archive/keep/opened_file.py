@@ -19,6 +19,7 @@ from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.formats.base import FormatSpec, GrowingFormat, LineFormat
+from stenograph.formats.shared.side_text import side_text
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor, is_record
 from stenograph.sources.detection import format_named
@@ -50,7 +51,7 @@ class Side:
             data = kept
         elif data != kept and self.found is not None:
             self.found(name, data)
-        return None if data is None else data.decode("utf-8", "replace")
+        return None if data is None else side_text(name, data)
 
 
 class OpenedFile:

@@ -121,10 +121,11 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
     Links are not followed: a folder inside the root is found at its own place. `left_out` names links that lead
     elsewhere, and counts files that are not regular; in a folder that a person named, also files of other names.
     """
-    folders = [str(root.path)]
+    deepest = None if root.format is None else layout_of(root.format).deepest
+    folders = [(str(root.path), 0)]
     left_out = Counter() if left_out is None else left_out
     while folders:
-        folder = folders.pop()
+        folder, depth = folders.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except FileNotFoundError:  # just deleted
@@ -134,7 +135,7 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
+                folders += [(entry.path, depth + 1)] if deepest is None or depth < deepest else []
             elif entry.is_symlink() and (elsewhere := _folder_elsewhere(entry.path, root)) is not None:
                 left_out[f"link {path_text(entry.path)} to {elsewhere}: steno sync --path keeps that"] += 1
             elif _may_be_transcript(entry.name, root):
@@ -146,6 +147,15 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
                     left_out[NOT_REGULAR] += 1
             elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
                 left_out[not_named_so()] += 1
+
+
+def folders_below(root: Root) -> Iterator[Path]:
+    """The folders in which `walk` looks, as far as links do not lead elsewhere."""
+    deepest = None if root.format is None else layout_of(root.format).deepest
+    for place, folders, _ in os.walk(root.path):
+        yield Path(place)
+        if deepest is not None and len(Path(place).relative_to(root.path).parts) >= deepest:
+            folders.clear()
 
 
 def _folder_elsewhere(link: str, root: Root) -> str | None:

@@ -9,6 +9,7 @@ import click
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
 from stenograph.cli.progress import Progress
+from stenograph.errors import StoreError
 from stenograph.fleet.store.objects import open_store
 from stenograph.fleet.store.push import Pushed, push
 
@@ -30,19 +31,40 @@ def command(url: str, events_only: bool, dry_run: bool, archive_dir: str | None,
     events. Nothing in the store is ever written over. It may be interrupted at any moment; the next one goes on there.
     """
     store = open_store(url)
+    behind = 0
+
+    def reach(done: int, of: int) -> None:
+        nonlocal behind
+        behind = of - done
+        shown.reach(done, of)
+
     with Progress("sent", in_bytes=True, is_shown=sys.stderr.isatty() and not as_json) as shown:
-        pushed = push(home_of(archive_dir), store, events_only=events_only, dry_run=dry_run, progress=shown.reach)
-    if pushed.why is not None:
-        say(_fork_text(pushed, url))
+        try:
+            pushed = push(home_of(archive_dir), store, events_only=events_only, dry_run=dry_run, progress=reach)
+        except StoreError:
+            if behind:
+                say(f"{behind:,} bytes are behind; the next steno push goes on there")
+            raise
+    tell_of_push(pushed, url, dry_run=dry_run)
     if as_json:
         print_json(
             {"url": url, "dry_run": dry_run, **{name: getattr(pushed, name) for name in pushed.__struct_fields__}}
         )
     else:
-        write_text(f"{_text(pushed, dry_run=dry_run)}\n")
+        write_text(f"{push_text(pushed, dry_run=dry_run)}\n")
 
 
-def _text(pushed: Pushed, *, dry_run: bool) -> str:
+def tell_of_push(pushed: Pushed, url: str, *, dry_run: bool = False) -> None:
+    """Say what a push found in the store that changes this archive."""
+    if pushed.forgotten:
+        does = "would be" if dry_run else "were"
+        say(f"{len(pushed.forgotten)} runs {does} removed here, because {url} says that they must not be kept")
+    if pushed.why is not None:
+        say(_fork_text(pushed, url))
+
+
+def push_text(pushed: Pushed, *, dry_run: bool = False) -> str:
+    """What a push did, for people."""
     if dry_run:
         return f"{pushed.behind:,} bytes of archive {pushed.archive} are not in the store"
     sent = f"sent {pushed.events:,} events and {pushed.bytes:,} bytes of archive {pushed.archive}"

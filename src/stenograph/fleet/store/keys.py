@@ -80,6 +80,16 @@ def forgotten_folder(archive: str) -> str:
     return f"{archive_folder(archive)}forgotten/"
 
 
+def tombstone_key(archive: str, run_id: str) -> str:
+    """The object that says that a run must not be kept."""
+    return f"{forgotten_folder(archive)}{run_id}"
+
+
+def erased_key(archive: str) -> str:
+    """How far maintenance has erased what must not be kept."""
+    return f"{archive_folder(archive)}erased.json"
+
+
 def piece_key(folder: str, start: int) -> str:
     """The piece that begins there: a byte of a pack or journal, or the number of a block."""
     return f"{folder}{start:0{_DIGITS}}"

@@ -144,7 +144,7 @@ def open_store(url: str) -> Objects:
         from obstore.store import from_url
     except ImportError as error:
         raise MissingExtra("obstore", "store") from error
-    options: dict[str, Any] = {"mkdir": True}
+    options: dict[str, Any] = {"mkdir": True, "automatic_cleanup": True}
     if parts.scheme != "file":
         retry: RetryConfig = {
             "max_retries": 10,

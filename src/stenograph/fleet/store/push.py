@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.damage import readable_index
+from stenograph.archive.store.forgotten import read_forgotten
 from stenograph.archive.store.home import Home
 from stenograph.archive.store.identity import ArchiveIdentity, renew_identity
 from stenograph.archive.store.lock import Lock
@@ -24,9 +25,11 @@ from stenograph.errors import RunNotFound, StoreError
 from stenograph.fleet.store.keys import identity_key
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import Forked, Raced
-from stenograph.fleet.store.sent_events import SentEvents
+from stenograph.fleet.store.sent_events import Reached, SentEvents
 from stenograph.fleet.store.sent_journals import sent_journals
-from stenograph.fleet.store.sent_packs import sent_packs
+from stenograph.fleet.store.sent_packs import sent_packs, sync_packs
+from stenograph.fleet.store.tombstones import forgotten_runs, read_tombstone
+from stenograph.runs.forgetting import forget_runs, plan_of_runs
 
 _PATIENCE = 30.0
 _MOST_RACES = 5
@@ -47,11 +50,23 @@ class Pushed(Struct, kw_only=True):
     """Of packs and journals."""
     objects: int = 0
     behind: int = 0
-    """Bytes that are not sent yet: all of them in a dry run, else what came while we sent."""
+    """Of a dry run: bytes that would be sent."""
+    forgotten: tuple[str, ...] = ()
+    """Runs that were removed here because the store says that they must not be kept."""
     continues: str | None = None
     """The id that the archive had, where the store has another history under it."""
     why: str | None = None
     """What that other history has."""
+
+
+def obey_tombstones(home: Home, store: Objects, archive: str, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Remove the runs from an archive that the store says must not be kept; which they are."""
+    known = read_forgotten(home.forgotten).on_purpose()
+    new = sorted(forgotten_runs(store, archive) - known)
+    for run_id in () if dry_run else new:
+        told = read_tombstone(store, archive, run_id)
+        forget_runs(home, plan_of_runs(home, [run_id]), why=told.why, by=told.by, at=told.at)
+    return tuple(new)
 
 
 class _Part(Protocol):
@@ -75,52 +90,89 @@ def push(
     Raises `StoreError` where the store cannot be written or lets objects be created twice, `ArchiveLocked` where
     another process sends, `RunNotFound` where there is no archive yet.
     """
-    lock = Lock(home.push_lock, "steno push")
-    identity = _identity(home)
-    lock.acquire()
-    try:
-        if not dry_run:
-            store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
-        pushed = Pushed(archive=identity.id)
+    return Sender(home, store, events_only=events_only).send(dry_run=dry_run, progress=progress)
+
+
+class Sender:
+    """Sends an archive, again and again: from the second time on, new events cost one request of the store."""
+
+    def __init__(self, home: Home, store: Objects, *, events_only: bool = False) -> None:
+        self._home = home
+        self._store = store
+        self._events_only = events_only
+        self._tried: str | None = None
+        """The id under which the store was tried."""
+        self._reached: Reached | None = None
+
+    def send(self, *, with_files: bool = True, dry_run: bool = False, progress: Progress | None = None) -> Pushed:
+        """Send what is new; without `with_files`, no more than events. Raises what `push` raises."""
+        lock = Lock(self._home.push_lock, "steno push")
+        identity = _identity(self._home)
+        lock.acquire()
+        try:
+            pushed = Pushed(archive=identity.id)
+            if not dry_run:
+                self._try(identity)
+            if with_files:
+                pushed.forgotten = obey_tombstones(self._home, self._store, identity.id, dry_run=dry_run)
+            return self._send(pushed, with_files, dry_run, progress or (lambda done, of: None))
+        except BaseException:
+            self._reached = None
+            raise
+        finally:
+            lock.release()
+
+    def _send(self, pushed: Pushed, with_files: bool, dry_run: bool, progress: Progress) -> Pushed:
         for _ in range(_MOST_RACES):
+            sending = _Sending(self._home, self._store, pushed, progress, self._events_only)
             try:
-                _Sending(home, store, pushed, progress or (lambda done, of: None)).run(events_only, dry_run)
+                self._reached = sending.run(self._reached, with_files=with_files, dry_run=dry_run)
                 return pushed
             except Raced:
-                continue
+                self._reached = None
             except Forked as fork:
+                self._reached = None
                 if dry_run:
                     pushed.why = fork.what
                     return pushed
-                identity = _fork(home)
-                store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
-                pushed = Pushed(archive=identity.id, continues=identity.continues, why=fork.what)
-        raise StoreError(f"another machine sends to {store.url} under the id {identity.id} all the time; end it")
-    finally:
-        lock.release()
+                identity = _fork(self._home)
+                self._try(identity)
+                pushed = Pushed(
+                    archive=identity.id, forgotten=pushed.forgotten, continues=identity.continues, why=fork.what
+                )
+        raise StoreError(f"another machine sends to {self._store.url} under the id {pushed.archive}; end it")
+
+    def _try(self, identity: ArchiveIdentity) -> None:
+        if self._tried != identity.id:
+            self._store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
+            self._tried = identity.id
 
 
 class _Sending:
-    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress) -> None:
+    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress, events_only: bool) -> None:
         self._home = home
         self._store = store
         self._pushed = pushed
         self._progress = progress
+        self._events_only = events_only
         self._done = 0
         self._total = 0
 
-    def run(self, events_only: bool, dry_run: bool) -> None:
+    def run(self, reached: Reached | None, *, with_files: bool, dry_run: bool) -> Reached | None:
+        """Send it; how far the events are then. `reached` is how far they were."""
         archive, home, store, pushed = self._pushed.archive, self._home, self._store, self._pushed
         with readable_index(), IndexReader(home.path) as reader:
             parts: list[_Part] = []
-            if not events_only:
+            if with_files and not self._events_only:
                 parts = [*sent_packs(home.kept, archive, store), *sent_journals(home, archive, store)]
-            events = SentEvents(reader, archive, store, is_masked=events_only)
+            events = SentEvents(reader, archive, store, reached, is_masked=self._events_only)
             pushed.generation = events.generation.name
             self._total = events.behind() + sum(part.behind() for part in parts)
             if dry_run:
                 pushed.behind = self._total
-                return
+                return None
+            if self._total:
+                sync_packs(home.kept)
             for key, data, count in events.segments():
                 self._create(key, data)
                 pushed.events += count
@@ -129,6 +181,7 @@ class _Sending:
                 for key, data in part.pieces():
                     self._create(key, data)
                     pushed.bytes += len(data)
+            return events.reached
 
     def _create(self, key: str, data: bytes) -> None:
         self._progress(self._done, max(self._total, self._done))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -28,12 +28,15 @@ from stenograph.version import __version__
 
 SEGMENT_BYTES = 1 << 20
 """A segment is closed when its blocks have this many bytes."""
-_OURS_ALONE = ("id", "last_id", "evidence")
+_OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
 
 _RUNS = """
     WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
-    SELECT * FROM runs WHERE id IN (
+    SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
+      (SELECT coalesce(sum(timed), 0) FROM calls_sums WHERE run = runs.id) AS timed_calls,
+      (SELECT coalesce(sum(duration_us), 0) FROM calls_sums WHERE run = runs.id) AS tool_us
+    FROM runs WHERE id IN (
         SELECT run FROM told
         UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN told
         UNION SELECT run FROM calls WHERE copy_of IN told)
@@ -42,18 +45,39 @@ _RUNS = """
 """Copied history counts where it came from, so what one run tells may change the sums of another."""
 
 
+class Reached(NamedTuple):
+    """How far the events of an archive are in a store."""
+
+    generation: Generation
+    following: int
+    """The first block that is not there yet."""
+
+
 class SentEvents:
     """The events of an archive: which of them the store has in the newest generation, and which not."""
 
-    def __init__(self, reader: IndexReader, archive: str, store: Objects, *, is_masked: bool) -> None:
-        """Raises `Forked` where another machine numbers events under this archive's id."""
+    def __init__(
+        self, reader: IndexReader, archive: str, store: Objects, reached: Reached | None = None, *, is_masked: bool
+    ) -> None:
+        """`reached` is how far this process sent them before; where that is not known, the store is asked.
+
+        Raises `Forked` where another machine numbers events under this archive's id.
+        """
         self._reader = reader
         self._archive = archive
         self._store = store
-        self.generation = _generation(store, archive, reader.made_as, is_masked)
-        self._folder = events_folder(archive, self.generation)
+        if reached is not None and reached.generation.index_name != reader.made_as:
+            reached = None
+        generation = reached.generation if reached else _generation(store, archive, reader.made_as, is_masked)
+        self.generation = generation
+        self._folder = events_folder(archive, generation)
         self._masked = MaskedRuns(reader) if is_masked else None
-        self._next = self._resume()
+        self._next = reached.following if reached else self._resume()
+
+    @property
+    def reached(self) -> Reached:
+        """How far they are sent."""
+        return Reached(self.generation, self._next)
 
     def _resume(self) -> int:
         """The number of the first block that the store lacks."""
@@ -143,6 +167,11 @@ def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Ge
 def generations(store: Objects, archive: str) -> list[Generation]:
     """The generations of an archive's events, the one that counts last."""
     return sorted(each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)))
+
+
+def newest_generation(store: Objects, archive: str) -> Generation | None:
+    """The generation of an archive's events that counts; None before the first."""
+    return max(generations(store, archive), default=None)
 
 
 def _place(block: Any) -> tuple[str, int, int, int]:

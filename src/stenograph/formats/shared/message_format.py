@@ -76,10 +76,10 @@ class MessageFormat(LineFormat):
         """Something that is neither said nor done."""
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
 
-    def _news(self, subtype: str, facts: dict[str, Any], text: str | None = None) -> None:
-        """The facts of a thing, named by the subtype: all of them at first, then those that changed."""
-        known = self._facts.get(subtype)
-        self._facts[subtype] = facts
+    def _news(self, subtype: str, facts: dict[str, Any], text: str | None = None, *, of: str = "") -> None:
+        """The facts of a thing, or of the one of that name: all of them at first, then those that changed."""
+        known = self._facts.get(f"{subtype} {of}".strip())
+        self._facts[f"{subtype} {of}".strip()] = facts
         if known is None:
             self._note(subtype, text, facts)
         elif news := {name: value for name, value in facts.items() if known.get(name) != value}:
