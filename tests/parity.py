@@ -54,15 +54,16 @@ AGENTS: Mapping[str, Agent] = {
     "opencode": Agent("OpenCode", "1.18.33"),
     "qwen_code": Agent("Qwen Code", "0.24.4"),
     "pi": Agent("pi", "0.87.1"),
-    "mini_swe_agent": Agent("mini-swe-agent", "2.4.6"),
-    "gptme": Agent("gptme", "0.35.1"),
-    "kimi_code": Agent("Kimi Code", "2.1.0"),
-    "kimi_cli": Agent("kimi-cli", "1.45.0"),
     "kilo": Agent("Kilo", "7.7.7"),
     "cline": Agent("Cline", "3.0.65"),
     "continue_session": Agent("Continue", "1.5.47"),
     "openclaw": Agent("OpenClaw", "2026.9.6"),
     "hermes_agent": Agent("Hermes Agent", "0.19.0"),
+    "mini_swe_agent": Agent("mini-swe-agent", "2.4.6"),
+    "gptme": Agent("gptme", "0.35.1"),
+    "kimi_code": Agent("Kimi Code", "2.1.0"),
+    "kimi_cli": Agent("kimi-cli", "1.45.0"),
+    "openhands": Agent("OpenHands", "1.16.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -154,9 +155,9 @@ def without_subagent(reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "mini_swe_agent": without_subagent("It has no subagents."),
     "gptme": without_subagent("A subagent of its is a conversation of its own, which no record links to the first."),
-    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
     "hermes_agent": without_subagent("Its subagents work in the background, and end with the program."),
     "continue_session": {
@@ -328,6 +329,28 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
     },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "openhands": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "hermes_agent": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its database has no durations.",
+        "the tokens of every answer": "Its database has the sums of a session, by model.",
+        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
+        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
+    },
     "mini_swe_agent": {
         "the prompt as it was typed": "It puts a template of its own around it.",
         "reading a file as a tool of its own": "Its only tool is a shell.",
@@ -349,23 +372,6 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "how long each tool took": "Its files have no durations.",
         "the model of every answer": "Its files name no model.",
         "why each answer ended": "Its files do not keep the model's reason to stop.",
-    },
-    "cline": {
-        "how long each tool took": "Its files have no durations.",
-        "why each answer ended": "Its files do not keep the model's reason to stop.",
-    },
-    "continue_session": {
-        "how long each tool took": "Its files have no durations, and no times at all.",
-        "why each answer ended": "Its files do not keep the model's reason to stop.",
-        "the subagent inside the run that asked for it": "It has no subagents.",
-        "the call that asked for the subagent": "It has no subagents.",
-    },
-    "hermes_agent": {
-        "that a command failed": _SUCCESS,
-        "how long each tool took": "Its database has no durations.",
-        "the tokens of every answer": "Its database has the sums of a session, by model.",
-        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
-        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

@@ -102,13 +102,17 @@ def node() -> Path:
 
 
 def _python(least: int) -> str:
-    """Our own Python, or a newer one that is at hand."""
+    """Our own Python, or the next newer one that is at hand: of this machine, or of pyenv."""
     if sys.version_info >= (3, least):
         return sys.executable
     for minor in range(least, least + 4):
-        found = shutil.which(f"python3.{minor}")
-        if found is not None and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
-            return found
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"))
+        for each in filter(None, [shutil.which(f"python3.{minor}"), *map(str, pyenv)]):
+            told = subprocess.run(
+                [each, "--version"], capture_output=True, text=True
+            )  # pyenv has a shim for any version
+            if told.returncode == 0 and told.stdout.startswith(f"Python 3.{minor}."):
+                return each
     pytest.skip(f"no Python 3.{least} or newer is here")
 
 
