@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
 
-.PHONY: help demo test fuzz lint types imports agents more-agents browser scale corpus interop bench clean
+.PHONY: help demo test pythons fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
+	@echo "make pythons the same tests on every Python from 3.11 that is found"
 	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make browser the long tests in a real browser"
@@ -25,6 +26,10 @@ demo: $(VENV)/.installed
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+pythons: $(VENV)/.developing
+	@tools/ensure jq strace chromium
+	$(BIN)/python tools/pythons
 
 fuzz: $(VENV)/.developing
 	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus and not browser and not scale and not more_agents"
@@ -67,7 +72,7 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) $(INTEROP) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-pythons $(INTEROP) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 
+from stenograph.lazy import NOT_ON_WINDOWS
+
 COMMANDS = {
     "demo": "Run a small recorded workflow and watch its transcript live.",
     "run": "Run a command, an agent or any other, and record it.",
@@ -89,6 +91,9 @@ _HOOK_CALL = (3, 4, 5)
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    if sys.platform == "win32":
+        sys.stderr.write(f"steno: {NOT_ON_WINDOWS}\n")
+        sys.exit(2)
     if (
         len(sys.argv) in _HOOK_CALL
         and sys.argv[1] == "hook"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, Protocol, runtime_checkable
 from uuid import UUID, uuid5
 
@@ -218,6 +219,17 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     def is_placed(self) -> bool:
         """Whether such files have a place of their own, in which the agent keeps them."""
         return self.layout is not None and bool(self.layout.homes)
+
+
+def later(module: str, name: str) -> Callable[[Context], Format]:
+    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
+
+    def opened(context: Context) -> Format:
+        parser: Callable[[Context], Format] = getattr(import_module(module), name)
+        return parser(context)
+
+    opened.__module__ = module
+    return opened
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

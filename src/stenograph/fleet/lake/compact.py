@@ -16,8 +16,10 @@ from stenograph.errors import StoreError
 from stenograph.fleet.lake.load import forgotten_runs
 from stenograph.fleet.lake.place import how_written, lake_library, open_table, writing
 from stenograph.fleet.lake.reading import Lake
+from stenograph.fleet.store.erasing import delete_generation, erase_forgotten
 from stenograph.fleet.store.keys import ROOT
 from stenograph.fleet.store.objects import Objects
+from stenograph.fleet.store.sent_events import generations
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
 _MOST_CONFLICTS = 20
 _MOST_NAMED = 200
 """Runs that one statement names."""
-_REPLACED = """
+_COMPLETE = """
     SELECT archive, max(generation) FILTER (is_complete) AS newest FROM (
       SELECT archive, generation, max(last_block) >= min(goal) AS is_complete FROM all_runs GROUP BY archive, generation
-    ) GROUP BY archive HAVING newest > min(generation)
+    ) GROUP BY archive
 """
+"""The newest generation of each archive that was loaded whole."""
+_REPLACED = f"{_COMPLETE} HAVING newest > min(generation)"
 """Archives with generations that a complete one replaced, and that one."""
 KEEP_HOURS = 24
 """How long files that were replaced are kept, for readers that have begun with them."""
@@ -42,6 +46,9 @@ class Compacted(Struct, kw_only=True):
     """Events that must not be kept."""
     outdated_rows: int = 0
     """Events of replaced generations, or that were numbered anew."""
+    erased_objects: int = 0
+    """Of what was pushed: pieces of packs and event segments that were written anew without runs that must not be kept,
+    journals of such runs, and segments of replaced generations."""
     files_before: int = 0
     files_after: int = 0
     deleted_files: int = 0
@@ -58,6 +65,7 @@ def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
     done = Compacted()
     done.forgotten_rows = _remove_forgotten(store)
     done.outdated_rows = _remove_outdated(store)
+    done.erased_objects = _erase_pushed(store)
     _join_runs(store)
     events = _opened(store, "events")
     done.files_before = len(events.file_uris())
@@ -109,6 +117,21 @@ def _remove_outdated(store: Objects) -> int:
         if "revision" not in condition:
             _retried(store, lambda condition=condition: _delete(store, "runs", condition))  # type: ignore[misc]
     return rows
+
+
+def _erase_pushed(store: Objects) -> int:
+    """Erase from what was pushed the runs that must not be kept, and generations that a complete one replaced."""
+    count = 0
+    with Lake(store.url).connected() as connection:
+        complete = connection.execute(_COMPLETE).fetchall()
+    for archive, newest in complete:
+        for generation in generations(store, archive):
+            if newest is not None and generation.name < newest:
+                count += delete_generation(store, archive, generation)
+    for archive in store.folders(ROOT):
+        erased = erase_forgotten(store, archive)
+        count += erased.pieces + erased.segments + erased.journals
+    return count
 
 
 def _delete(store: Objects, table: str, condition: str) -> int:

@@ -1,8 +1,7 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.gemini_cli.agent import AGENT
-from stenograph.formats.gemini_cli.format import GeminiCliFormat
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.layout import LAYOUT
 from stenograph.formats.gemini_cli.tools import TOOLS
@@ -19,7 +18,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=GeminiCliFormat,
+    open=later("stenograph.formats.gemini_cli.format", "GeminiCliFormat"),
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
     hooks=Hooks(

@@ -1,11 +1,10 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Home
 from stenograph.formats.opencode.agent import AGENT
 from stenograph.formats.opencode.detection import detect, identify
-from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.layout import LAYOUT
 from stenograph.formats.opencode.sessions import NAME
 from stenograph.formats.opencode.tools import TOOLS
@@ -24,7 +23,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=OpenCodeFormat,
+    open=later("stenograph.formats.opencode.format", "OpenCodeFormat"),
     programs=("opencode",),
     turns=TURNS,
     tools=TOOLS,

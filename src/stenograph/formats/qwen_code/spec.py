@@ -1,12 +1,11 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Home
 from stenograph.formats.qwen_code.agent import AGENT
 from stenograph.formats.qwen_code.content import CANCELLED
 from stenograph.formats.qwen_code.detection import detect, identify
-from stenograph.formats.qwen_code.format import QwenCodeFormat
 from stenograph.formats.qwen_code.layout import LAYOUT
 from stenograph.formats.qwen_code.tools import TOOLS
 from stenograph.formats.settings import Hooks
@@ -20,7 +19,7 @@ SPEC = FormatSpec(
     layout=LAYOUT,
     detect=detect,
     identify=identify,
-    open=QwenCodeFormat,
+    open=later("stenograph.formats.qwen_code.format", "QwenCodeFormat"),
     programs=("qwen",),
     turns=Turns(
         marks={
