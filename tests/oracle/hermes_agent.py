@@ -1,4 +1,4 @@
-"""Counts rows of Hermes Agent with nothing but `json`, and its database with nothing but SQL, on purpose naively."""
+"""Counts rows of Hermes Agent, in lines and in its database, with nothing but `json` and SQL, on purpose naively."""
 
 from __future__ import annotations
 
@@ -13,6 +13,23 @@ def count(path: Path) -> dict[str, Any]:
     values = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     if "messages" in values[0]:
         values = [{"table": "messages", **each} for each in values[0]["messages"]]
+    return _count(values)
+
+
+def count_database(path: Path) -> dict[str, Any]:
+    """What all sessions of a database hold."""
+    connection = sqlite3.connect(path)
+    connection.row_factory = sqlite3.Row
+    try:
+        values: list[dict[str, Any]] = []
+        for table in ("messages", "session_model_usage"):
+            values += [{"table": table, **dict(row)} for row in connection.execute(f"SELECT * FROM {table}")]
+        return _count(values)
+    finally:
+        connection.close()
+
+
+def _count(values: list[dict[str, Any]]) -> dict[str, Any]:
     uses, results, failed, text, thinking = [], [], [], [], []
     tokens: dict[str, dict[str, int]] = {"input_tokens": {}, "output_tokens": {}, "cached_tokens": {}}
     for row in values:
@@ -40,19 +57,3 @@ def count(path: Path) -> dict[str, Any]:
         "thinking": "".join(thinking),
         **(tokens if tokens["input_tokens"] else {}),
     }
-
-
-def count_database(path: Path) -> dict[str, int]:
-    """What a whole database holds, in sums."""
-    connection = sqlite3.connect(path)
-    try:
-        (messages, calls, results) = connection.execute(
-            "SELECT SUM(role IN ('user', 'assistant')), SUM(json_array_length(COALESCE(tool_calls, '[]'))), "
-            "SUM(role = 'tool') FROM messages"
-        ).fetchone()
-        (taken, output) = connection.execute(
-            "SELECT SUM(input_tokens + cache_read_tokens + cache_write_tokens), SUM(output_tokens) FROM sessions"
-        ).fetchone()
-    finally:
-        connection.close()
-    return {"messages": messages, "calls": calls, "results": results, "input": taken, "output": output}

@@ -28,8 +28,9 @@ def count(path: Path) -> dict[str, Any]:
         if event["kind"] == "ObservationEvent":
             results.append(event["tool_call_id"])
             failed += [event["tool_call_id"]] if event["observation"]["is_error"] else []
-    (state,) = [json.loads(file.read_text("utf-8")) for file in path.rglob("base_state.json")]
-    usages = [each for metrics in state["stats"]["usage_to_metrics"].values() for each in metrics["token_usages"]]
+    states = [json.loads(file.read_text("utf-8")) for file in path.rglob("base_state.json")]
+    metrics = [each for state in states for each in state["stats"]["usage_to_metrics"].values()]
+    usages = [usage for each in metrics for usage in each["token_usages"]]
     tokens = {ours: {each["response_id"]: each[theirs] for each in usages} for ours, theirs in _NAMES.items()}
     return {
         "tool_uses": uses,

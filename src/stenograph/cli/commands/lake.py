@@ -77,6 +77,7 @@ def compact(url: str, keep_hours: int, as_json: bool) -> None:
         write_text(
             f"{done.files_before:,} → {done.files_after:,} files, {done.deleted_files:,} replaced files deleted\n"
             f"removed {done.forgotten_rows:,} forgotten and {done.outdated_rows:,} outdated events\n"
+            f"erased forgotten runs from {done.erased_pieces:,} objects, deleted {done.deleted_segments:,} segments\n"
         )
 
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from stenograph.errors import StoreError
-from stenograph.fleet.lake.load import forgotten_runs
+from stenograph.fleet.lake.load import loaded_upto
 from stenograph.fleet.lake.place import how_written, lake_library, open_table, writing
 from stenograph.fleet.lake.reading import Lake
-from stenograph.fleet.store.keys import ROOT
+from stenograph.fleet.store.erasing import delete_generation, erase_forgotten
 from stenograph.fleet.store.objects import Objects
+from stenograph.fleet.store.sent_events import generations
+from stenograph.fleet.store.tombstones import archives_in, forgotten_runs
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -31,6 +33,9 @@ _REPLACED = """
     ) GROUP BY archive HAVING newest > min(generation)
 """
 """Archives with generations that a complete one replaced, and that one."""
+_COMPLETE = """
+    SELECT archive, generation FROM all_runs GROUP BY archive, generation HAVING max(last_block) >= min(goal)
+"""
 KEEP_HOURS = 24
 """How long files that were replaced are kept, for readers that have begun with them."""
 
@@ -40,12 +45,16 @@ class Compacted(Struct, kw_only=True):
 
     forgotten_rows: int = 0
     """Events that must not be kept."""
+    erased_pieces: int = 0
+    """Objects of packs, journals and event segments from which forgotten runs were erased."""
     outdated_rows: int = 0
     """Events of replaced generations, or that were numbered anew."""
     files_before: int = 0
     files_after: int = 0
     deleted_files: int = 0
     """Files that nothing refers to any more."""
+    deleted_segments: int = 0
+    """Event segments of generations that a complete and loaded one stands for."""
 
 
 def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
@@ -56,8 +65,12 @@ def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
     """
     Lake(store.url)
     done = Compacted()
+    for archive in archives_in(store):
+        erased = erase_forgotten(store, archive)
+        done.erased_pieces += erased.pieces + erased.segments + erased.journals
     done.forgotten_rows = _remove_forgotten(store)
     done.outdated_rows = _remove_outdated(store)
+    done.deleted_segments = _delete_replaced(store)
     _join_runs(store)
     events = _opened(store, "events")
     done.files_before = len(events.file_uris())
@@ -80,7 +93,7 @@ def _opened(store: Objects, table: str) -> DeltaTable:
 
 def _remove_forgotten(store: Objects) -> int:
     rows = 0
-    for archive in store.folders(ROOT):
+    for archive in archives_in(store):
         for some in _pieces(sorted(forgotten_runs(store, archive))):
             condition = f"archive = {_quoted(archive)} AND run_id IN ({', '.join(map(_quoted, some))})"
             rows += _retried(store, lambda condition=condition: _delete(store, "events", condition))  # type: ignore[misc]
@@ -109,6 +122,20 @@ def _remove_outdated(store: Objects) -> int:
         if "revision" not in condition:
             _retried(store, lambda condition=condition: _delete(store, "runs", condition))  # type: ignore[misc]
     return rows
+
+
+def _delete_replaced(store: Objects) -> int:
+    """Delete event segments of generations before the newest, once that is complete and loaded."""
+    table = _opened(store, "events")
+    with Lake(store.url).connected() as connection:
+        complete = set(connection.execute(_COMPLETE).fetchall())
+    deleted = 0
+    for archive in archives_in(store):
+        found = generations(store, archive)
+        if not found or (archive, found[-1].name) not in complete or not loaded_upto(table, archive, found[-1].name):
+            continue
+        deleted += sum(delete_generation(store, archive, each) for each in found[:-1])
+    return deleted
 
 
 def _delete(store: Objects, table: str, condition: str) -> int:

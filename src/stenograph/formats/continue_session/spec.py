@@ -1,9 +1,8 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.continue_session.agent import AGENT
 from stenograph.formats.continue_session.detection import detect, identify
-from stenograph.formats.continue_session.format import ContinueFormat
 from stenograph.formats.continue_session.layout import LAYOUT
 from stenograph.formats.continue_session.tools import TOOLS
 
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ContinueFormat,
+    open=later("stenograph.formats.continue_session.format", "ContinueFormat"),
     programs=("cn",),
     tools=TOOLS,
     tokens=("call",),

@@ -1,9 +1,8 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.hermes_agent.agent import AGENT
 from stenograph.formats.hermes_agent.detection import detect, identify
-from stenograph.formats.hermes_agent.format import HermesFormat
 from stenograph.formats.hermes_agent.layout import LAYOUT
 from stenograph.formats.hermes_agent.tools import TOOLS
 
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=HermesFormat,
+    open=later("stenograph.formats.hermes_agent.format", "HermesFormat"),
     programs=("hermes",),
     tools=TOOLS,
     fork=("session", "continues"),
