@@ -19,6 +19,7 @@ from bench import (
     hook,
     html,
     journal,
+    lake,
     live,
     openai,
     otlp,
@@ -52,6 +53,7 @@ ROOMS = {
     "page-peer": page_peer.rows,
     "live": live.rows,
     "push": push.rows,
+    "lake": lake.rows,
 }
 
 

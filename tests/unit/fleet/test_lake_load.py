@@ -45,6 +45,18 @@ def test_the_views_are_those_of_the_host(goldens: Path, tmp_path: Path) -> None:
     assert differences([goldens], store.url) == {}
 
 
+def test_masked_events_have_the_views_of_the_host(goldens: Path, tmp_path: Path) -> None:
+    """Pushed with `--events-only`: as many rows in each view, and the same figures; secrets are not among them."""
+    store = store_of(tmp_path / "store")
+    push(home_of(goldens), store, events_only=True)
+    load(store)
+    found = differences([goldens], store.url)
+    for view, (only_host, only_lake) in found.items():
+        assert only_host.total() == only_lake.total(), view
+    assert not set(found) & {"usage", "errors"}, found["usage"]
+    assert check(store).ok
+
+
 def test_loading_again_adds_nothing(goldens: Path, tmp_path: Path) -> None:
     """The table itself says how far it is."""
     store = store_of(tmp_path / "store")
@@ -149,7 +161,9 @@ def test_forgotten_runs_are_not_loaded_and_leave_the_table(goldens: Path, tmp_pa
     store.create(f"{forgotten_folder(archive)}{run_id}", b"{}")
     assert check(store).forgotten == rows
     files = {path.name for path in (tmp_path / "store/lake/events").rglob("*.parquet")}
-    assert compact(store).forgotten_rows == rows
+    done = compact(store)
+    assert done.forgotten_rows == rows
+    assert done.erased_pieces > 0
     assert check(store).ok
     assert not files & {
         path.name

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from stenograph.fleet.lake.load import forgotten_runs, loaded_upto, segments_of
+from stenograph.fleet.lake.load import loaded_upto, segments_of
 from stenograph.fleet.lake.place import open_table
 from stenograph.fleet.lake.reading import Lake
-from stenograph.fleet.store.keys import ROOT, events_folder
+from stenograph.fleet.store.keys import events_folder
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.segment import read_segment
 from stenograph.fleet.store.sent_events import generations
+from stenograph.fleet.store.tombstones import archives_in, forgotten_runs
 
 _DOUBLED = """
     SELECT count(*) - count(DISTINCT (archive, generation, revision, run_id, seq)) FROM events_table
@@ -62,7 +63,7 @@ def check(store: Objects) -> Checked:
     assert table is not None
     found = Checked()
     forgotten: list[tuple[str, str]] = []
-    for archive in store.folders(ROOT):
+    for archive in archives_in(store):
         generation = max(generations(store, archive), default=None)
         forgotten += [(archive, run_id) for run_id in forgotten_runs(store, archive)]
         if generation is None:

@@ -6,6 +6,8 @@ figures goes through it.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -51,7 +53,6 @@ def mapped(engine: str, chunks: Sequence[Chunk], *, workers: int | None, address
 def _processes(chunks: Sequence[Chunk], workers: int | None, address: str | None) -> Iterator[Part]:
     """A pool of processes; one that a dead worker broke is made again for what is left."""
     import multiprocessing
-    import os
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
@@ -112,6 +113,8 @@ def _spark(chunks: Sequence[Chunk], workers: int | None, address: str | None) ->
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise _missing("spark", "pyspark") from error
+    if address is None:  # workers on this machine run the Python that has us
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = address or f"local[{workers or '*'},{_MOST_DEATHS}]"
     session = SparkSession.builder.master(master).appName("steno lake build").getOrCreate()
     try:

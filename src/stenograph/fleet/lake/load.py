@@ -23,10 +23,11 @@ from stenograph.errors import StoreError
 from stenograph.fleet.lake.place import append, lake_library, make_table
 from stenograph.fleet.lake.rows import EventRows, RunFacts
 from stenograph.fleet.lake.run_tables import run_row, runs_table
-from stenograph.fleet.store.keys import ROOT, events_folder, forgotten_folder, identity_key, start_of
+from stenograph.fleet.store.keys import events_folder, identity_key, start_of
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.segment import Segment, read_segment
 from stenograph.fleet.store.sent_events import generations
+from stenograph.fleet.store.tombstones import archives_in, forgotten_runs
 
 if TYPE_CHECKING:
     import pyarrow
@@ -81,7 +82,7 @@ class _Loader:
         self._batch_bytes = batch_bytes
         self._loaded = loaded
         self._progress = progress
-        self._archives = store.folders(ROOT)
+        self._archives = archives_in(store)
         self._about: dict[str, ArchiveIdentity | None] = {}
         loaded.archives = len(self._archives)
 
@@ -164,7 +165,7 @@ class _Batch:
         """Of texts and payloads."""
         return sum(rows.bytes for rows in self._events)
 
-    def take(self, segment: Segment, identity: ArchiveIdentity | None, forgotten: set[str]) -> None:
+    def take(self, segment: Segment, identity: ArchiveIdentity | None, forgotten: frozenset[str]) -> None:
         """Take a segment, without the runs that must not be kept."""
         header = segment.header
         facts: dict[str, RunFacts] = {}
@@ -204,8 +205,3 @@ def segments_of(store: Objects, folder: str) -> Iterator[tuple[int, str]]:
         start = start_of(entry.key)
         if start is not None:
             yield start, entry.key
-
-
-def forgotten_runs(store: Objects, archive: str) -> set[str]:
-    """The runs of an archive that must not be kept."""
-    return {entry.key.rpartition("/")[2] for entry in store.entries(forgotten_folder(archive))}

@@ -12,7 +12,7 @@ from stenograph.fleet.lake.rows import events_of
 from stenograph.fleet.store.keys import events_folder
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.segment import read_segment
-from stenograph.fleet.store.sent_events import newest_generation
+from stenograph.fleet.store.sent_events import generations
 from stenograph.fold.status import Life
 from stenograph.fold.subagents import subagent_tree
 from stenograph.fold.tree import RunNode
@@ -114,7 +114,7 @@ class StoredRun:
     def loaded(self) -> tuple[Objects, str, str, int]:
         """The store, the archive and its newest generation, and the last block of it that the lake has."""
         store = open_store(self._lake.url)
-        generation = newest_generation(store, self._archive)
+        generation = max(generations(store, self._archive), default=None)
         name = self._generation if generation is None else generation.name
         folder = "" if generation is None else events_folder(self._archive, generation)
         return store, folder, name, loaded_upto(self._lake.events, self._archive, name)
