@@ -65,7 +65,7 @@ class Pip:
     python: int = 11
     """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
     is_slow: bool = False
-    """Whether installing takes many minutes: then it is run only where it was installed by hand, with `installed(program)`."""
+    """Whether installing takes many minutes: then it is run only where that was done by hand, with `installed`."""
 
     @property
     def name(self) -> str:
