@@ -85,7 +85,10 @@ _damages = st.lists(st.tuples(st.lists(st.integers(0, 99), min_size=1, max_size=
 """What is replaced by what: the way down into a record, by numbers that are taken modulo what is there, and a value."""
 
 
-@pytest.mark.parametrize("spec", SPECS.values(), ids=list(SPECS))
+_OF_JSON = {name: spec for name, spec in SPECS.items() if spec.text is None}
+
+
+@pytest.mark.parametrize("spec", _OF_JSON.values(), ids=list(_OF_JSON))
 @given(number=st.integers(0, 9999), damages=_damages)
 @examples(100)
 def test_records_with_any_value_in_any_field_give_events(
