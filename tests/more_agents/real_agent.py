@@ -33,7 +33,7 @@ from agents.servers.chat_api import ChatApi
 from agents.servers.loopback import serving
 from agents.servers.script import Scripts
 from agents.session import Session
-from more_agents.installing import Program, installed, node
+from more_agents.installing import Program, installed, is_at_hand, node
 from stenograph import Event, open_archive
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -119,9 +119,10 @@ class Played:
 
 
 def real_agents() -> dict[str, RealAgent]:
-    """By the name of its module."""
+    """By the name of its module; one that takes long to install is there when it is installed."""
     names = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
-    return {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
+    agents = {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
+    return {name: agent for name, agent in agents.items() if is_at_hand(agent.program)}
 
 
 def play(agent: RealAgent, folder: Path) -> Played:
