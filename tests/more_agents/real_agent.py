@@ -111,8 +111,11 @@ class Played:
     def runs(self) -> dict[str, list[Event]]:
         """The agent's runs, the oldest first."""
         with open_archive(self.archive) as opened:
-            infos = sorted(opened.runs(), key=lambda info: info.started_at or "")
-            return {info.run_id: list(opened.run(info.run_id).events()) for info in infos}
+            found: dict[str, list[Event]] = {}
+            for info in sorted(opened.runs(), key=lambda info: info.started_at or ""):
+                with opened.run(info.run_id) as run:
+                    found[info.run_id] = list(run.events())
+            return found
 
 
 def real_agents() -> dict[str, RealAgent]:
