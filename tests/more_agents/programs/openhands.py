@@ -29,11 +29,15 @@ def prepare(place: Place) -> list[str]:
 
 def tools(folder: Path) -> Tools:
     """Its tools; a bare `exit` would end its shell, so the command that fails does so in a shell of its own."""
+
+    def call(name: str, **given: str) -> Call:
+        return Call(name, {**given, "security_risk": "LOW"})
+
     child = {"description": "Count files", "prompt": parity.CHILD_PROMPT, "subagent_type": "general-purpose"}
     return Tools(
-        shell=lambda command: Call("terminal", {"command": f"({command})" if "exit" in command else command}),
-        read=lambda name: Call("file_editor", {"command": "view", "path": str(folder / name)}),
-        delegate=(Call("task", child),),
+        shell=lambda command: call("terminal", command=f"({command})" if "exit" in command else command),
+        read=lambda name: call("file_editor", command="view", path=str(folder / name)),
+        delegate=(call("task", **child),),
     )
 
 
