@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
 
-.PHONY: help demo test fuzz lint types imports agents more-agents browser scale corpus interop bench clean
+.PHONY: help demo test pythons fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
+	@echo "make pythons the same tests on every Python from 3.11 that is found"
 	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make browser the long tests in a real browser"
@@ -25,6 +26,10 @@ demo: $(VENV)/.installed
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+pythons: $(VENV)/.developing
+	@tools/ensure jq strace chromium
+	$(BIN)/python tools/pythons
 
 fuzz: $(VENV)/.developing
 	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus and not browser and not scale and not more_agents"
@@ -58,15 +63,16 @@ corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
-interop: $(VENV)/.developing $(INTEROP)/.installed
+interop: $(VENV)/.developing $(INTEROP)/.installed $(INTEROP)/receivers/.installed
 	$(BIN)/python tools/interop $(BIN)/python $(INTEROP)/bin/python
+	$(BIN)/python tools/interop-receivers $(INTEROP)/receivers/bin/python
 	$(BIN)/python tools/interop-evidence $(BIN)/python $(INTEROP)/evidence
 
 bench: $(VENV)/.developing
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) $(INTEROP) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-pythons $(INTEROP) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,14 +80,20 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Harbor wants a newer Python and half of the world; its validator needs neither. TRL's templates need no model.
+# Harbor wants a newer Python and half of the world; its validator and its converter of Claude sessions need neither. TRL's templates need no model.
 $(INTEROP)/.installed: Makefile
 	$(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python harbor trl
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check ag-ui-protocol anthropic datasets duckdb inspect-ai \
-	  inspect-scout jinja2 opentelemetry-proto pydantic teich transformers
+	  inspect-scout jinja2 opentelemetry-proto pydantic teich toml transformers
 	@tools/ensure npm
 	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(INTEROP)/node @ag-ui/client rxjs
+	@touch $@
+
+# Servers that traces are sent to. Phoenix has the Elastic licence: a receiver in a test, never a dependency.
+$(INTEROP)/receivers/.installed: Makefile
+	$(PYTHON) -m venv $(INTEROP)/receivers
+	$(INTEROP)/receivers/bin/pip install --quiet --disable-pip-version-check arize-phoenix mlflow
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml

@@ -25,6 +25,7 @@ from bench import (
     otlp,
     page,
     page_peer,
+    push,
     query,
     redact,
 )
@@ -52,6 +53,7 @@ ROOMS = {
     "page-peer": page_peer.rows,
     "live": live.rows,
     "lake": lake.rows,
+    "push": push.rows,
 }
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +27,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 os.environ["TZ"] = "UTC"  # some agents write local times: their golden cases are of a machine in UTC
 time.tzset()
+if sys.version_info < (3, 13):
+    # What Python 3.13 warns of is found on every Python.
+    class _Connection(sqlite3.Connection):
+        _is_open = True
+
+        def close(self) -> None:
+            self._is_open = False
+            super().close()
+
+        def __del__(self) -> None:
+            if self._is_open:
+                warnings.warn(f"unclosed database {self!r}", ResourceWarning, source=self)  # noqa: B028
+
+    sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""

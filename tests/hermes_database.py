@@ -39,7 +39,7 @@ def make_database(path: Path, *cases: str, without: tuple[str, ...] = ()) -> Pat
             if table not in without:
                 connection.execute(f"CREATE TABLE {table} ({columns})")
         for case in cases:
-            for line in (FOLDER / "hermes" / case / "input.jsonl").read_text("utf-8").splitlines():
+            for line in (FOLDER / "hermes_agent" / case / "input.jsonl").read_text("utf-8").splitlines():
                 row = json.loads(line)
                 if row["table"] not in without:
                     _insert(connection, row)

@@ -55,6 +55,14 @@ AGENTS: Mapping[str, Agent] = {
     "qwen_code": Agent("Qwen Code", "0.24.4"),
     "pi": Agent("pi", "0.87.1"),
     "kilo": Agent("Kilo", "7.7.7"),
+    "cline": Agent("Cline", "3.0.65"),
+    "continue_session": Agent("Continue", "1.5.47"),
+    "openclaw": Agent("OpenClaw", "2026.9.6"),
+    "hermes_agent": Agent("Hermes Agent", "0.19.0"),
+    "mini_swe_agent": Agent("mini-swe-agent", "2.4.6"),
+    "gptme": Agent("gptme", "0.35.1"),
+    "kimi_code": Agent("Kimi Code", "2.1.0"),
+    "kimi_cli": Agent("kimi-cli", "1.45.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -118,6 +126,24 @@ DETOURS: Mapping[str, Detour] = {
         rows=(Row("the answer handed over", "tool_use", CHILD_ANSWER), Row("that it was", "tool_result")),
         reason="Its subagents end with a call that hands their answer over.",
     ),
+    "mini_swe_agent": Detour(
+        after="the last words",
+        rows=(
+            Row("the work handed in", "tool_use", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"),
+            Row("that it ends there", "tool_result"),
+        ),
+        reason="Its model ends a run with a command, which is not run.",
+    ),
+    "gptme": Detour(
+        after="the last words",
+        rows=(Row("that it is done", "tool_use"), Row("that the session ends", "tool_result")),
+        reason="Without a person, its model ends a session with a call.",
+    ),
+    "kimi_cli": Detour(
+        after="its answer",
+        rows=(Row("a wish for more", "user_message"), Row("the answer again", "assistant_message", CHILD_ANSWER)),
+        reason="It asks a subagent once more whose answer is short.",
+    ),
 }
 
 
@@ -128,7 +154,15 @@ def without_subagent(reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
+    "mini_swe_agent": without_subagent("It has no subagents."),
+    "gptme": without_subagent("A subagent of its is a conversation of its own, which no record links to the first."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "hermes_agent": without_subagent("Its subagents work in the background, and end with the program."),
+    "continue_session": {
+        "a thought": "It does not keep thinking.",
+        **without_subagent("It has no subagents, unless a beta option brings them."),
+    },
 }
 """By agent, the rows that its account does not have, each with the reason."""
 
@@ -197,6 +231,11 @@ def _failed(entry: TranscriptEntry) -> bool:
     return "error" in (entry.metadata or {})
 
 
+def _words(entry: TranscriptEntry) -> str:
+    """What a result says, and why it failed."""
+    return f"{entry.content}\n{(entry.metadata or {}).get('error', '')}"
+
+
 def _is_timed(account: Account) -> bool:
     results = [entry for entry in [*account.main, *account.child] if entry.entry_type == "tool_result"]
     return all("duration_ms" in (entry.metadata or {}) for entry in results)
@@ -207,6 +246,8 @@ def _is_counted(account: Account) -> bool:
     told = [*account.main, *account.child]
     answers = sum(entry.entry_type == "tool_use" for entry in told)
     answers += sum(side[-1].entry_type == "assistant_message" for side in (account.main, account.child) if side)
+    detour = DETOURS.get(account.format_name)
+    answers += sum(row.entry_type == "assistant_message" for row in detour.rows) if detour else 0
     total = usage_totals(account.events).total
     return total.records == answers and bool(total.input_tokens and total.output_tokens)
 
@@ -232,7 +273,7 @@ FACTS: Mapping[str, Callable[[Account], bool]] = {
     ),
     "that a command failed": lambda account: _failed(account.entry("its failure")),
     "the exit code of a command that failed": lambda account: (
-        re.search(r"exit\D{0,20}3\b", account.entry("its failure").content, re.IGNORECASE) is not None
+        re.search(r"(?:exit|return)\D{0,20}3\b", _words(account.entry("its failure")), re.IGNORECASE) is not None
     ),
     "that a file is not there": lambda account: _failed(account.entry("that it is not")),
     "how long each tool took": _is_timed,
@@ -276,10 +317,55 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
     },
+    "openclaw": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
+        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
+        "the call that asked for the subagent": "The errand was run without a gateway.",
+    },
     "pi": {
         "how long each tool took": "Its files have no durations.",
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
+    },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "hermes_agent": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its database has no durations.",
+        "the tokens of every answer": "Its database has the sums of a session, by model.",
+        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
+        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
+    },
+    "mini_swe_agent": {
+        "the prompt as it was typed": "It puts a template of its own around it.",
+        "reading a file as a tool of its own": "Its only tool is a shell.",
+        "that a command failed": _SUCCESS,
+        "that a file is not there": "Its only tool is a shell, to which a command that ran is a success.",
+        "how long each tool took": "Its file has no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "gptme": {
+        "that a command failed": _SUCCESS,
+        "that a file is not there": "What went wrong in a tool is in its words only.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "A subagent is a conversation of its own.",
+        "the call that asked for the subagent": "No record links a subagent to the conversation that asked for it.",
+    },
+    "kimi_code": {},
+    "kimi_cli": {
+        "how long each tool took": "Its files have no durations.",
+        "the model of every answer": "Its files name no model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

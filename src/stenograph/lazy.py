@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
+NOT_ON_WINDOWS = "Stenograph does not run on Windows; use it inside WSL"
+"""It locks, forks and follows files as POSIX has it."""
+
 TYPE_CHECKING = False  # see `stenograph`
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +22,8 @@ def on_use(
 
         if name not in homes:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        if sys.platform == "win32":
+            raise ImportError(NOT_ON_WINDOWS)
         value = package[name] = getattr(import_module(f"{package['__name__']}.{homes[name]}"), name)
         return value
 

@@ -32,7 +32,7 @@ CORPUS: dict[str, tuple[str, ...]] = {
     "inspect-eval": ("inspect_log",),
     "openai-chat-jsonl": ("openai_chat", "chat_json", "gptme"),
     "opencode-run-json": ("opencode_stream",),
-    "openhands-events": ("openhands_v0", "openhands"),
+    "openhands-events": ("openhands_v0",),
     "other-hermes": ("atif", "hermes_agent"),
     "other-kimi": ("kimi_cli", "kimi_code"),
     "other-openclaw": ("openclaw", "pi"),

@@ -22,6 +22,7 @@ GROWING = (
     "a sync of one line more of a session of 3.5 MB",
     "a sync of one line more of a session of 10.0 MB",
 )
+PUSH = ("send an archive to a folder, kept bytes and events", "send it again, with nothing new")
 LIVE = (
     "append to a journal → on screen, 20 tabs open",
     "append to an agent's file → on screen, 20 tabs open",
@@ -104,6 +105,11 @@ def test_a_page_of_20_mb_was_measured_and_is_within_its_goal() -> None:
 def test_evidence_was_measured_and_is_within_its_goal() -> None:
     """An audit of every byte, and one by headers alone."""
     _check("evidence", *EVIDENCE)
+
+
+def test_pushing_was_measured_and_is_within_its_goal() -> None:
+    """By processor time, to a folder."""
+    _check("push", *PUSH)
 
 
 def test_explain_and_diff_were_measured_and_are_within_their_goal() -> None:

@@ -60,7 +60,10 @@ class Recording:
         with open_archive(archive) as opened:
             infos = sorted(opened.runs(), key=lambda info: info.started_at or "")
             self.infos = infos
-            self.runs: list[list[Event]] = [list(opened.run(info.run_id).events()) for info in infos]
+            self.runs: list[list[Event]] = []
+            for info in infos:
+                with opened.run(info.run_id) as run:
+                    self.runs.append(list(run.events()))
         self.files = sorted((archive / "received" / "runs").glob("*.jsonl"))
 
     @property

@@ -30,7 +30,11 @@ from stenograph.runs.archive import open_archive
 def _runs(archive: Path) -> dict[str, list[str]]:
     """What each run of an archive says, without what the archive adds."""
     with open_archive(archive) as opened:
-        return {info.run_id: _plain(bare(opened.run(info.run_id).events())) for info in opened.runs()}
+        told = {}
+        for info in opened.runs():
+            with opened.run(info.run_id) as run:
+                told[info.run_id] = _plain(bare(run.events()))
+        return told
 
 
 def _expected(cases: list[str]) -> dict[str, list[str]]:
@@ -100,8 +104,8 @@ provider.shutdown()
     end = time.monotonic() + 60
     while time.monotonic() < end and not _has_run(door.archive, run_id):
         time.sleep(0.05)
-    with open_archive(door.archive) as archive:
-        info = archive.run(run_id).info
+    with open_archive(door.archive) as archive, archive.run(run_id) as run:
+        info = run.info
     assert (info.agent, info.title, info.input_tokens, info.status) == ("my-framework", "漢字 🎉", 7, "finished")
 
 

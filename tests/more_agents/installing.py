@@ -62,6 +62,8 @@ class Pip:
     """What to start, below `bin`."""
     more: tuple[str, ...] = ()
     """Further packages with their versions."""
+    python: int = 11
+    """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ class Pip:
 
     def install(self, place: Path) -> None:
         """Into an empty folder."""
-        _run([sys.executable, "-m", "venv", str(place)])
+        _run([_python(self.python), "-m", "venv", str(place)])
         pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
         _run([*pip, f"{self.package}=={self.version}", *self.more])
 
@@ -97,6 +99,17 @@ def installed(program: Program) -> list[str]:
 def node() -> Path:
     """Node, from npm."""
     return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
+
+
+def _python(least: int) -> str:
+    """Our own Python, or a newer one that is at hand."""
+    if sys.version_info >= (3, least):
+        return sys.executable
+    for minor in range(least, least + 4):
+        found = shutil.which(f"python3.{minor}")
+        if found is not None and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
+            return found
+    pytest.skip(f"no Python 3.{least} or newer is here")
 
 
 def _npm() -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 
+from stenograph.lazy import NOT_ON_WINDOWS
+
 COMMANDS = {
     "demo": "Run a small recorded workflow and watch its transcript live.",
     "run": "Run a command, an agent or any other, and record it.",
@@ -83,15 +85,19 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
-_HOOK_CALL = 3  # words
+_HOOK_CALL = 3
+"""Words of a hook call; two more where the call itself is an argument."""
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
+    if sys.platform == "win32":
+        sys.stderr.write(f"steno: {NOT_ON_WINDOWS}\n")
+        sys.exit(2)
+    if len(sys.argv) in (_HOOK_CALL, _HOOK_CALL + 2) and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer(sys.argv[2]))
+        sys.exit(answer(*sys.argv[2:]))
     from stenograph.cli.program import run
 
     run()

@@ -100,7 +100,8 @@ class Database(Struct, frozen=True, kw_only=True):
 class Contents(Protocol):
     """A file that holds JSON values: one without a name, or the members of a ZIP.
 
-    Beside the one without a name are those of the session's other files (`Layout.parts`), by their paths.
+    Beside the one without a name are those of the other files that are read with it (`Layout.parts` and
+    `Layout.shared`), by their paths.
     """
 
     names: tuple[str, ...]
@@ -153,6 +154,12 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Patterns of further files of a session, below the folder of its main file: `runs` reads them with it, and they
     are not sessions of their own."""
     many: ManySessions | None = None
+    shared: tuple[str, ...] = ()
+    """Patterns of files beside a main one that tell of many sessions: `runs` reads them with each, but a change of one
+    does not mean that a session has changed."""
+    works_elsewhere: bool = False
+    """Whether the agent works in a folder of its own, wherever it is started: `steno run` then takes for a command's
+    every session that is written while it runs."""
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
     is_of_folder: Callable[[str, str], bool] | None = None

@@ -18,6 +18,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from stenograph.disk import sync_data
 from stenograph.errors import StoreError, StoreLocked
 from stenograph.journal.lines import last_newline
 from stenograph.model.codec import decode
@@ -104,7 +105,7 @@ class JournalFile:
     def sync(self) -> None:
         """Return when everything written is on the disk itself."""
         try:
-            _sync_data(self.fd)
+            sync_data(self.fd)
         except OSError as error:
             raise StoreError(f"cannot sync {self.path} to disk: {error.strerror}", str(self.path)) from error
 
@@ -214,10 +215,6 @@ def _sync_folder(folder: Path) -> None:
 def _write_all(fd: int, data: bytes | bytearray) -> None:
     while data:
         data = data[os.write(fd, data) :]
-
-
-def _sync_data(fd: int) -> None:
-    getattr(os, "fdatasync", os.fsync)(fd)  # macOS has no fdatasync
 
 
 def _lock_holder(status: os.stat_result) -> int | None:

@@ -95,7 +95,7 @@ class SessionFiles:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         database, runs = self._layout.database, self._layout.runs
         if runs is not None:
-            return _contained(path, runs, open, self.parts(path))
+            return _contained(path, runs, open, self.parts(path) | self._found(path, self._layout.shared))
         if self._layout.many is not None:
             return _in_file(path, self._layout.many, open)
         return _stored(path, database) if database is not None and is_database(path, open) else None
@@ -130,20 +130,23 @@ class SessionFiles:
 
     @property
     def has_parts(self) -> bool:
-        """Whether sessions of this format are kept in several files that are read together."""
-        return bool(self._layout.parts)
+        """Whether files of this format are read together."""
+        return bool(self._layout.parts or self._layout.shared)
 
     def parts(self, main: Path) -> dict[str, Path]:
         """The further files of the session with this main file, by their paths below its folder, in order."""
+        return self._found(main, self._layout.parts)
+
+    def _found(self, main: Path, patterns: Iterable[str]) -> dict[str, Path]:
         if not any(words_in(each, _end_of(main, each.count("/"))) is not None for each in self._layout.sessions):
             return {}
-        found = {path for each in self._layout.parts for path in main.parent.glob(glob_of(each)) if path != main}
+        found = {path for each in patterns for path in main.parent.glob(glob_of(each)) if path != main}
         inside = {path.relative_to(main.parent).as_posix(): path for path in sorted(found) if not path.is_symlink()}
         return {name: path for name, path in inside.items() if path.is_file()}
 
     def main_of(self, path: Path) -> Path | None:
         """The main file of the session whose part a file is; None for a file that is not one, or stands alone."""
-        for pattern in self._layout.parts:
+        for pattern in (*self._layout.parts, *self._layout.shared):
             depth = pattern.count("/")
             if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
                 main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)

@@ -31,7 +31,10 @@ def _synced(home: Home) -> None:
 
 def _kept(home: Home, keys: list[str]) -> dict[str, list[bytes]]:
     with open_archive(home.path) as archive:
-        found = {key: list(archive.run(run_id_of("otlp", native_id_of(key))).events()) for key in keys}
+        found = {}
+        for key in keys:
+            with archive.run(run_id_of("otlp", native_id_of(key))) as run:
+                found[key] = list(run.events())
     return {key: [_as_read(line, key) for line in bare(events)] for key, events in found.items()}
 
 

@@ -59,3 +59,10 @@ def test_a_fork_is_one_line_and_evidence_begins_anew(tmp_path: Path, steno: Sten
     assert f"this archive is {archive_id(second)} from now on" in line
     assert not (second / "evidence").exists()
     assert (second / f"evidence-{archive_id(first)}" / "vkey").exists()
+
+
+def test_watch_sends_only_where_it_is_told_to(steno: Steno) -> None:
+    """An option that would do nothing is refused."""
+    done = steno("watch", "--events-only")
+    assert done.code == 2
+    assert "give --push URL, too" in done.err

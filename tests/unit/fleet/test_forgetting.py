@@ -220,3 +220,31 @@ def test_every_archive_of_the_store_is_told(tmp_path: Path) -> None:
         assert forgotten_runs(store, archive_id(archive)) == {session_id(1), session_id(9)}
         assert push(home_of(archive), store).forgotten == (session_id(1), session_id(9))
         assert rows(archive, "SELECT count(*) FROM runs") == [(3,)]
+
+
+def test_compacting_a_lake_erases_it_from_the_whole_store(tmp_path: Path) -> None:
+    """From the table and from what was pushed, with the generations that were replaced; the rest answers as before."""
+    from stenograph.fleet.lake.check import check
+    from stenograph.fleet.lake.compact import compact
+    from stenograph.fleet.lake.load import load
+
+    archive, run_id = with_secret(tmp_path)
+    store = folder_store(tmp_path)
+    home, own = home_of(archive), archive_id(archive)
+    push(home, store)
+    load(store)
+    synced(tmp_path / "home", archive, rebuild=True)
+    push(home, store)
+    told(store, run_id)
+    push(home, store)
+    load(store)
+    done = compact(store, keep_hours=0)
+    assert done.forgotten_rows > 0
+    assert done.erased_objects >= 4  # the old generation, a piece of a pack, a segment and a journal
+    assert len(generations(store, own)) == 1
+    assert SECRET not in contents(store)
+    assert all(SECRET not in path.read_bytes() for path in (tmp_path / "store").rglob("*.parquet"))
+    assert check(store).ok
+    assert compact(store, keep_hours=0).erased_objects == 0
+    assert stored_files(store, own, "bytes") == kept_files(archive)
+    assert newest(stored_events(store, own)) == indexed_events(archive)

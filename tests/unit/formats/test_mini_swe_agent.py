@@ -52,7 +52,7 @@ def test_actions_in_the_text_are_calls_of_the_shell() -> None:
     }
     seen = {"role": "user", "content": "<returncode>2</returncode>", "extra": _printed("no such file", 2)}
     events = _events(said, seen)
-    assert _types(events)[1:] == ["message.user", "message.assistant", "tool.call", "tool.result"]
+    assert _types(events)[2:] == ["message.user", "message.assistant", "tool.call", "tool.result"]
     (pair,) = pair_calls(events)
     found = action(pair)
     assert (found.kind, found.command, found.exit_code) == ("shell", "ls", 2)
@@ -72,8 +72,8 @@ def test_answers_of_responses_are_rows_of_their_own_shape() -> None:
     }  # fmt: skip
     seen = {"type": "function_call_output", "call_id": "c1", "output": "{}", "extra": _printed("a.txt\n")}
     events = _events(said, seen)
-    assert _types(events)[2:] == ["message.assistant", "tool.call", "token.usage", "tool.result"]
-    message, usage, result = events[2].payload, events[4].payload, events[5].payload
+    assert _types(events)[3:] == ["message.assistant", "tool.call", "token.usage", "tool.result"]
+    message, usage, result = events[3].payload, events[5].payload, events[6].payload
     assert [type(block) for block in message.blocks] == [ThinkingBlock, TextBlock, ToolUseBlock]
     assert (usage.input_tokens, usage.output_tokens, usage.reasoning_output_tokens, usage.cost_usd) == (10, 5, 2, 0.25)
     assert (result.call_id, result.output["output"], result.error) == ("c1", "a.txt\n", None)
@@ -93,7 +93,7 @@ def test_a_command_that_was_not_run_has_failed() -> None:
 def test_words_of_a_person_are_a_user_message(kind: str) -> None:
     """A rejection and a new task are what a person typed."""
     events = _events({"role": "user", "content": "Not so.", "extra": {"interrupt_type": kind}})
-    assert _types(events)[1:] == ["message.user", "message.user"]
+    assert _types(events)[2:] == ["message.user", "message.user"]
     assert _status(events) == "unknown"
 
 

@@ -11,7 +11,8 @@ import pytest
 from golden_cases import FOLDER, run_of
 from stenograph.fold import RunStatus, usage_totals
 from stenograph.formats.base import Context
-from stenograph.formats.qwen_code import SPEC, QwenCodeFormat
+from stenograph.formats.qwen_code import SPEC
+from stenograph.formats.qwen_code.format import QwenCodeFormat
 from stenograph.formats.registry import formats
 from stenograph.model import Event, SystemPayload, ToolPayload, UsagePayload
 from stenograph.sources import convert

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,20 @@ def _call(history: History, name: str, **arguments: Any) -> str:
     return text
 
 
+_opened: list[History] = []
+
+
+@pytest.fixture(autouse=True)
+def _closing() -> Iterator[None]:
+    """What a test opened is closed."""
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
 def _history(archive: Path, project: str | None = None, began: float = LATER) -> History:
-    return History(str(archive), project, began)
+    _opened.append(History(str(archive), project, began))
+    return _opened[-1]
 
 
 def test_answers_are_of_the_project_unless_asked_otherwise(archive: Path) -> None:

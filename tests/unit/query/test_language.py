@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -22,7 +24,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def index() -> sqlite3.Connection:
+def index() -> Iterator[sqlite3.Connection]:
     """Full text as the archive has it."""
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.execute(
@@ -30,7 +32,8 @@ def index() -> sqlite3.Connection:
     )
     rows = [(number, searchable(text).decode()) for number, text in enumerate(TEXTS.values())]
     connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
-    return connection
+    yield connection
+    connection.close()
 
 
 def _found(index: sqlite3.Connection, query: str) -> set[str]:
@@ -140,15 +143,14 @@ PIECES = st.sampled_from(
 @given(st.one_of(st.lists(PIECES, max_size=20).map("".join), st.text(max_size=30)))
 def test_whatever_is_typed_is_refused_or_runs(query: str) -> None:
     """Nothing that a person types reaches full text search as something it would choke on."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='')")
     try:
         parsed = parse_query(query)
     except InvalidQuery:
         return
-    connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (parsed.match,)).fetchall()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, content='')")
+        connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (parsed.match,)).fetchall()
     assert parsed.phrases
-    connection.close()
 
 
 @pytest.mark.parametrize(

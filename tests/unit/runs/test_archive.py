@@ -20,6 +20,13 @@ OTHER = SESSION[:-1] + "1"
 HOUR_AGO = 3 * 3600
 
 
+@pytest.fixture
+def unfilled(tmp_path: Path) -> Iterator[Archive]:
+    """An archive that has nothing yet."""
+    with open_archive(tmp_path / "archive") as archive:
+        yield archive
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with three sessions that nobody has written to for hours, and their archive."""
@@ -104,7 +111,8 @@ def test_search_gives_hits_that_open_at_their_event(archive: Archive) -> None:
     hits = archive.search("parse_config")
     assert [hit.run_id for hit in hits] == [THREAD, SESSION]
     for hit in hits:
-        (event,) = open_run(hit.run_id, archive=archive.path).events(from_seq=hit.seq, to_seq=hit.seq)
+        with open_run(hit.run_id, archive=archive.path) as run:
+            (event,) = run.events(from_seq=hit.seq, to_seq=hit.seq)
         assert event.timestamp == hit.timestamp
     assert [hit.run_id for hit in archive.search("parse_config", agent="claude", role="user", limit=1)] == [SESSION]
     assert archive.search("parse_config", status="finished")[0].run_id == SESSION
@@ -156,9 +164,9 @@ def test_a_run_is_found_by_a_beginning_or_its_age(archive: Archive) -> None:
     """In the archive alone."""
     with archive.reading() as reader:
         short = short_ids(reader.index)[THREAD]
-    assert archive.run(short).info.run_id == THREAD
-    assert archive.run("@").info.run_id == THREAD
-    assert archive.run("@3").info.run_id == SESSION
+    for name, run_id in [(short, THREAD), ("@", THREAD), ("@3", SESSION)]:
+        with archive.run(name) as run:
+            assert run.info.run_id == run_id
     with pytest.raises(AmbiguousRun):
         archive.run(SESSION[:8])
     with pytest.raises(RunNotFound):
@@ -173,9 +181,9 @@ def test_the_files_of_a_run_are_given_back(archive: Archive, made: Path, tmp_pat
     )
 
 
-def test_an_archive_need_not_exist_before_the_first_sync(tmp_path: Path) -> None:
+def test_an_archive_need_not_exist_before_the_first_sync(tmp_path: Path, unfilled: Archive) -> None:
     """Reading says how to make one; a sync makes it, and what it adds is seen at once."""
-    archive = open_archive(tmp_path / "archive")
+    archive = unfilled
     assert archive.identity is None
     with pytest.raises(RunNotFound, match="run: steno sync"):
         archive.runs()
@@ -190,11 +198,11 @@ def test_an_archive_need_not_exist_before_the_first_sync(tmp_path: Path) -> None
         archive.sync(home=str(tmp_path / "nobody"))
 
 
-def test_an_archive_has_an_id_that_is_made_once(tmp_path: Path) -> None:
+def test_an_archive_has_an_id_that_is_made_once(tmp_path: Path, unfilled: Archive) -> None:
     """In `kept/archive.json`, for its owner alone; it survives the index, and moves with the packs."""
+    archive = unfilled
     home = tmp_path / "home"
     written(session_path(home), claude_line(1))
-    archive = open_archive(tmp_path / "archive")
     archive.sync(home=str(home))
     path = archive.path / "kept" / "archive.json"
     told = json.loads(path.read_bytes())
@@ -211,11 +219,11 @@ def test_an_archive_has_an_id_that_is_made_once(tmp_path: Path) -> None:
         archive.runs()
 
 
-def test_a_damaged_index_is_one_sentence(tmp_path: Path) -> None:
+def test_a_damaged_index_is_one_sentence(tmp_path: Path, unfilled: Archive) -> None:
     """With the way out."""
+    archive = unfilled
     home = tmp_path / "home"
     written(session_path(home), claude_line(1))
-    archive = open_archive(tmp_path / "archive")
     archive.sync(home=str(home))
     (archive.path / "index.db").write_bytes(b"nothing like it " * 1000)
     with pytest.raises(SourceError, match="steno sync --rebuild"):

@@ -79,4 +79,6 @@ def test_a_file_of_spans_that_is_synced_has_a_run_for_each_conversation(tmp_path
             ("pydantic-ai", 2, 5, "finished"),
             ("pydantic-ai", 1, 1, "failed"),
         ]
-        assert [len(list(opened.run(info.run_id).events())) for info in infos] == [25, 7]
+        for info, count in zip(infos, [25, 7], strict=True):
+            with opened.run(info.run_id) as run:
+                assert len(list(run.events())) == count

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -166,6 +169,20 @@ def test_a_law_may_be_left_out() -> None:
 def test_our_exporters_keep_the_contract(name: str) -> None:
     """On a small run and the odd ones made of it."""
     check_exporter(exporters()[name], [RUN])
+
+
+def test_the_page_about_adding_an_exporter_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package keeps the contract, by its own check; its table has every law."""
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "add-an-exporter.md").read_text("utf-8")
+    package, check = re.findall(r"^```python[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    module = types.ModuleType("steno_csv")
+    exec(package, module.__dict__)
+    monkeypatch.setitem(sys.modules, "steno_csv", module)
+    exec(check, {})
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == [law.name for law in EXPORTER_LAWS]
+    (line,) = b"".join(module.EXPORTER(make_run("One, two"), LossReport("csv"))).splitlines()
+    assert line.startswith(b"user,2026-01-01T")
+    assert line.endswith(b',"One, two",')
 
 
 @pytest.mark.scale

@@ -126,12 +126,14 @@ class SessionSearch:
     def _add_stored(self, path: Path, spec: FormatSpec) -> None:
         """Add the sessions in a file that may hold many: those that name the folder, and are not as they were."""
         found = session_in(path, spec)
+        is_anywhere = spec.layout is not None and spec.layout.works_elsewhere
         for session in _mains(path, spec) if found is not None else ():
             assert found is not None
             native_id = session.identity.native_id
             key, name = (str(path), native_id), f"{path}#{native_id}"
             is_as_before = key in self._before and self._before[key] == session.state
-            if name not in self.found and session.identity.cwd in self._folders and not is_as_before:
+            is_its = is_anywhere or session.identity.cwd in self._folders
+            if name not in self.found and is_its and not is_as_before:
                 self.found[name] = replace(found, identity=session.identity)
 
     def _add_children(self, specs: Sequence[FormatSpec]) -> None:

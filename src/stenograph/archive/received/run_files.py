@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from stenograph.archive.keep.walk import received_in
+from stenograph.disk import sync_data
 from stenograph.errors import StoreError
 from stenograph.formats.otlp.routing import Routed, request_of
 
@@ -57,7 +58,7 @@ def _append(lines: Iterable[tuple[str, bytes]]) -> None:
             opened.append(fd)
             _write(fd, line if _ends_with_newline(fd) else b"\n" + line)
         for fd in opened:
-            os.fdatasync(fd)
+            sync_data(fd)
     finally:
         for fd in opened:
             os.close(fd)

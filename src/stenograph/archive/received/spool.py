@@ -18,6 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from stenograph.disk import sync_data
 from stenograph.errors import StoreError
 
 SEGMENT_BYTES = 64 << 20
@@ -126,7 +127,7 @@ class Spool:
                 with self._lock:
                     reached, fd = self._end, os.dup(self._fd)
                 try:
-                    os.fdatasync(fd)
+                    sync_data(fd)
                 finally:
                     os.close(fd)
             except OSError:
@@ -139,7 +140,7 @@ class Spool:
                     self._turn.notify_all()
 
     def _begin_segment(self) -> None:
-        os.fdatasync(self._fd)
+        sync_data(self._fd)
         os.close(self._fd)
         self._start = self._end
         self._fd = self._opened(self._start)

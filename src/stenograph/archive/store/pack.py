@@ -19,6 +19,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
+from stenograph.disk import sync_data
 from stenograph.errors import SourceError, StoreError
 from stenograph.formats.source_file import SourceFile
 
@@ -165,7 +166,7 @@ class PackWriter:
     def sync(self) -> None:
         """Wait until everything is on the disk itself."""
         if self._fd is not None:
-            os.fdatasync(self._fd)
+            sync_data(self._fd)
 
     def close(self) -> None:
         """Let go of the pack."""

@@ -82,6 +82,8 @@ def command(
     One process watches an archive at a time. It may be killed and started again at any moment: nothing that was kept is
     lost, and the next one goes on where it was.
     """
+    if events_only and url is None:
+        raise click.UsageError("--events-only says what --push sends; give --push URL, too")
     archive = home_of(archive_dir)
     if endpoint is None and (headers or content or vocabulary or redact):
         raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
@@ -127,6 +129,8 @@ def command(
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     say(f"watching for {archive.path}; Ctrl-C ends it")
     try:
+        if feeder is not None:
+            feeder.begin()
         watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
     finally:
         if feeder is not None:

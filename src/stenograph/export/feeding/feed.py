@@ -87,7 +87,6 @@ class Feed:
         self._sent = sent
         self._say = say
         self._quiet = quiet
-        self._is_first = sent.is_new
 
     def look(self, patience: float = PATIENCE) -> Sent:
         """Send what the collector does not have. Raises `NotSent`, and what reading the archive raises.
@@ -114,11 +113,9 @@ class Feed:
         with open_archive(self._home.path) as archive, archive.reading() as reader:
             rows = reader.index.execute(query, (self._sent.since_ms,)).fetchall()
             self._let_go_of_forgotten(known, reader.index)
-            if self._is_first:  # what has no time, and was there before we began
-                before = {run_id: SentRun(None, is_over=True) for _, run_id, *_, ended in rows if ended is None}
-                self._sent.note_runs(before)
-                known |= before
-                self._is_first = False
+            if self._sent.is_new:
+                self._sent.pass_over(run_id for _, run_id, *_, ended in rows if ended is None)  # there before we began
+                known = self._sent.runs()
             statuses = RunStatuses(reader.index)
             found = []
             for id_, run_id, revision, events, last_seq, ended in rows:

@@ -14,7 +14,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from stenograph.archive.store.home import home_of
 from stenograph.export.feeding.feed import FeedSetting
+from stenograph.export.feeding.sent import SentSpans
 
 _AGAIN = 10.0
 """Seconds until a process that ended is started again."""
@@ -30,6 +32,13 @@ class Feeder:
         self._say = say
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
+
+    def begin(self) -> None:
+        """Note when sending began, and start the process. Raises `StoreError`."""
+        home = home_of(self._setting.archive)
+        home.make()
+        SentSpans(home.sent, self._setting.destination, self._setting.began_ms).close()
+        self._start()
 
     def changed(self) -> None:
         """Say that the archive changed; starts the process where it is not running."""

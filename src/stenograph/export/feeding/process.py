@@ -6,6 +6,7 @@ so that recording never waits for it: neither for its work nor for the network.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import select
@@ -102,8 +103,7 @@ def feed_until_closed(feed: Feed, pipe: Pipe, setting: FeedSetting) -> None:
             failure = None
             if done.spans and not setting.is_quiet:
                 told = f"sent {_counted(done.spans, 'span')} of {_counted(done.runs, 'run')}"
-                sys.stdout.write(f"{datetime.now().astimezone():%H:%M:%S} {told} to {setting.collector.url}\n")
-                sys.stdout.flush()
+                _print(1, f"{datetime.now().astimezone():%H:%M:%S} {told} to {setting.collector.url}")
         if is_last:
             return
         if not _rest(pipe, max(delay, SHORTEST_REST, _SHARE * (time.process_time() - begun))):
@@ -124,8 +124,12 @@ def _counted(number: int, what: str) -> str:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"steno: {on_one_line(text)}\n")
-    sys.stderr.flush()
+    _print(2, f"steno: {on_one_line(text)}")
+
+
+def _print(fd: int, line: str) -> None:
+    with contextlib.suppress(OSError):  # whoever read it has left: that is for `steno watch` to see
+        os.write(fd, f"{line}\n".encode("utf-8", "replace"))
 
 
 def main() -> int:

@@ -19,7 +19,9 @@ from stenograph.errors import StoreError
 _SCHEMA = 1
 _TABLES = f"""
 BEGIN IMMEDIATE;
-CREATE TABLE destinations (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, since_ms INTEGER NOT NULL);
+CREATE TABLE destinations (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, since_ms INTEGER NOT NULL, is_new INTEGER NOT NULL DEFAULT 1
+);
 CREATE TABLE runs (
   destination INTEGER NOT NULL, run_id TEXT NOT NULL, mark TEXT, is_over INTEGER NOT NULL,
   PRIMARY KEY (destination, run_id)
@@ -56,20 +58,27 @@ class SentSpans:
             if self._database.execute("PRAGMA user_version").fetchone()[0] != _SCHEMA:
                 self._database.executescript(_TABLES)
             query = "INSERT OR IGNORE INTO destinations (name, since_ms) VALUES (?, ?)"
-            self.is_new = self._database.execute(query, (destination, began_ms)).rowcount == 1
-            """Whether nothing was ever sent there."""
-            query = "SELECT id, since_ms FROM destinations WHERE name = ?"
-            self._id, since = self._database.execute(query, (destination,)).fetchone()
+            self._database.execute(query, (destination, began_ms))
+            query = "SELECT id, since_ms, is_new FROM destinations WHERE name = ?"
+            self._id, since, is_new = self._database.execute(query, (destination,)).fetchone()
         except (sqlite3.Error, OSError) as error:
             message = f"cannot write {path}: {error}; check its permissions, or delete it: then all is sent once more"
             raise StoreError(message, str(path)) from error
         self.since_ms: int = since
         """Runs whose last event is older are not sent."""
+        self.is_new = bool(is_new)
+        """Whether nobody looked yet at what is to be sent there."""
 
     def runs(self) -> dict[str, SentRun]:
         """Every run that was looked at, by its id."""
         query = "SELECT run_id, mark, is_over FROM runs WHERE destination = ?"
         return {run: SentRun(mark, bool(is_over)) for run, mark, is_over in self._database.execute(query, (self._id,))}
+
+    def pass_over(self, run_ids: Iterable[str]) -> None:
+        """Note that these runs are never sent, and that there was a first look."""
+        self.note_runs({run_id: SentRun(None, is_over=True) for run_id in run_ids})
+        self._write("UPDATE destinations SET is_new = 0 WHERE id = ?", [(self._id,)])
+        self.is_new = False
 
     def note_runs(self, runs: Mapping[str, SentRun]) -> None:
         """Note how far runs were sent."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from stenograph.archive.index.block import Block, events_of, line_of
@@ -30,7 +31,6 @@ _PLAIN = (
     "started_at",
     "ended_at",
     "status",
-    "evidence",
 )
 """Columns of `runs` that say which run it is: programs join by them."""
 
@@ -71,9 +71,19 @@ class MaskedRuns:
         """A row of `runs`, masked."""
         run = self._runs.get(row["run_id"])
         mask = RunMask() if run is None else run.mask
-        names = [name for name in row if name not in _PLAIN]
+        names = [name for name in row if name not in (*_PLAIN, "evidence")]
         (values,) = mask.rows(names, [[row[name] for name in names]])
-        return {**row, **dict(zip(names, values, strict=True))}
+        proof = _masked(msgspec.json.decode(row["evidence"]), mask)
+        return {**row, **dict(zip(names, values, strict=True)), "evidence": msgspec.json.encode(proof).decode()}
+
+
+def _masked(value: Any, mask: RunMask) -> Any:
+    """Every text in what was JSON, masked."""
+    if isinstance(value, dict):
+        return {key: _masked(each, mask) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_masked(each, mask) for each in value]
+    return mask.text(value) if isinstance(value, str) else value
 
 
 class _MaskedRun:

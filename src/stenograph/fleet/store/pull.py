@@ -75,13 +75,17 @@ def stored_archives(store: Objects) -> list[ArchiveIdentity]:
 
 
 def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
-    """The archive of that id, or the only one whose id begins so. Raises `RunNotFound`."""
+    """The archive of that id, or the only one whose id begins so. Raises `RunNotFound`.
+
+    Who may not list the archives of a store can name one by its whole id.
+    """
+    if _is_uuid(prefix.lower()) and (told := store.find(identity_key(prefix.lower()))):
+        return msgspec.json.decode(told, type=ArchiveIdentity)
     fitting = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
-    exact = [each for each in fitting if each.id == prefix.lower()]
-    if len(exact or fitting) != 1:
+    if len(fitting) != 1:
         what = f"{len(fitting)} archives begin with" if fitting else "no archive is called"
         raise RunNotFound(f"{what} {prefix!r} in {store.url}; steno pull {store.url} lists them", store.url)
-    return (exact or fitting)[0]
+    return fitting[0]
 
 
 def pull(
@@ -174,7 +178,7 @@ class _Pulling:
 
     def _journals(self, forgotten: frozenset[str]) -> dict[str, list[tuple[int, int]]]:
         folder = journals_folder(self._archive.id)
-        runs = [name for name in self._store.folders(folder) if _is_run_id(name) and name not in forgotten]
+        runs = [name for name in self._store.folders(folder) if _is_uuid(name) and name not in forgotten]
         return {name: pieces_in(self._store.entries(journal_folder(self._archive.id, name))) for name in runs}
 
     def _bring(self, path: Path, folder: str, pieces: list[tuple[int, int]], *, by_frames: bool) -> None:
@@ -219,7 +223,7 @@ class _Pulling:
         self._progress(self._done, self._total)
 
 
-def _is_run_id(name: str) -> bool:
+def _is_uuid(name: str) -> bool:
     try:
         return check_run_id(name) == name
     except InvalidRunId:

@@ -27,7 +27,7 @@ from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import Forked, Raced
 from stenograph.fleet.store.sent_events import Reached, SentEvents
 from stenograph.fleet.store.sent_journals import sent_journals
-from stenograph.fleet.store.sent_packs import sent_packs
+from stenograph.fleet.store.sent_packs import sent_packs, sync_packs
 from stenograph.fleet.store.tombstones import forgotten_runs, read_tombstone
 from stenograph.runs.forgetting import forget_runs, plan_of_runs
 
@@ -171,6 +171,8 @@ class _Sending:
             if dry_run:
                 pushed.behind = self._total
                 return None
+            if self._total:
+                sync_packs(home.kept)
             for key, data, count in events.segments():
                 self._create(key, data)
                 pushed.events += count

@@ -41,7 +41,11 @@ class SentJournal:
 
     def pieces(self) -> Iterator[tuple[str, bytes]]:
         """The keys and bytes of what the store lacks."""
-        for start, end in missing(self._pieces, self._size):
+        lacks = list(missing(self._pieces, self._size))
+        if lacks:
+            with self._path.open("rb") as file:  # what is sent must not be lost here
+                os.fsync(file.fileno())
+        for start, end in lacks:
             while start < end:
                 data = self._read(start, min(start + PIECE_BYTES, end))
                 if start + len(data) < end:

@@ -54,10 +54,7 @@ class SentPack:
 
     def pieces(self) -> Iterator[tuple[str, bytes]]:
         """The keys and bytes of what the store lacks; of a torn frame at the end, nothing."""
-        lacks = list(missing(self._pieces, self._size()))
-        if lacks:
-            self._sync()
-        for start, end in lacks:
+        for start, end in missing(self._pieces, self._size()):
             for first, last in self._whole_frames(start, end):
                 yield piece_key(self._folder, first), self._read(first, last)
 
@@ -89,9 +86,15 @@ class SentPack:
         with self._path().open("rb") as file:
             return os.pread(file.fileno(), end - start, start)
 
-    def _sync(self) -> None:
-        """What is sent must not be lost here: a machine that forgot it after a power failure would look like a fork."""
-        with self._path().open("rb") as file:
+
+def sync_packs(kept: Path) -> None:
+    """Wait until the packs are on the disk itself.
+
+    What is sent must not be lost here, and events are made from packs: a machine that forgot some of them after a power
+    failure would look like another one.
+    """
+    for pack in packs_in(kept)[-2:]:  # those before were synced when the next one was begun
+        with pack_path(kept, pack).open("rb") as file:
             os.fsync(file.fileno())
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from stenograph.formats.atif.detection import is_trajectory
 from stenograph.formats.base import Context
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.digest import digest_of
@@ -49,11 +50,6 @@ _STEP_EXTRAS = ("stenograph", "context_management", "message_id", "stop_reason")
 _RESULT_EXTRAS = ("is_error", "error", "duration_ms", "call_id", "tool_result_is_error")
 _INSIDE = ("steps", "subagent_trajectories")
 """What of a trajectory is told piece by piece; the rest is one event."""
-
-
-def is_trajectory(record: Any) -> bool:
-    """Whether a record is a trajectory by its own word."""
-    return isinstance(record, dict) and a_str(record.get("schema_version")).startswith("ATIF-v")
 
 
 class AtifFormat(ImportFormat):

@@ -2,8 +2,7 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.atif.detection import detect, identify
-from stenograph.formats.atif.format import AtifFormat
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout, folder_of, is_name
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.side_text import media_type_of
@@ -26,7 +25,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=AtifFormat,
+    open=later("stenograph.formats.atif.format", "AtifFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "turn", "total"),
 )

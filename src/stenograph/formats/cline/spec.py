@@ -1,9 +1,8 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.cline.agent import AGENT
 from stenograph.formats.cline.detection import detect, identify
-from stenograph.formats.cline.format import ClineFormat
 from stenograph.formats.cline.layout import LAYOUT
 from stenograph.formats.cline.tools import TOOLS
 
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ClineFormat,
+    open=later("stenograph.formats.cline.format", "ClineFormat"),
     programs=("cline",),
     tools=TOOLS,
     tokens=("call",),

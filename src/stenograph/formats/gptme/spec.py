@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, Agent, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.gptme.detection import detect, identify
-from stenograph.formats.gptme.format import GptmeFormat
 from stenograph.formats.gptme.layout import LAYOUT
 from stenograph.formats.gptme.tools import TOOLS
 
@@ -16,7 +15,7 @@ SPEC = FormatSpec(
     layout=LAYOUT,
     detect=detect,
     identify=identify,
-    open=GptmeFormat,
+    open=later("stenograph.formats.gptme.format", "GptmeFormat"),
     programs=("gptme",),
     turns=Turns(marks={"reminder": BEGINS, "complete": ENDS}),
     tools=TOOLS,

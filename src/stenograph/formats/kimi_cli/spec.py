@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_cli.agent import AGENT
 from stenograph.formats.kimi_cli.detection import detect, identify
-from stenograph.formats.kimi_cli.format import KimiCliFormat
 from stenograph.formats.kimi_cli.layout import LAYOUT
 from stenograph.formats.kimi_cli.tools import TOOLS
 
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     layout=LAYOUT,
     detect=detect,
     identify=identify,
-    open=KimiCliFormat,
+    open=later("stenograph.formats.kimi_cli.format", "KimiCliFormat"),
     programs=("kimi", "kimi-cli"),
     turns=Turns(
         marks={

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_code.agent import AGENT
 from stenograph.formats.kimi_code.detection import detect, identify
-from stenograph.formats.kimi_code.format import KimiCodeFormat
 from stenograph.formats.kimi_code.layout import LAYOUT
 from stenograph.formats.kimi_code.tools import TOOLS
 
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     layout=LAYOUT,
     detect=detect,
     identify=identify,
-    open=KimiCodeFormat,
+    open=later("stenograph.formats.kimi_code.format", "KimiCodeFormat"),
     programs=("kimi",),
     turns=Turns(
         marks={

@@ -62,7 +62,6 @@ class MiniSweAgentFormat(ImportFormat):
             # The model's own time has no fractions of a second: it may be before the row that it answers.
             self._place(time if time is None or time > self._timestamp else None)
             self._row(row)
-        self._tell_system()
         for name in record.keys() - {"info", "messages", "trajectory_format"}:
             self._drop(f"trajectory: {name}")
 
@@ -73,7 +72,7 @@ class MiniSweAgentFormat(ImportFormat):
         elif row.get("object") == "response":
             self._said(_response_blocks(self, response), row)
         elif role == "system":
-            self._system_prompt(plain_text(row.get("content")))
+            self._note("system_prompt", plain_text(row.get("content")))
         elif role == "assistant":
             self._said(self._chat_blocks(row), row)
         elif role == "exit":

@@ -5,4 +5,5 @@ from stenograph.formats.layout import Home, Layout
 LAYOUT = Layout(
     homes=(Home(variable="MSWEA_GLOBAL_CONFIG_DIR", default=".config/mini-swe-agent"),),
     sessions=("{session}.traj.json",),
+    is_of_folder=lambda path, folder: True,  # a run tells no folder: one that is written meanwhile is the command's
 )

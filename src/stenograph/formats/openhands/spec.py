@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.openhands.agent import AGENT
 from stenograph.formats.openhands.detection import detect, identify
-from stenograph.formats.openhands.format import OpenHandsFormat
 from stenograph.formats.openhands.layout import LAYOUT
 from stenograph.formats.openhands.tools import TOOLS
 
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=OpenHandsFormat,
+    open=later("stenograph.formats.openhands.format", "OpenHandsFormat"),
     programs=("openhands",),
     turns=Turns(marks={"PauseEvent": INTERRUPTS}),
     tools=TOOLS,

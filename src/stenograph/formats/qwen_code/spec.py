@@ -1,11 +1,10 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.qwen_code.agent import AGENT
 from stenograph.formats.qwen_code.content import CANCELLED
 from stenograph.formats.qwen_code.detection import detect, identify
-from stenograph.formats.qwen_code.format import QwenCodeFormat
 from stenograph.formats.qwen_code.layout import LAYOUT
 from stenograph.formats.qwen_code.tools import TOOLS
 
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     layout=LAYOUT,
     detect=detect,
     identify=identify,
-    open=QwenCodeFormat,
+    open=later("stenograph.formats.qwen_code.format", "QwenCodeFormat"),
     programs=("qwen",),
     turns=Turns(
         marks={
