@@ -71,8 +71,18 @@ def test_a_store_answers_as_its_archive(place: tuple[Path, Objects], words: tupl
     assert own.stdout
 
 
-@pytest.mark.parametrize(
-    "query", ["hello", 'sub* OR "fork"', "请仔细看", "--tool Bash echo"]) -> None:
+@pytest.mark.parametrize("query", ["hello", 'sub* OR "fork"', "请仔细看", "--tool Bash echo"])
+def test_search_finds_the_same_events(place: tuple[Path, Objects], query: str) -> None:
+    """Whatever the query is; the order of events at one time may be another."""
+    home, store = place
+    words = ("search", "--json", "--limit", "0", *query.split(" "), *LONG_AGO)
+    own, everybody = steno(*words, "--archive", str(home)), steno(*words, "--store", store.url)
+    assert own.exit_code == everybody.exit_code, everybody.output
+    hits = [sorted(json.dumps(hit) for hit in json.loads(each.stdout)) for each in (own, everybody)]
+    assert hits[0] == hits[1]
+
+
+def test_search_says_what_it_looked_at(place: tuple[Path, Objects]) -> None:
     """Also where nothing is found; without --since, it is seven days."""
     _, store = place
     found = steno("search", "hello", *LONG_AGO, "--store", store.url)
