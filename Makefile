@@ -56,7 +56,7 @@ browser: $(VENV)/.developing
 	@tools/ensure chromium
 	@tools/run-tests browser "no long browser test yet"
 
-scale: $(VENV)/.developing
+scale: $(VENV)/.engines
 	@tools/run-tests scale "no test of scale yet"
 
 more-agents: $(VENV)/.developing
@@ -67,8 +67,9 @@ corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
-interop: $(VENV)/.developing $(INTEROP)/.installed
+interop: $(VENV)/.developing $(INTEROP)/.installed $(INTEROP)/receivers/.installed
 	$(BIN)/python tools/interop $(BIN)/python $(INTEROP)/bin/python
+	$(BIN)/python tools/interop-receivers $(INTEROP)/receivers/bin/python
 	$(BIN)/python tools/interop-evidence $(BIN)/python $(INTEROP)/evidence
 
 bench: $(VENV)/.developing
@@ -83,14 +84,20 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Harbor wants a newer Python and half of the world; its validator needs neither. TRL's templates need no model.
+# Harbor wants a newer Python and half of the world; its validator and its converter of Claude sessions need neither. TRL's templates need no model.
 $(INTEROP)/.installed: Makefile
 	$(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python harbor trl
 	$(INTEROP)/bin/pip install --quiet --disable-pip-version-check ag-ui-protocol anthropic datasets duckdb inspect-ai \
-	  inspect-scout jinja2 opentelemetry-proto pydantic teich transformers
+	  inspect-scout jinja2 opentelemetry-proto pydantic teich toml transformers
 	@tools/ensure npm
 	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(INTEROP)/node @ag-ui/client rxjs
+	@touch $@
+
+# Servers that traces are sent to. Phoenix has the Elastic licence: a receiver in a test, never a dependency.
+$(INTEROP)/receivers/.installed: Makefile
+	$(PYTHON) -m venv $(INTEROP)/receivers
+	$(INTEROP)/receivers/bin/pip install --quiet --disable-pip-version-check arize-phoenix mlflow
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
@@ -100,3 +107,8 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml
 $(VENV)/.developing: $(VENV)/.made pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.engines: $(VENV)/.developing
+	@tools/ensure java:default-jre-headless
+	$(BIN)/pip install --quiet --disable-pip-version-check chdb distributed pyspark ray
+	@touch $@

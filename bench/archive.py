@@ -35,7 +35,7 @@ def rows(folder: Path) -> list[Row]:
     """Every measurement of this room."""
     home, archive = folder / "tree", folder / "archive"
     size = make_tree(home)
-    missing = _install_peer()
+    missing = install_peer()
     ours: list[Spent] = []
     theirs: list[float] = []
     with environment(STENOGRAPH_HOME=str(archive)):
@@ -76,7 +76,7 @@ def _first_sync(size: int, ours: list[float], theirs: list[float], missing: str)
     return Row(job, "≥ 2 x agentsview", f"{rate:.1f} MB/s, {ratio:.2f} x", f"agentsview {peer:.1f} MB/s", ratio >= 2)
 
 
-def _install_peer() -> str:
+def install_peer() -> str:
     """Why agentsview cannot be had; nothing when it is here."""
     if (PEER / "bin" / "agentsview").exists():
         return ""
@@ -90,16 +90,22 @@ def _agentsview(home: Path, folder: Path) -> float:
     """The seconds that agentsview takes for the first sync of the same tree."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    own = {"HOME": str(folder), "AGENTSVIEW_DATA_DIR": str(folder / "data"), "AGENTSVIEW_NO_DAEMON": "1"}
-    agents = {
+    with stopwatch() as took:
+        command = [PEER / "bin" / "agentsview", "sync"]
+        subprocess.run(command, env={**os.environ, **peer_environment(home, folder)}, capture_output=True, check=True)
+    shutil.rmtree(folder)
+    return took[0]
+
+
+def peer_environment(home: Path, folder: Path) -> dict[str, str]:
+    """What makes agentsview read the tree under `home`, and keep what is its own in `folder`."""
+    return {
+        "HOME": str(folder),
+        "AGENTSVIEW_DATA_DIR": str(folder / "data"),
+        "AGENTSVIEW_NO_DAEMON": "1",
         "CLAUDE_PROJECTS_DIR": str(home / ".claude" / "projects"),
         "CODEX_SESSIONS_DIR": str(home / ".codex" / "sessions"),
     }
-    with stopwatch() as took:
-        command = [PEER / "bin" / "agentsview", "sync"]
-        subprocess.run(command, env={**os.environ, **own, **agents}, capture_output=True, check=True)
-    shutil.rmtree(folder)
-    return took[0]
 
 
 def _ripgrep(home: Path) -> str:

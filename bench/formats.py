@@ -22,6 +22,8 @@ GOALS = [
     ("codex_rollout", False, 80),
     ("copilot_cli", False, 60),
     ("gemini_cli", False, 60),
+    ("qwen_code", False, 40),
+    ("pi", False, 40),
 ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stenograph.formats.base import Context
-from stenograph.formats.codex_app_server import CodexAppServerFormat
+from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.model import Event, mend
 from stenograph.transcript import Projector, TranscriptEntry
 from stenograph.transcript.content import indented

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that ignores Ctrl-C hands that down to all it starts: to us, and to what the tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ["TZ"] = "UTC"  # some agents write local times: their golden cases are of a machine in UTC
+time.tzset()
 if sys.version_info < (3, 13):
     # What Python 3.13 warns of is found on every Python.
     class _Connection(sqlite3.Connection):

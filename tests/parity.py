@@ -52,6 +52,18 @@ AGENTS: Mapping[str, Agent] = {
     "gemini_cli": Agent("Gemini CLI", "0.61.0"),
     "copilot_cli": Agent("Copilot CLI", "1.0.102"),
     "opencode": Agent("OpenCode", "1.18.33"),
+    "qwen_code": Agent("Qwen Code", "0.24.4"),
+    "pi": Agent("pi", "0.87.1"),
+    "kilo": Agent("Kilo", "7.7.7"),
+    "cline": Agent("Cline", "3.0.65"),
+    "continue_session": Agent("Continue", "1.5.47"),
+    "openclaw": Agent("OpenClaw", "2026.9.6"),
+    "hermes_agent": Agent("Hermes Agent", "0.19.0"),
+    "mini_swe_agent": Agent("mini-swe-agent", "2.4.6"),
+    "gptme": Agent("gptme", "0.35.1"),
+    "kimi_code": Agent("Kimi Code", "2.1.0"),
+    "kimi_cli": Agent("kimi-cli", "1.45.0"),
+    "openhands": Agent("OpenHands", "1.16.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -115,15 +127,54 @@ DETOURS: Mapping[str, Detour] = {
         rows=(Row("the answer handed over", "tool_use", CHILD_ANSWER), Row("that it was", "tool_result")),
         reason="Its subagents end with a call that hands their answer over.",
     ),
+    "mini_swe_agent": Detour(
+        after="the last words",
+        rows=(
+            Row("the work handed in", "tool_use", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"),
+            Row("that it ends there", "tool_result"),
+        ),
+        reason="Its model ends a run with a command, which is not run.",
+    ),
+    "gptme": Detour(
+        after="the last words",
+        rows=(Row("that it is done", "tool_use"), Row("that the session ends", "tool_result")),
+        reason="Without a person, its model ends a session with a call.",
+    ),
+    "kimi_cli": Detour(
+        after="its answer",
+        rows=(Row("a wish for more", "user_message"), Row("the answer again", "assistant_message", CHILD_ANSWER)),
+        reason="It asks a subagent once more whose answer is short.",
+    ),
 }
 
 
+def without_subagent(reason: str) -> dict[str, str]:
+    """What `LEFT_OUT` says of an agent that has no subagents."""
+    rows = ("words again", "a task for a subagent", "the subagent's answer", *(row.what for row in CHILD))
+    return dict.fromkeys(rows, reason)
+
+
+LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
+    "mini_swe_agent": without_subagent("It has no subagents."),
+    "gptme": without_subagent("A subagent of its is a conversation of its own, which no record links to the first."),
+    "pi": without_subagent("It has no subagents; an extension may bring some."),
+    "hermes_agent": without_subagent("Its subagents work in the background, and end with the program."),
+    "continue_session": {
+        "a thought": "It does not keep thinking.",
+        **without_subagent("It has no subagents, unless a beta option brings them."),
+    },
+}
+"""By agent, the rows that its account does not have, each with the reason."""
+
+
 def rows_of(format_name: str, rows: tuple[Row, ...]) -> list[Row]:
-    """The rows of an agent's account: `MAIN` or `CHILD`, with its detour."""
+    """The rows of an agent's account: `MAIN` or `CHILD`, with its detour, without what is left out."""
     detour = DETOURS.get(format_name)
     found: list[Row] = []
     for row in rows:
-        found.append(row)
+        if row.what not in LEFT_OUT.get(format_name, {}):
+            found.append(row)
         if detour is not None and detour.after == row.what:
             found += detour.rows
     return found
@@ -136,7 +187,7 @@ class Account:
     format_name: str
     main: list[TranscriptEntry]
     child: list[TranscriptEntry]
-    """The subagent's."""
+    """The subagent's; empty where the agent has none."""
     events: list[Event]
 
     def entry(self, what: str) -> TranscriptEntry:
@@ -145,23 +196,29 @@ class Account:
             *zip(rows_of(self.format_name, MAIN), self.main, strict=True),
             *zip(rows_of(self.format_name, CHILD), self.child, strict=True),
         ]
-        return next(entry for row, entry in pairs if row.what == what)
+        return {row.what: entry for row, entry in pairs}[what]
 
     def facts(self) -> dict[str, bool]:
-        """Which facts it gives."""
-        return {name: holds(self) for name, holds in FACTS.items()}
+        """Which facts it gives; one about a row that is left out is not given."""
+        return {name: self._gives(holds) for name, holds in FACTS.items()}
+
+    def _gives(self, holds: Callable[[Account], bool]) -> bool:
+        try:
+            return holds(self)
+        except LookupError:  # the row is not in the account
+            return False
 
 
 def account_of(format_name: str, events: list[Event]) -> Account:
-    """The account that events give: two speakers, known by their prompts."""
+    """The account that events give: two speakers, known by their prompts, or one where there are no subagents."""
     speakers: dict[tuple[str | None, str], list[TranscriptEntry]] = {}
     for entry in entries(events):
         if entry.entry_type not in IGNORED:
             speakers.setdefault((entry.run_id, entry.source), []).append(entry)
     (main,) = [told for told in speakers.values() if PROMPT in told[0].content]
-    (child,) = [told for told in speakers.values() if CHILD_PROMPT in told[0].content]
-    assert len(speakers) == 2
-    return Account(format_name, main, child, events)
+    children = [told for told in speakers.values() if CHILD_PROMPT in told[0].content]
+    assert (len(speakers), len(children)) == ((2, 1) if rows_of(format_name, CHILD) else (1, 0))
+    return Account(format_name, main, children[0] if children else [], events)
 
 
 def golden_account(format_name: str) -> Account:
@@ -175,6 +232,11 @@ def _failed(entry: TranscriptEntry) -> bool:
     return "error" in (entry.metadata or {})
 
 
+def _words(entry: TranscriptEntry) -> str:
+    """What a result says, and why it failed."""
+    return f"{entry.content}\n{(entry.metadata or {}).get('error', '')}"
+
+
 def _is_timed(account: Account) -> bool:
     results = [entry for entry in [*account.main, *account.child] if entry.entry_type == "tool_result"]
     return all("duration_ms" in (entry.metadata or {}) for entry in results)
@@ -184,7 +246,9 @@ def _is_counted(account: Account) -> bool:
     """Every answer but a last one has one call, so they can be counted without what is looked for."""
     told = [*account.main, *account.child]
     answers = sum(entry.entry_type == "tool_use" for entry in told)
-    answers += sum(side[-1].entry_type == "assistant_message" for side in (account.main, account.child))
+    answers += sum(side[-1].entry_type == "assistant_message" for side in (account.main, account.child) if side)
+    detour = DETOURS.get(account.format_name)
+    answers += sum(row.entry_type == "assistant_message" for row in detour.rows) if detour else 0
     total = usage_totals(account.events).total
     return total.records == answers and bool(total.input_tokens and total.output_tokens)
 
@@ -210,7 +274,7 @@ FACTS: Mapping[str, Callable[[Account], bool]] = {
     ),
     "that a command failed": lambda account: _failed(account.entry("its failure")),
     "the exit code of a command that failed": lambda account: (
-        re.search(r"exit\D{0,20}3\b", account.entry("its failure").content, re.IGNORECASE) is not None
+        re.search(r"(?:exit|return)\D{0,20}3\b", _words(account.entry("its failure")), re.IGNORECASE) is not None
     ),
     "that a file is not there": lambda account: _failed(account.entry("that it is not")),
     "how long each tool took": _is_timed,
@@ -245,6 +309,69 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "opencode": {
         "the prompt as it was typed": "`opencode run` puts quotation marks around a prompt of several words.",
         "that a command failed": _SUCCESS,
+    },
+    "qwen_code": {
+        "the model of every answer": "The file of a subagent does not name its model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "kilo": {
+        "the prompt as it was typed": "`kilo run` puts quotation marks around a prompt of several words.",
+        "that a command failed": _SUCCESS,
+    },
+    "openclaw": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
+        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
+        "the call that asked for the subagent": "The errand was run without a gateway.",
+    },
+    "pi": {
+        "how long each tool took": "Its files have no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "cline": {
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "continue_session": {
+        "how long each tool took": "Its files have no durations, and no times at all.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "openhands": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+    },
+    "hermes_agent": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its database has no durations.",
+        "the tokens of every answer": "Its database has the sums of a session, by model.",
+        "the subagent inside the run that asked for it": "Its subagents outlive the turn: none is asked for here.",
+        "the call that asked for the subagent": "Its subagents outlive the turn: none is asked for here.",
+    },
+    "mini_swe_agent": {
+        "the prompt as it was typed": "It puts a template of its own around it.",
+        "reading a file as a tool of its own": "Its only tool is a shell.",
+        "that a command failed": _SUCCESS,
+        "that a file is not there": "Its only tool is a shell, to which a command that ran is a success.",
+        "how long each tool took": "Its file has no durations.",
+        "the subagent inside the run that asked for it": "It has no subagents.",
+        "the call that asked for the subagent": "It has no subagents.",
+    },
+    "gptme": {
+        "that a command failed": _SUCCESS,
+        "that a file is not there": "What went wrong in a tool is in its words only.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
+        "the subagent inside the run that asked for it": "A subagent is a conversation of its own.",
+        "the call that asked for the subagent": "No record links a subagent to the conversation that asked for it.",
+    },
+    "kimi_code": {},
+    "kimi_cli": {
+        "how long each tool took": "Its files have no durations.",
+        "the model of every answer": "Its files name no model.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
 }
 """By agent, the facts that it does not give, each with the reason."""

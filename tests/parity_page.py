@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from otlp_parity import table
-from parity import AGENTS, CHILD, DETOURS, FACTS, IGNORED, MAIN, UNREPORTED, Account, Row, rows_of
+from parity import AGENTS, CHILD, DETOURS, FACTS, IGNORED, LEFT_OUT, MAIN, UNREPORTED, Account, Row, rows_of
 from stenograph.transcript import TranscriptEntry
 
 _PAGE = """\
-# The same errand, five agents
+# The same errand, agent by agent
 
 One task, given to every agent: a prompt, a thought, a shell command, a file to read, a command that fails, a file that
 is not there, a subagent and last words, with Chinese, Japanese and Korean text in between. A scripted model made the
@@ -20,7 +20,7 @@ The types {ignored} are left out, as in every comparison of agents: what a
 program tells of itself is its own business. A failed tool is marked `(error)`.
 
 This page is written by `tests/docs/test_parity.py` from the golden cases named `parity`. `make test` fails when it is
-no longer true; `make agents` runs all five programs again and compares.
+no longer true; `make agents` and `make more-agents` run the programs again and compare.
 
 ## The agent
 
@@ -103,6 +103,9 @@ def _unreported() -> str:
     lines = []
     for name, missing in UNREPORTED.items():
         lines += [f"- **{AGENTS[name].name}**"]
+        left_out = LEFT_OUT.get(name, {})
+        for reason in dict.fromkeys(left_out.values()):
+            lines += [f"  - {', '.join(row for row in left_out if left_out[row] == reason)}. {reason}"]
         lines += [f"  - {fact}. {reason}" for fact, reason in missing.items()]
     return "\n".join(lines)
 

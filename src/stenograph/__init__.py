@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stenograph.bundle import DebugBundle, debug_bundle
     from stenograph.errors import InvalidEvent, RunNotFound, SourceError, StenographError, StoreError, StoreLocked
     from stenograph.export.exporting import Export, export_run
+    from stenograph.fleet.opening import open_archive
     from stenograph.journal.follow import follow
     from stenograph.journal.reader import read_events
     from stenograph.journal.recorder import Recorder
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from stenograph.journal.verify import verify_journal
     from stenograph.model import Event
     from stenograph.redact import default_masker
-    from stenograph.runs.archive import Archive, open_archive
+    from stenograph.runs.archive import Archive
     from stenograph.runs.info import RunInfo
     from stenograph.runs.opening import open_run
     from stenograph.runs.reader import RunReader
@@ -71,7 +72,7 @@ _HOMES = {
     "export_run": "export.exporting",
     "follow": "journal.follow",
     "format_transcript": "transcript",
-    "open_archive": "runs.archive",
+    "open_archive": "fleet.opening",
     "open_run": "runs.opening",
     "read_events": "journal.reader",
     "reconstruct_transcript": "transcript",

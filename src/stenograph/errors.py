@@ -206,6 +206,11 @@ def unreadable(path: object, error: OSError) -> SourceError:
     return SourceError(f"cannot read {path}: {error.strerror}; check the path and its permissions", str(path))
 
 
+def unknown_format(name: str) -> SourceError:
+    """The exception for a file or stream that no format knows."""
+    return SourceError(f"{name} is written in no format we know; steno formats lists them", name)
+
+
 class AmbiguousFormat(SourceError):
     """Two formats claim a file, both equally sure."""
 

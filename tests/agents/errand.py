@@ -24,7 +24,7 @@ class Tools:
     read: Callable[[str], Call]
     """Takes a name in the folder."""
     delegate: tuple[Call, ...]
-    """The calls to have a subagent do something, from asking it to its answer."""
+    """The calls to have a subagent do something, from asking it to its answer; none where it has no subagents."""
     finish: tuple[Call, ...] = ()
     """What a subagent calls when it is done."""
 
@@ -67,7 +67,8 @@ def _copilot(folder: Path) -> Tools:
     )
 
 
-def _opencode(folder: Path) -> Tools:
+def opencode_tools(folder: Path) -> Tools:
+    """OpenCode's, and those of programs made from it."""
     child = {"description": "Count files", "prompt": parity.CHILD_PROMPT, "subagent_type": "general"}
     return Tools(
         shell=lambda command: Call("bash", {"command": command, "description": "Run it"}),
@@ -78,14 +79,14 @@ def _opencode(folder: Path) -> Tools:
 
 def scripts(tools: Tools) -> Scripts:
     """The errand, answer by answer."""
-    ask, *more = tools.delegate
+    ask, more = tools.delegate[:1], tools.delegate[1:]
     return {
         "errand": [
             [Thinking(parity.THOUGHT), Text(parity.FIRST_TEXT), tools.shell(parity.COMMAND)],
             [tools.read("notes.txt")],
             [Text(parity.SECOND_TEXT), tools.shell(parity.FAILING)],
             [tools.read("nothing.txt")],
-            [Text(parity.SPAWN_TEXT), ask],
+            *([Text(parity.SPAWN_TEXT), call] for call in ask),
             *([call] for call in more),
             [Text(parity.FINAL_TEXT)],
         ],
@@ -97,19 +98,19 @@ def scripts(tools: Tools) -> Scripts:
 
 
 Opening = Callable[[Path], contextlib.AbstractContextManager[Session]]
-_SESSIONS: Mapping[str, tuple[Opening, Callable[[Path], Tools]]] = {
+SESSIONS: Mapping[str, tuple[Opening, Callable[[Path], Tools]]] = {
     "claude_code": (lambda place: claude(programs.CLAUDE[0], place), _claude),
     "codex_rollout": (lambda place: codex(programs.CODEX[0], place), _codex),
     "gemini_cli": (gemini, _gemini),
     "copilot_cli": (lambda place: copilot("responses", place), _copilot),
-    "opencode": (opencode, _opencode),
+    "opencode": (opencode, opencode_tools),
 }
 
 
 @contextlib.contextmanager
 def errand(format_name: str, place: Path) -> Iterator[Session]:
     """The agent of a format when it has done the errand in a new folder."""
-    opened, tools = _SESSIONS[format_name]
+    opened, tools = SESSIONS[format_name]
     with opened(place) as session:
         model = session.model._model if format_name == "copilot_cli" else session.model  # Copilot's is listened to
         model.play(scripts(tools(place / "work")))

@@ -52,7 +52,7 @@ def opencode(place: Path) -> Iterator[Session]:
     (place / "work" / "notes.txt").write_text(scenario.NOTES, "utf-8")
     model = ChatApi(scripts(place / "work"))
     with serving(model) as url:
-        (place / "work" / "opencode.json").write_text(json.dumps(_settings(url)), "utf-8")
+        (place / "work" / "opencode.json").write_text(json.dumps(settings(url)), "utf-8")
         # As little as will do: no settings, no proxies and no secrets of whoever runs the tests.
         environment = {
             "PATH": os.environ["PATH"],
@@ -68,7 +68,8 @@ def opencode(place: Path) -> Iterator[Session]:
         yield Session(OPENCODE, command, place, model, transcripts, environment)
 
 
-def _settings(url: str) -> dict[str, object]:
+def settings(url: str) -> dict[str, object]:
+    """What `opencode.json` must say for a model that listens there."""
     models = {
         "fake-model": {
             "name": "Fake",

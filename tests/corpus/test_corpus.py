@@ -144,27 +144,6 @@ def _print(table: dict[str, Counter[str]], unknown: dict[str, Counter[str]]) -> 
             print(f"{'':>13} unknown types: {dict(unknown[name])}")
 
 
-FAIR = {"kilo": "opencode", "gptme": "openai_chat", "kimi-cli": "openai_chat", "other-hermes": "atif"}
-"""Agents that write what others write: Kilo is OpenCode's code, two print messages of the chat API, one ATIF."""
-
-
-def test_formats_of_others_are_not_misread() -> None:
-    """What we do not support is detected as unknown: files that the list names, and those of other agents."""
-    misread = {}
-    others = [path for path in sorted((SHARED / "agents").rglob("*")) if path.is_file()]
-    others += [path for path in _files() if _reason(str(path.relative_to(SHARED)))]
-    for path in others:
-        found, named = detect_file(path).spec, str(path.relative_to(SHARED))
-        agent = path.relative_to(SHARED).parts[1]
-        wanted = "otlp" if agent.startswith("otel-") else FAIR.get(agent)
-        is_fair = found is not None and wanted is not None and found.name.startswith(wanted)
-        # In captures a pattern may name more than it must; what is detected there is compared with its counter.
-        is_ours = path.is_relative_to(SHARED / "captures")
-        if found is not None and not is_fair and not is_ours:
-            misread[named] = found.name
-    assert misread == {}
-
-
 def test_every_format_with_files_has_its_counter() -> None:
     """No format is compared with nothing."""
     names = [name for name in formats() if name != "exchange"]

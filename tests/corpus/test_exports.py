@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import pytest
 from atif import Trajectory
 
-from export_counts import accounted, counted
 from shared_folder import SHARED
 from stenograph.errors import InvalidTarget, StenographError
 from stenograph.export.exporter import exporters
 from stenograph.fold.losses import KINDS, LossReport
 from stenograph.model import Event
 from stenograph.sources.conversion import convert
+from stenograph.testing.run_counts import accounted, counted
 
 pytestmark = pytest.mark.corpus
 LARGEST = 3_000_000

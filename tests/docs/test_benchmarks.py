@@ -18,6 +18,11 @@ FACTS = (
     "steno explain of a Claude session of 20 MB, reading included",
     "steno diff of two Claude sessions of 20 MB, reading included",
 )
+GROWING = (
+    "a sync of one line more of a session of 3.5 MB",
+    "a sync of one line more of a session of 10.0 MB",
+)
+PUSH = ("send an archive to a folder, kept bytes and events", "send it again, with nothing new")
 LIVE = (
     "append to a journal → on screen, 20 tabs open",
     "append to an agent's file → on screen, 20 tabs open",
@@ -30,7 +35,7 @@ PAGE = (
     "elements of the list of 300 runs",
     "the server, idle",
     "styles and scripts of a page, as they are sent",
-    "its scripts alone, unpacked",
+    "its scripts alone, as they are sent",
     "the list of 50,000 runs, on the server",
     "first paint of the last page of a run of 100,000 events",
     "elements of the last page of a run of 100,000 events",
@@ -71,6 +76,14 @@ def test_stats_by_tool_were_measured_and_are_within_their_goal() -> None:
     _check("query", *QUERIES)
 
 
+def test_a_sync_of_one_line_more_was_measured_and_is_within_its_goal() -> None:
+    """With what it takes to see that nothing before was edited."""
+    page = (REPO / "docs" / "benchmarks.md").read_text("utf-8")
+    assert '"growing": growing.rows' in (REPO / "bench" / "__main__.py").read_text("utf-8")
+    for job in GROWING:
+        assert re.search(rf"^\| {re.escape(job)} \| .* \| yes \|$", page, re.MULTILINE), job
+
+
 def test_exports_were_measured_and_are_within_their_goal() -> None:
     """Every format."""
     for name in EXPORTS:
@@ -92,6 +105,11 @@ def test_a_page_of_20_mb_was_measured_and_is_within_its_goal() -> None:
 def test_evidence_was_measured_and_is_within_its_goal() -> None:
     """An audit of every byte, and one by headers alone."""
     _check("evidence", *EVIDENCE)
+
+
+def test_pushing_was_measured_and_is_within_its_goal() -> None:
+    """By processor time, to a folder."""
+    _check("push", *PUSH)
 
 
 def test_explain_and_diff_were_measured_and_are_within_their_goal() -> None:

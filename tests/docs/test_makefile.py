@@ -29,6 +29,20 @@ def test_exports_are_read_by_others_before_anything_lands() -> None:
     for name in names.split():
         assert f'"{name}": read_{name.replace("-", "_")},' in tool
     assert "verifyEvents" in tool
+    assert "compare_with_harbor(" in tool.partition("def read_atif")[2].partition("\ndef ")[0]
+
+
+def test_traces_are_read_back_from_their_receivers() -> None:
+    """`make interop` sends traces to MLflow and Phoenix and reads them back; neither is a dependency of ours."""
+    command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "interop"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "tools/interop-receivers .venv-interop/receivers/bin/python" in told
+    tool = (REPO / "tools" / "interop-receivers").read_text()
+    for way in ('(mlflow, "otlp", "genai")', '(mlflow, "otlp-protobuf", "openinference")', "growing_runs_arrive("):
+        assert way in tool
+    for vocabulary in ("genai", "openinference"):
+        assert f'(phoenix, "otlp-protobuf", "{vocabulary}")' in tool
+    assert "phoenix" not in (REPO / "pyproject.toml").read_text()
 
 
 def test_evidence_is_checked_by_others_before_anything_lands() -> None:

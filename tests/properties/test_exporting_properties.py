@@ -11,12 +11,12 @@ from atif import Trajectory
 from hypothesis import given
 from msgspec.structs import replace
 
-from export_counts import accounted, counted
 from golden_cases import CASES, run_of, sampled
 from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import Exporter, exporters
 from stenograph.fold.losses import KINDS, LossReport
 from stenograph.model import Event, MessagePayload
+from stenograph.testing.run_counts import accounted, counted
 from strategies import BRIEF, runs
 
 EXPORTERS = exporters()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stenograph.archive.index.block import unpacked
-from stenograph.archive.index.schema import open_index
+from stenograph.archive.index.block import LAST_BLOCK, Block, unpacked
+from stenograph.archive.index.schema import made_as, open_index
 from stenograph.archive.store.forgotten import check_not_forgotten
 from stenograph.archive.store.home import home_of
 from stenograph.errors import RunNotFound
@@ -82,6 +83,43 @@ class IndexReader:
     def _read_block(self, block: int) -> list[bytes]:
         row = self.index.execute("SELECT lines FROM blocks WHERE id = ?", (block,)).fetchone()
         return [] if row is None else unpacked(row[0])
+
+    def blocks(self, first: int, most_bytes: int) -> list[Block]:
+        """The blocks from a number on, in the order in which they were made, until they have so many bytes.
+
+        Blocks that were removed are not there.
+        """
+        query = """
+            SELECT blocks.id, runs.run_id, revision, first_seq, blocks.last_seq, lines
+            FROM blocks JOIN runs ON runs.id = run WHERE blocks.id >= ? ORDER BY blocks.id
+        """
+        found: list[Block] = []
+        with closing(self.index.execute(query, (first,))) as rows:  # an open one would keep the log from being emptied
+            for row in rows:
+                found.append(Block(*row))
+                most_bytes -= len(found[-1].data)
+                if most_bytes <= 0:
+                    break
+        return found
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything that is read within is of one moment."""
+        self.index.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.index.execute("COMMIT")
+
+    @property
+    def made_as(self) -> str:
+        """The name of the index: one that was made anew has another."""
+        return made_as(self.index)
+
+    def last_block(self) -> int:
+        """The highest number that a block ever had."""
+        last: int = self.index.execute(LAST_BLOCK).fetchone()[0]
+        return last
 
     def close(self) -> None:
         """Let go of the index."""

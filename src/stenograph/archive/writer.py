@@ -79,7 +79,7 @@ class Store:
         self.forgotten: ForgottenRuns = read_forgotten(self.home.forgotten)
 
     def _replay(self, progress: Progress) -> None:
-        replay = Replay(self.batches, self.home.kept, progress)
+        replay = Replay(self.batches, self.home.kept, progress, read_forgotten(self.home.forgotten).on_purpose())
         replay.run()
         self.damaged = replay.damaged
 

@@ -13,9 +13,8 @@ import msgspec
 
 from stenograph.bundle.container import Container, ZipLimits
 from stenograph.bundle.manifest import NAME, Manifest, read_manifest
-from stenograph.bundle.records import LOGS, TRANSCRIPT
+from stenograph.bundle.records import EVENTS, LOGS, TRANSCRIPT
 from stenograph.bundle.verify import BundleReport, verify_bundle
-from stenograph.bundle.writing import EVENTS
 from stenograph.errors import SourceError
 from stenograph.journal.reader import JournalReader
 from stenograph.model import Event, mend

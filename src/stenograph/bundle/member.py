@@ -45,10 +45,16 @@ class ZipMember:
         self._packed_size = 0
         self._file = path.open("xb")
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Add bytes; raises what an earlier chunk ran into, such as a full disk."""
-        self._buffer += data
         self.size += len(data)
+        if len(data) > _CHUNK:  # not all of it at once: there would be two of it
+            view = memoryview(data)
+            for start in range(0, len(data), _CHUNK):
+                self._buffer += view[start : start + _CHUNK]
+                self._hand_over()
+            return
+        self._buffer += data
         if len(self._buffer) >= _CHUNK:
             self._hand_over()
 

@@ -29,8 +29,8 @@ class PagePaper:
         self._size = 0
         self._file = None if self.left_out else self._path.open("wb")
 
-    def add(self, line: bytes) -> None:
-        """Take the next line of the events."""
+    def add(self, line: bytes | memoryview) -> None:
+        """Take the next line of the events, or a piece of it."""
         if self._file is None:
             return
         self._size += len(line)

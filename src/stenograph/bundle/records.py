@@ -8,8 +8,9 @@ were logged is known by their ids.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,9 +21,11 @@ from stenograph.bundle.member import ZipMember
 from stenograph.bundle.spool import Spool
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
+from stenograph.model.pieces import has_long_text, is_plain, json_pieces
 from stenograph.transcript.entry import TranscriptEntry, fields_of
 from stenograph.transcript.project import EPOCH
 
+EVENTS = "events.jsonl"
 LOGS = "logs/app.jsonl"
 TRANSCRIPT = "transcript.jsonl"
 LOGGER = "stenograph.bundle"
@@ -112,7 +115,10 @@ class Records:
             message=f"transcript entry: {entry.entry_type}",
             context=context,
         )
-        self._write(_encoded(record), is_entry=True)
+        if self._mask is None and has_long_text(context) and is_plain(context):
+            self._write_pieces(json_pieces(asdict(record)))
+        else:
+            self._write(_encoded(record), is_entry=True)
 
     def finish(self) -> None:
         """End both files."""
@@ -137,6 +143,15 @@ class Records:
             return False
         self._logged.discard(entry_id)
         return True
+
+    def _write_pieces(self, pieces: Iterable[bytes]) -> None:
+        """The same for an entry with a long text, whose line is not made whole."""
+        for piece in chain(pieces, (b"\n",)):
+            self._logs.write(piece)
+            if self._transcript is not None:
+                self._transcript.write(piece)
+        self.records += 1
+        self.entries += 1
 
     def _write(self, line: bytes, *, is_entry: bool) -> None:
         if self._mask is not None:

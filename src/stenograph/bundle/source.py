@@ -10,7 +10,26 @@ from msgspec.structs import replace
 from stenograph.bundle.mask import BundleMask
 from stenograph.journal.reader import JournalReader
 from stenograph.model import Event, encode, mend
+from stenograph.model.codec import encode_pieces
+from stenograph.model.pieces import LONG
 from stenograph.sources.conversion import Conversion
+
+
+class LongLine:
+    """The line of an event whose source line is long: made in pieces, each time it is asked for."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+
+    def __iter__(self) -> Iterator[bytes | memoryview]:
+        return encode_pieces(self._event)
+
+    def __len__(self) -> int:
+        """About how many bytes it has."""
+        return 2 * len(self._event.raw or "")
+
+
+Line = bytes | LongLine
 
 
 class RunSource:
@@ -73,23 +92,24 @@ class RunSource:
             return self._replaced + sum(file.report.replaced for file in self._events.files)
         return self._replaced
 
-    def __iter__(self) -> Iterator[tuple[Event, bytes]]:
+    def __iter__(self) -> Iterator[tuple[Event, Line]]:
         done, size = 0, self.size
-        for event, line in self._lines():
-            done += len(line) + 1
+        for told in self._lines():
+            done += len(told[1]) + 1
             if self._progress is not None:
                 self._progress(done, size)
-            yield event, line
+            yield told
+            del told  # which may be large
 
-    def _lines(self) -> Iterator[tuple[Event, bytes]]:
+    def _lines(self) -> Iterator[tuple[Event, Line]]:
         reader = self._events
         if isinstance(reader, JournalReader) and self._mask is None:
             yield from ((event, blank + reader.line) for event, blank in self._journal(reader))
             return
         events = self._journal(reader) if isinstance(reader, JournalReader) else self._made()
         for event, blank in events if self._mask is None else self._mask.events(events):
-            event, line = self._written(event)
-            yield event, blank + line
+            yield self._written(event, blank)
+            del event
 
     def _journal(self, reader: JournalReader) -> Iterator[tuple[Event, bytes]]:
         """The events of a journal, each with the blank lines before it, so that each has the number that it had."""
@@ -108,10 +128,16 @@ class RunSource:
         number = self._numbers[event.run_id] = self._numbers.get(event.run_id, 0) + 1
         return replace(event, seq=number)
 
-    def _written(self, event: Event) -> tuple[Event, bytes]:
+    def _written(self, event: Event, blank: bytes) -> tuple[Event, Line]:
+        if not blank and event.raw is not None and len(event.raw) >= LONG:
+            return self._mended(event)
         try:
-            return event, encode(event)
+            return event, blank + encode(event)
         except UnicodeEncodeError:
-            event, replaced = mend.without_surrogates(event)
-            self._replaced += replaced
-            return event, encode(event)
+            event, _ = self._mended(event)
+            return event, blank + encode(event)
+
+    def _mended(self, event: Event) -> tuple[Event, LongLine]:
+        event, replaced = mend.without_surrogates(event)
+        self._replaced += replaced
+        return event, LongLine(event)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,8 +24,8 @@ from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.member import ZipMember
 from stenograph.bundle.page import PagePaper
 from stenograph.bundle.readme import readme
-from stenograph.bundle.records import Records
-from stenograph.bundle.source import RunSource
+from stenograph.bundle.records import EVENTS, Records
+from stenograph.bundle.source import Line, RunSource
 from stenograph.bundle.spool import Spool
 from stenograph.clock import utc_text
 from stenograph.errors import InvalidRunId, SourceError
@@ -38,7 +39,6 @@ from stenograph.model.ids import check_run_id
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
-EVENTS = "events.jsonl"
 PROOF = "proof/"
 _TOGETHER, _TOGETHER_BYTES = 64, 1 << 18
 
@@ -138,20 +138,21 @@ class Writing:
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
 
-    def _write_lines(self, main: ZipMember, batch: list[tuple[Event, bytes]]) -> list[Event]:
-        """The events as they are; gives those of the run itself."""
+    def _write_lines(self, main: ZipMember, batch: list[tuple[Event, Line]]) -> list[Event]:
+        """The events as they are; gives those of the run itself. The batch is empty then: lines may be large."""
         is_journal = self._source.is_journal
         own: list[Event] = []
         for event, line in batch:
             if not is_journal and self._is_of_another(event):
                 self._write_child(event, line)
                 continue
-            line += b"\n"
-            main.write(line)
-            if not self._page.left_out:
-                self._page.add(line)
+            for piece in _ended(line):
+                main.write(piece)
+                if not self._page.left_out:
+                    self._page.add(piece)
             self._account.add(event)
             own.append(event)
+        batch.clear()
         return own
 
     def _is_of_another(self, event: Event) -> bool:
@@ -161,11 +162,12 @@ class Writing:
             return bool(check_run_id(event.run_id))
         return False
 
-    def _write_child(self, event: Event, line: bytes) -> None:
+    def _write_child(self, event: Event, line: Line) -> None:
         run_id = check_run_id(event.run_id)
         if run_id not in self._children:
             self._children[run_id] = self._spool.open(_child_file(run_id))
-        self._children[run_id].write(line + b"\n")
+        for piece in _ended(line):
+            self._children[run_id].write(piece)
         self._account.add_child(event)
 
     def _write_called(self) -> None:
@@ -188,7 +190,8 @@ class Writing:
             return
         with self._spool.writing(_child_file(run_id)) as member:
             for event, line in RunSource(journal, mask=self._event_mask):
-                member.write(line + b"\n")
+                for piece in _ended(line):
+                    member.write(piece)
                 self._account.add_child(event)
         self._children[run_id] = member
 
@@ -278,13 +281,19 @@ def _run_id_in(stem: str) -> str:
     return ""
 
 
-def _batches(source: RunSource) -> Iterator[list[tuple[Event, bytes]]]:
+def _ended(line: Line) -> Iterable[bytes | memoryview]:
+    """A line with its end, in one piece unless it is long."""
+    return (line + b"\n",) if isinstance(line, bytes) else chain(line, (b"\n",))
+
+
+def _batches(source: RunSource) -> Iterator[list[tuple[Event, Line]]]:
     """The events in order, some together: many short steps, one after the other for each event, are slower."""
-    batch: list[tuple[Event, bytes]] = []
+    batch: list[tuple[Event, Line]] = []
     size = 0
-    for event, line in source:
-        batch.append((event, line))
-        size += len(line)
+    for told in source:
+        batch.append(told)
+        size += len(told[1])
+        del told  # which may be large
         if len(batch) == _TOGETHER or size > _TOGETHER_BYTES:
             yield batch
             batch, size = [], 0

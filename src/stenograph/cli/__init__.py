@@ -34,6 +34,9 @@ COMMANDS = {
     "serve": "Show the runs in a browser, live.",
     "export": "Write runs in the formats that others read.",
     "forget": "Remove runs from the archive, on purpose and for good.",
+    "push": "Send the archive to a bucket or a shared folder.",
+    "pull": "Bring an archive back from a bucket or a shared folder.",
+    "lake": "Make one open table of many archives, or of a bucket of transcripts.",
     "evidence": "Sign what the archive keeps, and check that it was not changed.",
     "bundle": "Pack a run with everything needed to understand it.",
     "query": "Ask a debug bundle in SQL.",
@@ -82,7 +85,8 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
-_HOOK_CALL = 3  # words
+_HOOK_CALL = 3
+"""Words of a hook call; two more where the call itself is an argument."""
 
 
 def main() -> None:
@@ -90,10 +94,10 @@ def main() -> None:
     if sys.platform == "win32":
         sys.stderr.write(f"steno: {NOT_ON_WINDOWS}\n")
         sys.exit(2)
-    if len(sys.argv) == _HOOK_CALL and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
+    if len(sys.argv) in (_HOOK_CALL, _HOOK_CALL + 2) and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
         from stenograph.cli.wake import answer
 
-        sys.exit(answer(sys.argv[2]))
+        sys.exit(answer(*sys.argv[2:]))
     from stenograph.cli.program import run
 
     run()

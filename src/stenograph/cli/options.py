@@ -45,6 +45,17 @@ def retention_option(command: F) -> F:
     )(command)
 
 
+def header_option(command: F) -> F:
+    """`--header`: what a collector asks for beside the trace."""
+    return click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Send this header to the collector, too; may be repeated.",
+    )(command)
+
+
 REPORT = "stenograph.redaction_report"
 
 
@@ -111,9 +122,9 @@ def print_json(value: Any) -> None:
     write_bytes(json_document(value))
 
 
-def write_bytes(data: bytes) -> None:
+def write_bytes(data: bytes | memoryview) -> None:
     """Data to standard output as it is, on a terminal without what that would obey; the program ends where it fails."""
-    _write(escaped(data) if sys.stdout.isatty() else data)
+    _write(escaped(bytes(data)) if sys.stdout.isatty() else data)
 
 
 def write_text(text: str) -> None:
@@ -121,7 +132,7 @@ def write_text(text: str) -> None:
     _write((shown(text) if sys.stdout.isatty() else text).encode("utf-8", "replace"))
 
 
-def _write(data: bytes) -> None:
+def _write(data: bytes | memoryview) -> None:
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -1,1 +1,27 @@
-"""Runs in the formats that others read, each with a report of what it could not hold."""
+"""Runs in the formats that others read, each with a report of what it could not hold.
+
+A package of yours adds a format by these names: docs/how-to/add-an-exporter.md.
+"""
+
+from stenograph.export.exporter import Exporter, Piece, SideFile
+from stenograph.fold.conversation import ChatRules, account_for_run, conversation, drop_part
+from stenograph.fold.exchange import Call, Exchange, Notice, Thread, Turn, exchange
+from stenograph.fold.losses import KINDS, LossReport
+
+__all__ = [
+    "KINDS",
+    "Call",
+    "ChatRules",
+    "Exchange",
+    "Exporter",
+    "LossReport",
+    "Notice",
+    "Piece",
+    "SideFile",
+    "Thread",
+    "Turn",
+    "account_for_run",
+    "conversation",
+    "drop_part",
+    "exchange",
+]

@@ -44,10 +44,13 @@ class Exporter:
 
     def __call__(self, events: Iterable[Event], report: LossReport, **options: str) -> Iterator[Piece]:
         """Raises `InvalidOption` for an option, or a value of one, that the format does not have."""
+        return self.write(events, report, **self.chosen(options))
+
+    def chosen(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The value of every option: the one that is given, else the default. Raises `InvalidOption`."""
         for name, value in options.items():
             self._check(name, value)
-        chosen = {name: values[0] for name, values in self.options.items()} | options
-        return self.write(events, report, **chosen)
+        return {name: values[0] for name, values in self.options.items()} | dict(options)
 
     def _check(self, name: str, value: str) -> None:
         values = self.options.get(name)

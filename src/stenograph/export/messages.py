@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stenograph.export.exporter import Exporter
-from stenograph.export.wording import function_tools, json_line, json_text, result_text, text_of, thinking_of
+from stenograph.export.wording import (
+    function_tools,
+    json_line,
+    json_text,
+    result_text,
+    tell_of_unknown_tools,
+    text_of,
+    thinking_of,
+)
 from stenograph.fold.conversation import AttachmentPlace, ChatRules, account_for_run, contexts, conversation, drop_part
 from stenograph.fold.exchange import Call, Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -20,7 +28,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
     account_for_run(run, report)
     tools = function_tools(run)
     if tools is None:
-        report.change("tool definitions unknown", 1)
+        tell_of_unknown_tools((turn for thread in run.threads for turn in thread.turns), report)
 
     def thinking(block: ThinkingBlock) -> str | None:
         return "left out" if reasoning == "drop" else None if block.thinking else "encrypted"

@@ -9,7 +9,16 @@ import msgspec
 
 from stenograph.export.exporter import Exporter
 from stenograph.export.replay import NO_MODEL, OPTIONS, replayed
-from stenograph.export.wording import IMAGES, data_url, function_tools, json_bytes, json_text, result_text, text_of
+from stenograph.export.wording import (
+    IMAGES,
+    data_url,
+    function_tools,
+    json_bytes,
+    json_text,
+    result_text,
+    tell_of_unknown_tools,
+    text_of,
+)
 from stenograph.fold.conversation import AttachmentPlace
 from stenograph.fold.exchange import Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -25,8 +34,8 @@ def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator
     request["messages"] = [message for turn in turns for message in _messages(turn)]
     if tools := function_tools(run):
         request["tools"] = tools
-    elif any(turn.calls for turn in turns):
-        report.change("tool definitions unknown", 1)
+    else:
+        tell_of_unknown_tools(turns, report)
     yield msgspec.json.format(json_bytes(request), indent=2) + b"\n"
 
 

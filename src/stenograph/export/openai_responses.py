@@ -9,7 +9,15 @@ import msgspec
 
 from stenograph.export.exporter import Exporter
 from stenograph.export.replay import NO_MODEL, OPTIONS, replayed
-from stenograph.export.wording import IMAGES, data_url, json_bytes, json_text, result_text, text_of
+from stenograph.export.wording import (
+    IMAGES,
+    data_url,
+    json_bytes,
+    json_text,
+    result_text,
+    tell_of_unknown_tools,
+    text_of,
+)
 from stenograph.fold.conversation import AttachmentPlace
 from stenograph.fold.exchange import Call, Turn, exchange
 from stenograph.fold.losses import LossReport
@@ -29,8 +37,8 @@ def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator
     request["store"] = False
     if run.tools:
         request["tools"] = [_tool(tool) for tool in run.tools]
-    elif any(turn.calls for turn in turns):
-        report.change("tool definitions unknown", 1)
+    else:
+        tell_of_unknown_tools(turns, report)
     yield msgspec.json.format(json_bytes(request), indent=2) + b"\n"
 
 

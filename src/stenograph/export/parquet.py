@@ -93,8 +93,8 @@ def _table(connection: sqlite3.Connection, view: str) -> bytes:
 def parquet_bytes(columns: dict[str, list[Any]], integers: Collection[str], floats: Collection[str]) -> bytes:
     """A table as a Parquet file; columns in neither collection are texts. Raises `MissingExtra` without pyarrow."""
     try:
-        import pyarrow  # type: ignore[import-untyped]
-        import pyarrow.parquet  # type: ignore[import-untyped]
+        import pyarrow
+        import pyarrow.parquet
     except ModuleNotFoundError as error:
         raise MissingExtra("pyarrow", "parquet") from error
     types = dict.fromkeys(columns, pyarrow.string())

@@ -98,6 +98,13 @@ def _function(tool: dict[str, Any]) -> dict[str, Any]:
     return function
 
 
+def tell_of_unknown_tools(turns: Iterable[Turn], report: LossReport) -> None:
+    """Say that tools are called whose definitions the run does not tell."""
+    first = min((call.seq for turn in turns for call in turn.calls), default=None)
+    if first is not None:
+        report.change("tool definitions unknown", first)
+
+
 def definitions_for(exchange: Exchange, turns: Iterable[Turn], report: LossReport) -> list[dict[str, Any]]:
     """The tools that a request must define: those that the run tells, and those that its calls name."""
     known = {tool["name"]: tool for tool in exchange.tools or ()}

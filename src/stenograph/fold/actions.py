@@ -33,7 +33,7 @@ _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 _UNIFIED = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
 _KINDS = {"Add": "write", "Update": "edit", "Delete": "delete", "add": "write", "update": "edit", "delete": "delete"}
-_CODES = ("exit_code", "exitCode", "exit")
+_CODES = ("exit_code", "exitCode", "exit", "returncode")
 
 
 class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,16 +120,29 @@ def command_of(value: Any) -> str | None:
 
 def _command(tool: Tool, given: Any) -> str | None:
     if isinstance(given, dict):
+        listed = (given[name] for name in tool.commands if isinstance(given.get(name), list))
+        if lines := [line for value in listed for each in value if (line := _line(each))]:
+            return "\n".join(lines)
         return next((found for name in tool.command if (found := command_of(given.get(name))) is not None), None)
     return command_of(given)
+
+
+def _line(each: Any) -> str | None:
+    """One command line of several: a text, or a program with its arguments."""
+    if isinstance(each, dict):
+        more = each.get("args")
+        words = [each.get("command"), *(more if isinstance(more, list) else [])]
+        return " ".join(word for word in words if isinstance(word, str)) or None
+    return command_of(each)
 
 
 def _paths(tool: Tool, given: dict[str, Any]) -> Iterator[str]:
     for name in tool.paths:
         value = given.get(name)
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each:
-                yield each
+            path = each.get("path") if isinstance(each, dict) else each
+            if isinstance(path, str) and path:
+                yield path
     for each in given.get("locations") or () if isinstance(given.get("locations"), list) else ():
         if isinstance(each, dict) and isinstance(each.get("path"), str):
             yield each["path"]

@@ -61,6 +61,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     kind: str
     """One of `fold.actions.KINDS`."""
     command: tuple[str, ...] = ("command", "cmd")
+    commands: tuple[str, ...] = ()
+    """Arguments that hold a list of command lines, each run by itself."""
     paths: tuple[str, ...] = (
         "file_path",
         "path",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, Protocol, runtime_checkable
 from uuid import UUID, uuid5
 
@@ -18,7 +19,7 @@ from msgspec import Struct, field
 
 from stenograph.fold.agent_tables import Agent, Tool, Turns
 from stenograph.formats.layout import Layout
-from stenograph.formats.settings import Hooks, McpSettings
+from stenograph.formats.settings import Hooks, McpSettings, Notify, Plugin
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event, Origin
@@ -53,7 +54,8 @@ class Context(Struct, frozen=True, kw_only=True):
     is_growing: bool = False
     """Whether events are wanted as soon as they are known, although later lines may show that they were wrong."""
     side_file: Callable[[str], str | None] | None = None
-    """Reads an output that the agent parked in a file of its own; None where none may be opened."""
+    """Reads an output that the agent parked in a file of its own: its text, or a data URL of a picture or a sound. None
+    where no file may be opened."""
 
 
 class Identity(Struct, frozen=True, kw_only=True):
@@ -200,6 +202,10 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Subtypes of system events that a reader must not miss."""
     hooks: Hooks | None = None
     """How the agent can be made to call `steno hook`; None where it cannot."""
+    notify: Notify | None = None
+    """How the agent can be made to call `steno hook` after each turn; None where it cannot."""
+    plugin: Plugin | None = None
+    """A file that the agent loads and that calls `steno hook`; None where it loads none."""
     mcp: McpSettings | None = None
     """Where `steno mcp` can be registered with the agent; None where it cannot."""
     tokens: tuple[Scope, ...] = ()
@@ -213,6 +219,17 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     def is_placed(self) -> bool:
         """Whether such files have a place of their own, in which the agent keeps them."""
         return self.layout is not None and bool(self.layout.homes)
+
+
+def later(module: str, name: str) -> Callable[[Context], Format]:
+    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
+
+    def opened(context: Context) -> Format:
+        parser: Callable[[Context], Format] = getattr(import_module(module), name)
+        return parser(context)
+
+    opened.__module__ = module
+    return opened
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

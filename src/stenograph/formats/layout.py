@@ -1,9 +1,9 @@
 """Where an agent keeps its files, and which of them belong together: data and pure functions, part of a `FormatSpec`.
 
 `stenograph.sources` looks at the disk by it, so nothing here does. A pattern is the path of files below a folder:
-`{word}` stands for any text within one name, `*` for the same without a word, `**/` for any number of folders. Words
-with a meaning are `{session}`, the id of a session; `{stem}`, the name of its main file without the suffix; and
-`{agent}`, the id of a subagent.
+`{word}` stands for any text within one name, and for the same text wherever it stands again; `*` for any text without a
+word, `**/` for any number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of
+its main file without the suffix; and `{agent}`, the id of a subagent.
 """
 
 from __future__ import annotations
@@ -98,7 +98,11 @@ class Database(Struct, frozen=True, kw_only=True):
 
 
 class Contents(Protocol):
-    """A file that holds JSON values: one without a name, or the members of a ZIP."""
+    """A file that holds JSON values: one without a name, or the members of a ZIP.
+
+    Beside the one without a name are those of the other files that are read with it (`Layout.parts` and
+    `Layout.shared`), by their paths.
+    """
 
     names: tuple[str, ...]
 
@@ -132,7 +136,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     replaced_by: Mapping[str, str] = {}
     """Suffixes of main files that are not read where a file with this other suffix is there, too."""
     members: tuple[str, ...] = ()
-    """Patterns of the files of a session's subagents, below the folder of its main file."""
+    """Patterns of the files of a session's subagents, below the folder of its main file; `../` is the one above it."""
     nearby: tuple[str, ...] = ()
     """Patterns of subagents' files in the same folder whose session only their content names."""
     always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None
@@ -144,10 +148,22 @@ class Layout(Struct, frozen=True, kw_only=True):
     and the name in the transcript; None for a name that is not one: a transcript may not make us read any file."""
     database: Database | None = None
     runs: Callable[[Contents], list[StoredSession]] | None = None
-    """The runs in a file that holds many: a document with a list of them, or a ZIP."""
+    """The runs in a file that holds many: a document with a list of them, or a ZIP; also the one of a document that its
+    agent writes anew at each step, cut into lines, so that only those that changed are kept again."""
+    parts: tuple[str, ...] = ()
+    """Patterns of further files of a session, below the folder of its main file: `runs` reads them with it, and they
+    are not sessions of their own."""
     many: ManySessions | None = None
+    shared: tuple[str, ...] = ()
+    """Patterns of files beside a main one that tell of many sessions: `runs` reads them with each, but a change of one
+    does not mean that a session has changed."""
+    works_elsewhere: bool = False
+    """Whether the agent works in a folder of its own, wherever it is started: `steno run` then takes for a command's
+    every session that is written while it runs."""
     names_folder: Callable[[str], bytes] | None = None
     """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
+    is_of_folder: Callable[[str, str], bool] | None = None
+    """Whether the session in a file with this path is of this working folder, where only the path could say so."""
 
     def described(self) -> str:
         """One line for people: where such files are; empty where they are wherever a person put them."""

@@ -21,7 +21,31 @@ class Hooks(Struct, frozen=True, kw_only=True):
     background_since: tuple[int, ...] = ()
     """The version from which on the agent need not wait for a hook."""
     turned_off_by: str = ""
-    """The setting that turns all hooks off."""
+    """The setting that turns all hooks off; dots lead into objects."""
+    turned_off_is: bool = True
+    """The value with which it does."""
+    note: str = ""
+    """What a person has to do before the agent calls them."""
+
+
+class Notify(Struct, frozen=True, kw_only=True):
+    """A program that an agent calls after each turn: `notify` in TOML settings, with JSON as its last argument."""
+
+    settings: Home
+    """The settings file: the folder of this home is the file's name."""
+    session: str
+    """The field of that JSON which has the id of the session."""
+
+
+class Plugin(Struct, frozen=True, kw_only=True):
+    """A file that an agent loads, and that calls us from inside."""
+
+    file: Home
+    """The file: the folder of this home is the file's name."""
+    text: str
+    """What stands in it, in the language of the agent's plugins, after a line `const COMMAND = [...];`."""
+    note: str = ""
+    """What a person should know about it."""
 
 
 class McpSettings(Struct, frozen=True, kw_only=True):

@@ -9,16 +9,18 @@ decode∘encode gives equal values for everything that was ever decoded.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from stenograph.errors import InvalidEvent
 from stenograph.model import mend
 from stenograph.model.event import PAYLOAD_TYPES, Event, Origin
 from stenograph.model.payload import LifecyclePayload, MessagePayload, UsagePayload
+from stenograph.model.pieces import LONG, text_pieces
 from stenograph.model.value import EXTRA_KEY, Value
 
 
@@ -128,6 +130,23 @@ def encode(event: Event) -> bytes:
         raise
     except _UNWRITABLE as error:
         raise _unwritable(event.type, error) from error
+
+
+def encode_pieces(event: Event) -> Iterator[bytes | memoryview]:
+    """The line of an event as `encode` gives it, in pieces: those of a long source line are made one by one.
+
+    Raises as `encode` does.
+    """
+    raw = event.raw
+    if raw is None or len(raw) < LONG or event.raw_b64 is not None or event.extra:
+        yield encode(event)
+        return
+    line = encode(replace(event, raw=None))
+    yield memoryview(line)[:-1]
+    del line
+    yield b',"raw":'
+    yield from text_pieces(raw)
+    yield b"}"
 
 
 def encode_into(event: Event, buffer: bytearray) -> None:

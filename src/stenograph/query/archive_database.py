@@ -51,9 +51,9 @@ def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connectio
         "steno_title": (2, title_of),
         "steno_archive": (1, partial(getattr, archive.home.identity() or _Unknown())),
         "steno_action": (2, reading.action),
-        "steno_may_be": (2, _may_be),
-        "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: _cost(prices, *values).dollars),
-        "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(_cost(prices, *values).is_partial)),
+        "steno_may_be": (2, may_be),
+        "steno_cost": (5 + len(TOKEN_COUNTS), lambda *values: cost_of(prices, *values).dollars),
+        "steno_cost_is_partial": (5 + len(TOKEN_COUNTS), lambda *values: int(cost_of(prices, *values).is_partial)),
     }
     try:
         for name, (arguments, function) in functions.items():
@@ -126,10 +126,7 @@ class _Reading:
         if event is None:
             return None
         pair = CallPair(run_id=event.run_id, source=event.source, call_id="", name="", call=event, result=answer)
-        does = action(pair)
-        changes = [_change(change) for change in does.changes]
-        facts = {"kind": does.kind, "command": does.command, "cwd": does.cwd, "exit_code": does.exit_code}
-        return msgspec.json.encode({**facts, "changes": changes}).decode()
+        return action_json(pair)
 
     def error(self, number: int | None) -> str | None:
         event = self._of(number)
@@ -142,19 +139,27 @@ class _Reading:
         return None if number is None else self._event(number)
 
 
+def action_json(pair: CallPair) -> str:
+    """What a call does, as JSON: its kind, command, folder, exit code and changes of files."""
+    does = action(pair)
+    changes = [_change(change) for change in does.changes]
+    facts = {"kind": does.kind, "command": does.command, "cwd": does.cwd, "exit_code": does.exit_code}
+    return msgspec.json.encode({**facts, "changes": changes}).decode()
+
+
 def _change(change: Change) -> dict[str, Any]:
     added, removed = change.lines
     return {"path": change.path, "kind": change.kind, "added": added, "removed": removed}
 
 
 @cache
-def _may_be(name: str, kinds: str) -> bool:
+def may_be(name: str, kinds: str) -> bool:
     """Whether some format has a tool of that name and of one of these kinds; saves reading the calls of all others."""
     tools = (spec.tools.get(name) for spec in formats().values())
     return any(tool is not None and tool.kind in kinds.split() for tool in tools)
 
 
-def _cost(
+def cost_of(
     prices: Prices,
     model: str | None,
     speed: str | None,
@@ -163,6 +168,7 @@ def _cost(
     scope: str,
     *tokens: int,
 ) -> Cost:
+    """What one row of usage costs."""
     usage = Usage(**dict(zip(TOKEN_COUNTS, tokens, strict=True)))
     length = None if scope == "call" else 0
     return prices.cost(Terms(model, speed, service_tier), usage, input_of_call=length, reported=reported)

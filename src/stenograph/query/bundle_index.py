@@ -26,7 +26,7 @@ from stenograph.archive.store.kept_file import KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.bundle.container import Container
 from stenograph.bundle.manifest import NAME, read_manifest
-from stenograph.bundle.writing import EVENTS
+from stenograph.bundle.records import EVENTS
 from stenograph.model import Event, decode
 from stenograph.query.archive_database import views_of
 from stenograph.query.bundle_tables import OWN, STATEMENTS

@@ -12,8 +12,7 @@ from msgspec.structs import astuple
 
 from stenograph.bundle.container import Container
 from stenograph.bundle.manifest import NAME, Manifest, read_manifest
-from stenograph.bundle.records import LOGS
-from stenograph.bundle.writing import EVENTS
+from stenograph.bundle.records import EVENTS, LOGS
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
 from stenograph.model import mend

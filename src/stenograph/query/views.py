@@ -300,8 +300,8 @@ EXAMPLES = (
     ("the ten longest runs", "SELECT run_id, project, duration_s FROM runs ORDER BY duration_s DESC LIMIT 10"),
     (
         "tools by how often they fail",
-        "SELECT name, count(*) AS calls, round(avg(error IS NOT NULL), 3) AS failing, round(avg(duration_ms)) AS ms"
-        " FROM tool_calls GROUP BY name ORDER BY failing DESC",
+        "SELECT name, count(*) AS calls, round(1.0 * count(error) / count(*), 3) AS failing,"
+        " round(avg(duration_ms)) AS ms FROM tool_calls GROUP BY name ORDER BY failing DESC",
     ),
     (
         "what each project cost by month",

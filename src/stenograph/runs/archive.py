@@ -120,7 +120,7 @@ class Archive:
 
         if by not in KEYS:
             raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
-        scope = _scope(filters, self.path)
+        scope = scope_of(filters, self.path)
         with self._asked(scope) as reader:
             told = stats(reader.index, scope, load_prices(prices), by).as_dict()
         found = Stats(map(Row, told["rows"]))
@@ -253,7 +253,7 @@ def listed(
     from stenograph.query.prices import load_prices
     from stenograph.query.runs import NEWEST, list_runs
 
-    scope = _scope(filters, archive.path)
+    scope = scope_of(filters, archive.path)
     with archive._asked(scope) as reader:  # of the same module
         return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
@@ -276,7 +276,7 @@ def searched(
     from stenograph.query.language import parse_query
     from stenograph.query.search import Wanted, count_hits, search
 
-    parsed, scope = parse_query(query), _scope(filters, archive.path)
+    parsed, scope = parse_query(query), scope_of(filters, archive.path)
     wanted = Wanted(role=options["role"], tool=options["tool"], is_error=options["errors"])
     limit = options["limit"]
     with archive._asked(scope) as reader:  # of the same module
@@ -296,7 +296,8 @@ def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Conne
         yield connection
 
 
-def _scope(filters: Filters, folder: Path) -> Scope:
+def scope_of(filters: Filters, folder: Path | None = None) -> Scope:
+    """The runs that filters mean; stars and tags are those of the archive in a folder. Raises `InvalidQuery`."""
     from stenograph.errors import InvalidQuery
     from stenograph.query.language import parse_query
     from stenograph.query.period import period_of
@@ -321,8 +322,8 @@ def _scope(filters: Filters, folder: Path) -> Scope:
     )
 
 
-def _marked(folder: Path, starred: bool, tag: str | None) -> tuple[str, ...] | None:
-    if not starred and tag is None:
+def _marked(folder: Path | None, starred: bool, tag: str | None) -> tuple[str, ...] | None:
+    if folder is None or (not starred and tag is None):
         return None
     from stenograph.archive.marks import marked_runs
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _PATIENCE = 30.0
-_LONGEST_REASON = 1000
+LONGEST_REASON = 1000
 _PLACES = "#"
 
 
@@ -112,9 +112,7 @@ def forget_runs(
             paths = tuple(about.path for _, about, _ in files if about.run_id == run_id)
             delete += paths_to_delete(run_id, paths, (home.path, storage_root()))
             states = _states(store.connection, run_id) if expired else {}
-            runs.append(
-                ForgottenRun(run_id=run_id, at=at, by=by, why=why[:_LONGEST_REASON], paths=paths, states=states)
-            )
+            runs.append(ForgottenRun(run_id=run_id, at=at, by=by, why=why[:LONGEST_REASON], paths=paths, states=states))
         forget(store, Removal(runs=tuple(runs), files=tuple(file for file, _, _ in files), delete=tuple(delete)))
         store.forgotten = read_forgotten(home.forgotten)
 

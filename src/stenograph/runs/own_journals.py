@@ -42,6 +42,14 @@ def _is_synced(journal: Path) -> bool:
 
 def index_journals(journals: Sequence[str]) -> None:
     """Index these journals in the archive of this machine. Raises `StoreError`."""
+    keep_now(["stenograph"], only=journals)
+
+
+def keep_now(agents: Sequence[str], only: Sequence[str] | None = None) -> None:
+    """Sync what these agents left, or no more than some files of it. Raises `StoreError`, and `SourceError`.
+
+    An index of another version is left to the next `steno sync`.
+    """
     from stenograph.archive.index.schema import schema_of
     from stenograph.archive.index.tables import SCHEMA
     from stenograph.archive.keep.sync import sync
@@ -52,9 +60,9 @@ def index_journals(journals: Sequence[str]) -> None:
     home = home_of()
     if home.index.exists() and schema_of(home.index) != SCHEMA:
         return
-    roots = wanted_roots(home, None, ["stenograph"], ())
+    roots = wanted_roots(home, None, agents, ())
     with Store(home, patience=_PATIENCE) as store:
-        sync(store, roots, only=journals)
+        sync(store, roots, only=only)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError
+from stenograph.errors import AmbiguousRun, InvalidRunId, RunNotFound, SourceError, unknown_format
 from stenograph.journal.place import (
     DEFAULT_ROOT,
     SUFFIX,
@@ -138,7 +138,7 @@ def in_file(path: Path) -> RunKind:
     if found.spec is None:
         if is_journal(path):
             return JournalRun(path)
-        raise SourceError(f"{path} is written in no format we know; steno formats lists them", str(path))
+        raise unknown_format(str(path))
     if found.spec.name == "exchange":
         return JournalRun(path)
     from stenograph.runs.agent_file import AgentFileRun
@@ -212,7 +212,7 @@ def _session(text: str) -> RunKind | None:
         return None
     found = detect_file(file)
     if found.spec is None:
-        raise SourceError(f"{file} is written in no format we know; steno formats lists them", str(file))
+        raise unknown_format(str(file))
     find_session(found, session)
     return AgentFileRun(Path(text), found)
 

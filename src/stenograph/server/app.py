@@ -17,7 +17,6 @@ from stenograph.render.html.style import STYLE
 from stenograph.server import (
     api,
     branching,
-    bundling,
     changing,
     counting,
     explaining,
@@ -60,9 +59,6 @@ PAGES: dict[str, View] = {
     "/export.zip": exporting.export_several,
     "/stats": counting.stats_page,
     "/help": helping.help_page,
-    "/bundle": bundling.bundle_page,
-    "/bundle/logs": bundling.logs_page,
-    "/bundle/sql": bundling.sql_page,
 }
 DOCUMENTS: dict[str, View] = {
     "/api/v1/runs": api.runs,
@@ -94,7 +90,7 @@ def application(site: Site, access: Access, port: int, hosts: Iterable[str], fee
         *(Route(path, _taking(site, change), methods=["POST"]) for path, change in CHANGES.items()),
         Route("/static/{name}", _static),
         Route("/api/v1/stream", following, methods=["GET"]),
-        *(Route(path, _answering(site, view, is_page=True), methods=["GET"]) for path, view in PAGES.items()),
+        *(Route(path, _answering(site, view, is_page=True), methods=["GET"]) for path, view in _pages(site).items()),
         *(Route(path, _answering(site, view, is_page=False), methods=["GET"]) for path, view in DOCUMENTS.items()),
     ]
 
@@ -105,6 +101,24 @@ def application(site: Site, access: Access, port: int, hosts: Iterable[str], fee
 
     app = Starlette(routes=routes, exception_handlers={404: not_found})
     return Guard(app, access, port, hosts)
+
+
+def _pages(site: Site) -> dict[str, View]:
+    """The pages of a site. What shows a bundle is loaded with a bundle only: it takes a third of the start."""
+    if site.bundle is None:
+        return {**PAGES, "/bundle": _no_bundle, "/bundle/{view}": _no_bundle}
+    from stenograph.server import bundling
+
+    return {
+        **PAGES,
+        "/bundle": bundling.bundle_page,
+        "/bundle/logs": bundling.logs_page,
+        "/bundle/sql": bundling.sql_page,
+    }
+
+
+def _no_bundle(_: Site, __: Request) -> Response:
+    raise RunNotFound("this is an archive; steno serve BUNDLE.zip shows a bundle")
 
 
 def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], Awaitable[Response]]:

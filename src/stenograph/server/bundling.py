@@ -290,6 +290,5 @@ def _named(cursor: Any, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _bundle(site: Site) -> Path:
-    if site.bundle is None:
-        raise RunNotFound("this is an archive; steno serve BUNDLE.zip shows a bundle")
+    assert site.bundle is not None, "these pages are for a site that shows a bundle"
     return site.bundle

@@ -12,9 +12,6 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from stenograph.bundle.create import write_bundle
-from stenograph.bundle.mask import BundleMask
-from stenograph.bundle.writing import BundleOptions, Extras
 from stenograph.errors import InvalidQuery, RunNotFound
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
@@ -103,6 +100,11 @@ def _zipped(site: Site, run_ids: Sequence[str], kind: str, redact: bool) -> Iter
 
 def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
     """What `steno bundle create --no-environment` makes: what this server runs in is not the environment of the run."""
+    # Here, not above: loading what masks and writes a bundle would be a third of the server's start.
+    from stenograph.bundle.create import write_bundle
+    from stenograph.bundle.mask import BundleMask
+    from stenograph.bundle.writing import BundleOptions, Extras
+
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         target = Path(folder) / "bundle.zip"
         options = BundleOptions(redact=redact, environment=False)

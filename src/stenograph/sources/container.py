@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
+
 from stenograph.errors import SourceError, unreadable
 from stenograph.formats.layout import Contents, State
 from stenograph.model import mend
+from stenograph.model.codec import REFUSALS
 from stenograph.sources import parquet
 from stenograph.sources.document import LARGEST
 from stenograph.sources.files import Open
@@ -25,8 +28,8 @@ _HEADS = ("header.json", "_journal/start.json", "conversations.json")
 
 
 @contextmanager
-def opened_container(path: Path, open: Open) -> Iterator[Contents]:
-    """The JSON in a file. Raises `SourceError` for what cannot be read."""
+def opened_container(path: Path, open: Open, parts: Mapping[str, Path] | None = None) -> Iterator[Contents]:
+    """The JSON in a file, and in further files by their names. Raises `SourceError` for what cannot be read."""
     try:
         with open(path) as file:
             beginning = file.read(len(ZIP))
@@ -39,7 +42,7 @@ def opened_container(path: Path, open: Open) -> Iterator[Contents]:
                     yield _ZipContainer(file, members)
             else:
                 file.seek(0)
-                yield _JsonContainer(file.read(LARGEST + 1))
+                yield _JsonContainer(file.read(LARGEST + 1), parts or {}, open)
     except SourceError:
         raise
     except OSError as error:
@@ -49,22 +52,37 @@ def opened_container(path: Path, open: Open) -> Iterator[Contents]:
 
 
 class _JsonContainer:
-    """One JSON document, or a line of JSON for each."""
+    """One JSON document, or a line of JSON for each; and the documents of further files."""
 
-    def __init__(self, data: bytes) -> None:
-        self.names: tuple[str, ...] = ("",)
-        self._data = data.removeprefix(b"\xef\xbb\xbf")
+    def __init__(self, data: bytes, parts: Mapping[str, Path], open: Open) -> None:
+        self.names: tuple[str, ...] = ("", *parts)
+        self._data = data
+        self._parts = parts
+        self._open = open
 
     def read(self, name: str) -> Any:
-        if len(self._data) > LARGEST:
-            raise ValueError(f"larger than {LARGEST >> 20} MB")
-        try:
-            return mend.parse_json(self._data)[0]
-        except ValueError:
-            return [mend.parse_json(line)[0] for line in self._data.split(b"\n") if line.strip()]
+        return _value(self._data if name == "" else self._part(name))
+
+    def _part(self, name: str) -> bytes:
+        with self._open(self._parts[name]) as file:
+            return file.read(LARGEST + 1)
 
     def state(self, name: str) -> State | None:
         return None
+
+
+def _value(data: bytes) -> Any:
+    if len(data) > LARGEST:
+        raise ValueError(f"larger than {LARGEST >> 20} MB")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return msgspec.json.decode(data)
+    except REFUSALS:  # odd JSON, or many lines of it
+        pass
+    try:
+        return mend.parse_json(data)[0]
+    except ValueError:
+        return [mend.parse_json(line)[0] for line in data.split(b"\n") if line.strip()]
 
 
 class _ZipContainer:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from stenograph.errors import SourceError, unreadable
+from stenograph.errors import SourceError, unknown_format, unreadable
 from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Format, FormatSpec, Report
 from stenograph.formats.layout import StoredSession
@@ -21,7 +21,7 @@ from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor
 from stenograph.sources.detection import Detection, detect_file, detect_head, read_head
 from stenograph.sources.layout import Member
-from stenograph.sources.layouts import layout_of, sidecar_suffixes, transcript_suffixes
+from stenograph.sources.layouts import layout_of, main_of, sidecar_suffixes, transcript_suffixes
 from stenograph.sources.merge import merged
 from stenograph.sources.session import STREAM, context_of, stored_file
 from stenograph.sources.stored import address_of, chosen
@@ -74,7 +74,7 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
         return Conversion(reading.folder(path), reading.files)
     found = reading.detect(path)
     if found.spec is None:
-        raise _unknown_format(str(path))
+        raise unknown_format(str(path))
     return Conversion(reading.session(found, reading.members(found)), reading.files)
 
 
@@ -98,7 +98,7 @@ def convert_stream(
     if found.spec is not None:
         return Conversion(reading.opened(found, _chunks(head, stream)), reading.files)
     if head.strip():
-        raise _unknown_format(name)
+        raise unknown_format(name)
     return Conversion(iter(()), reading.files)
 
 
@@ -197,10 +197,6 @@ class _Reading:
         self.files.append(FileReport(path=str(path), format=format_name, problem=problem, report=Report()))
 
 
-def _unknown_format(name: str) -> SourceError:
-    return SourceError(f"{name} is written in no format we know; steno formats lists them, --from forces one", name)
-
-
 def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield head
     while chunk := stream.read(CHUNK):
@@ -224,7 +220,8 @@ def _transcripts(folder: Path) -> list[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         found += [Path(place) / name for name in sorted(names) if name.endswith(transcript_suffixes())]
-    return [path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes())]
+    mains = (path for path in found if path.is_file() and not path.name.endswith(sidecar_suffixes()))
+    return [path for path in mains if main_of(path) is None]
 
 
 def _read(path: str) -> Iterator[bytes]:

@@ -56,6 +56,13 @@ class SessionFiles:
         """The folders in which the agent keeps its transcripts, by its environment variables and a home folder."""
         return [Path(each.path(environment, str(home))) for each in self._layout.homes]
 
+    @property
+    def deepest(self) -> int | None:
+        """How many folders below a home there may be sessions, where databases hold all of them; None for any."""
+        if self._layout.database is None or any("**" in each for each in self._layout.sessions):
+            return None
+        return max((each.count("/") for each in self._layout.sessions), default=None)
+
     def sessions(self, root: Path) -> Iterator[Path]:
         """The main file of every session below such a folder."""
         found = [path for pattern in self._layout.sessions for path in root.glob(glob_of(pattern))]
@@ -88,7 +95,7 @@ class SessionFiles:
         """The sessions in a file that holds many, those of one run together; None where a file is one session."""
         database, runs = self._layout.database, self._layout.runs
         if runs is not None:
-            return _contained(path, runs, open)
+            return _contained(path, runs, open, self.parts(path) | self._found(path, self._layout.shared))
         if self._layout.many is not None:
             return _in_file(path, self._layout.many, open)
         return _stored(path, database) if database is not None and is_database(path, open) else None
@@ -118,6 +125,42 @@ class SessionFiles:
         except OSError:
             records = []
         return self._spec.identify(records, str(path)) if records else Identity()
+
+    # Files of one session that are read together.
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether files of this format are read together."""
+        return bool(self._layout.parts or self._layout.shared)
+
+    def parts(self, main: Path) -> dict[str, Path]:
+        """The further files of the session with this main file, by their paths below its folder, in order."""
+        return self._found(main, self._layout.parts)
+
+    def _found(self, main: Path, patterns: Iterable[str]) -> dict[str, Path]:
+        if not any(words_in(each, _end_of(main, each.count("/"))) is not None for each in self._layout.sessions):
+            return {}
+        found = {path for each in patterns for path in main.parent.glob(glob_of(each)) if path != main}
+        inside = {path.relative_to(main.parent).as_posix(): path for path in sorted(found) if not path.is_symlink()}
+        return {name: path for name, path in inside.items() if path.is_file()}
+
+    def main_of(self, path: Path) -> Path | None:
+        """The main file of the session whose part a file is; None for a file that is not one, or stands alone."""
+        for pattern in (*self._layout.parts, *self._layout.shared):
+            depth = pattern.count("/")
+            if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
+                main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)
+                if main is not None:
+                    return self.main_of(main) or main  # a subagent's may be a part itself
+        return None
+
+    def _mains_in(self, folder: Path) -> Iterator[Path]:
+        """The main files of sessions in a folder."""
+        for pattern in self._layout.sessions:
+            around, _, name = pattern.rpartition("/")
+            words = words_in(around, _end_of(folder, around.count("/"))) if around else {}
+            if words is not None:
+                yield from sorted(folder.glob(glob_of(name, **words)))
 
     # Subagents.
 
@@ -189,7 +232,8 @@ class SessionFiles:
     def _below(self, main: Path, session_id: str) -> list[Path]:
         values = {"stem": main.stem, **({"session": session_id} if is_name(session_id) else {})}
         usable = [each for each in self._layout.members if "session" in values or "{session}" not in each]
-        return sorted({path for pattern in usable for path in main.parent.glob(glob_of(pattern, **values))})
+        found = {path for pattern in usable for path in _globbed(main.parent, glob_of(pattern, **values))}
+        return sorted(found - {main})
 
     def _near(self, main: Path, session_id: str, detect: Detect, only: Collection[Path] | None) -> Iterator[Path]:
         """Files beside the main one that name its session."""
@@ -206,10 +250,13 @@ class SessionFiles:
                 yield path
 
     def _agent_of(self, path: Path) -> str:
-        """The id of the subagent whose file it is, by its name."""
-        patterns = (pattern.rpartition("/")[2] for pattern in (*self._layout.members, *self._layout.nearby))
-        found = (words_in(pattern, path.name) for pattern in patterns)
-        return next((words["agent"] for words in found if words), path.stem)
+        """The id of the subagent whose file it is, by its name and those of the folders around it."""
+        for pattern in (*self._layout.members, *self._layout.nearby):
+            inside = pattern[pattern.rfind("../") + 3 :] if "../" in pattern else pattern
+            words = words_in(inside, "/".join(path.parts[-inside.count("/") - 1 :]))
+            if words and "agent" in words:
+                return words["agent"]
+        return path.stem
 
     def _in_sidecar(self, path: Path, open: Open) -> Parent | None:
         """Who spawned a subagent, as its sidecar tells; None where there is none."""
@@ -283,6 +330,13 @@ class _OwnFiles:
         return is_there
 
 
+def _globbed(folder: Path, pattern: str) -> Iterator[Path]:
+    """The files of a pattern below a folder; a pattern that begins with `../` is about the folder above it."""
+    while pattern.startswith("../"):
+        folder, pattern = Path(os.path.normpath(folder / "..")), pattern.removeprefix("../")
+    return iter(folder.glob(pattern))
+
+
 @contextmanager
 def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
     with reading(path) as connection:
@@ -291,9 +345,9 @@ def _stored(path: Path, database: Database) -> Iterator[list[StoredSession]]:
 
 @contextmanager
 def _contained(
-    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open
+    path: Path, runs: Callable[[Contents], list[StoredSession]], open: Open, parts: Mapping[str, Path]
 ) -> Iterator[list[StoredSession]]:
-    with opened_container(path, open) as contents:
+    with opened_container(path, open, parts) as contents:
         yield runs(contents)
 
 
@@ -309,6 +363,11 @@ def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManag
     if len(data) > LARGEST:
         raise SourceError(f"{path} is larger than {LARGEST >> 20} MB; split it into several files", str(path))
     return nullcontext(many.sessions(data))
+
+
+def _end_of(path: Path, depth: int) -> str:
+    """The last names of a path: that of the file and those of so many folders around it."""
+    return "/".join(path.parts[-depth - 1 :])
 
 
 def _has(path: Path, database: Database, session_id: str) -> bool:

@@ -32,8 +32,10 @@ def _expression(pattern: str) -> re.Pattern[str]:
     for text in _PIECES.split(pattern):
         if text == "**/":
             pieces.append("(?:[^/]+/)*")
-        elif text == "*" or text in seen:
+        elif text == "*":
             pieces.append("[^/]*")
+        elif text in seen:
+            pieces.append(f"(?P={text[1:-1]})")
         elif text.startswith("{"):
             pieces.append(f"(?P<{text[1:-1]}>[^/]*)")
             seen.add(text)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from stenograph.errors import SourceError
 from stenograph.formats.base import Context, run_id_of
 from stenograph.formats.layout import StoredSession
+from stenograph.formats.shared.side_text import side_text
 from stenograph.formats.source_file import SourceFile
 from stenograph.sources.detection import Detection
 from stenograph.sources.layout import Member, SideFile
@@ -78,10 +79,10 @@ def context_of(
 
 
 def _text_of(read: SideFile) -> Callable[[str], str | None]:
-    """What a parser takes for a side file: its text."""
+    """What a parser takes for a side file."""
 
     def text(name: str) -> str | None:
         data = read(name)
-        return None if data is None else data.decode("utf-8", "replace")
+        return None if data is None else side_text(name, data)
 
     return text

@@ -53,6 +53,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._give(200, {})
 
     def do_GET(self) -> None:
+        if self.path.endswith("/models") and (names := getattr(self.answer, "models", ())):
+            self._give(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
+            return
         # A request to upgrade to a websocket is refused like everything else: the agents then take the plain way.
         self._give(426 if self.headers.get("upgrade") else 404, {"error": {"message": "not here"}})
 

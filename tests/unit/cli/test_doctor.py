@@ -18,7 +18,7 @@ import pytest
 from archive_cases import SESSION, claude_line, session_path, synced, thread_path, written
 from stenograph import Recorder
 from stenograph.archive.store.lock import Lock
-from stenograph.cli.commands import install
+from stenograph.cli.installing import hooks as hook_settings
 
 Steno = Callable[..., Any]
 WEEK = 7 * 24 * 3600
@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "archive"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(install, "version_of", lambda spec: None)
+    monkeypatch.setattr(hook_settings, "version_of", lambda spec: None)
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
 

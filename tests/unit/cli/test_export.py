@@ -120,8 +120,11 @@ def test_a_trace_is_sent_to_a_collector(steno: Any, session: Path) -> None:
     assert taken[0] == ("/v1/traces", "application/json", export_run(session, "otlp").data)
     assert (refused.code, "415" in refused.err) == (4, True)
     wrong = steno("export", session, "--to", "otlp", "--endpoint", "nowhere")
-    assert (wrong.code, "nowhere" in wrong.err, "Traceback" in wrong.err) == (4, True, False)
+    assert (wrong.code, "nowhere" in wrong.err, "Traceback" in wrong.err) == (2, True, False)
+    gone = steno("export", session, "--to", "otlp", "--endpoint", address)
+    assert (gone.code, address in gone.err, "Traceback" in gone.err) == (4, True, False)
     assert steno("export", session, "--to", "atif", "--endpoint", address).code == 2
+    assert steno("export", session, "--to", "otlp", "--header", "a=b").code == 2
 
 
 @pytest.mark.parametrize("name", exporters())

@@ -202,3 +202,44 @@ def test_runs_of_agents_are_found_by_their_id(monkeypatch: pytest.MonkeyPatch, t
     journal.parent.mkdir(parents=True)
     journal.touch()
     assert find_journal(SESSION[:8]) == journal
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that were started, none of which runs."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(os, "posix_spawn", lambda program, command, *_, **__: commands.append(command))
+    return commands
+
+
+def _words(command: list[str]) -> list[str]:
+    return command[command.index("collect") + 1 :]
+
+
+def test_a_call_that_is_an_argument_names_its_session(store: Path, started: list[list[str]]) -> None:
+    """An agent that calls a program after each turn: the process that is started looks for the session."""
+    assert wake.answer("codex", "thread-id", json.dumps({"type": "turn", "thread-id": SESSION})) == 0
+    ((*words,),) = [_words(command) for command in started]
+    assert words[:5] == [f"--session={SESSION}", "--idle", "60", "--lock", "0"]
+    assert words[5:] == ["--from", "codex", "--root", str(store)]
+
+
+@pytest.mark.parametrize("session", ["", "../x", "--root", "a b", 5, None, "x" * 200])
+def test_an_odd_session_is_a_line_in_the_log(store: Path, started: list[list[str]], session: Any) -> None:
+    """Only an id is a word of a command."""
+    assert wake.answer("codex", "thread-id", json.dumps({"thread-id": session})) == 0
+    assert (started, len(_problems(store))) == ([], 1)
+
+
+def test_an_agent_with_one_store_is_kept_by_one_process(
+    monkeypatch: pytest.MonkeyPatch, store: Path, started: list[list[str]]
+) -> None:
+    """The first call starts it and leaves it the lock; each call is a line with the process that called."""
+    call = json.dumps({"hook_event_name": "session.created", "pid": 17}).encode()
+    monkeypatch.setattr(sys, "stdin", _Stdin(call))
+    assert wake.answer("opencode") == 0
+    monkeypatch.setattr(sys, "stdin", _Stdin(call))
+    assert wake.answer("opencode") == 0  # the lock is still open in this process
+    assert len(started) == 1
+    assert _words(started[0])[:4] == ["--from", "opencode", "--root", str(store)]
+    assert (store / "collectors" / "opencode").read_text() == "session.created 17\n" * 2

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stenograph.cli.commands.install import _install
+from stenograph.cli.installing.hooks import install_hooks
 from stenograph.formats.claude_code import SPEC
 from strategies import examples
 
@@ -70,7 +70,7 @@ def test_hooks_are_added_where_there_were_no_settings(steno: Steno, path: Path) 
     assert list(written["hooks"]) == list(HOOKS)
     commands = {matcher["hooks"][0]["command"] for matchers in written["hooks"].values() for matcher in matchers}
     (command,) = commands
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command.removesuffix(" 2>/dev/null || true"))
     assert arguments[-2:] == ["hook", "claude"]
     assert Path(program).is_absolute()
     assert os.access(program, os.X_OK)
@@ -88,6 +88,15 @@ def test_the_installed_command_works(steno: Steno, path: Path, tmp_path: Path) -
     done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, env=environment, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert (tmp_path / "storage" / "collectors" / "problems.log").read_text().count("\n") == 1
+
+
+def test_a_command_that_is_gone_says_nothing(steno: Steno, path: Path) -> None:
+    """Run by a shell as the agent does it, it is a success without a word."""
+    steno("install", "claude")
+    command = json.loads(path.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    program = shlex.split(command)[0]
+    done = subprocess.run(["sh", "-c", command.replace(program, "/nowhere/steno")], input=b"{}", capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_everything_else_stays(steno: Steno, path: Path) -> None:
@@ -265,25 +274,31 @@ _settings = st.dictionaries(st.text(max_size=6), _json, max_size=3).flatmap(
 
 
 @settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(given_settings=_settings)
-def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any]) -> None:
-    """Whatever is in them is in them after installing, and nothing else is after removing."""
+@given(given_settings=_settings, indent=st.sampled_from([None, 1, 4, "\t"]))
+def test_any_settings_survive(tmp_path: Path, given_settings: dict[str, Any], indent: int | str | None) -> None:
+    """Whatever is in them is in them after installing, and after removing they are what they were, byte for byte."""
     path = tmp_path / "settings.json"
     before = copy.deepcopy(given_settings)
     if not isinstance(before.get("hooks", {}), dict):
         return
-    path.write_text(json.dumps(before), "utf-8")
-    _install(SPEC, path, remove=False, version=(2, 1, 325))
+    path.write_text(json.dumps(before, indent=indent), "utf-8")
+    written = path.read_bytes()
+    install_hooks(SPEC, path, remove=False)
+    if "hooks" not in before:
+        assert path.read_bytes().startswith(written.rstrip(b"\n}"))
     after = json.loads(path.read_text("utf-8"))
     for name, value in before.items():
         if name != "hooks":
             assert after[name] == value
     for name, matchers in before.get("hooks", {}).items():
         assert after["hooks"][name][: len(matchers)] == matchers
-    _install(SPEC, path, remove=True, version=None)
-    kept = {name: matchers for name, matchers in before.get("hooks", {}).items() if matchers or name not in HOOKS}
+    install_hooks(SPEC, path, remove=True)
+    ours = [name for name in HOOKS if name in after["hooks"] and after["hooks"][name]]
+    kept = {name: matchers for name, matchers in before.get("hooks", {}).items() if matchers or name not in ours}
     expected = {name: value for name, value in before.items() if name != "hooks"} | ({"hooks": kept} if kept else {})
     assert json.loads(path.read_text("utf-8")) == expected
+    if expected == before:
+        assert path.read_bytes() == written
 
 
 def test_it_does_not_need_a_steno_on_the_path(tmp_path: Path) -> None:
@@ -291,9 +306,9 @@ def test_it_does_not_need_a_steno_on_the_path(tmp_path: Path) -> None:
     code = f"""
         import sys
         sys.executable = {str(tmp_path / "python")!r}
-        from stenograph.cli.commands.install import _our_command
+        from stenograph.cli.installing.hooks import hook_command
         from stenograph.formats.claude_code import SPEC
-        print(_our_command(SPEC))
+        print(hook_command(SPEC))
     """
     import textwrap
 

@@ -100,13 +100,6 @@ def test_settings_that_cannot_be_changed_safely_are_left_alone(
     assert path.read_text() == text
 
 
-def test_codex_has_no_hooks(steno: Steno) -> None:
-    """Without --mcp there is nothing to install for it."""
-    done = steno("install", "codex")
-    assert done.code == 2
-    assert "--mcp" in done.err
-
-
 def test_an_archive_of_the_environment_is_registered(
     steno: Steno, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,11 @@ import pytest
 
 from golden_cases import FOLDER, run_of
 from stenograph.export.exporter import SideFile, exporter_named
+from stenograph.export.exporting import export_run
 from stenograph.fold.losses import LossReport
 from stenograph.model import Event
+from stenograph.model.block import AttachmentBlock
+from stenograph.runs.archive import open_archive
 from stenograph.sources.conversion import convert
 
 
@@ -67,3 +72,87 @@ def test_no_other_file_is_read(name: str, tmp_path: Path) -> None:
     conversion = convert(trajectory(tmp_path / "t.json", "one", "two", continued_trajectory_ref=name))
     assert sum(event.type.startswith("message.") for event in conversion) == 2
     assert conversion.files[0].report.wanted_files == ([name] if name else [])
+
+
+PNG = b"\x89PNG\r\n\x1a\n not utf-8: \xff\xfe"
+WAV = b"RIFF\x00\xff"
+
+
+def with_media(path: Path, *names: str) -> Path:
+    """A trajectory whose prompt and first result have media in files of these names."""
+    kinds = {"png": ("image", "image/png"), "wav": ("audio", "audio/wav"), "pdf": ("image", "image/png")}
+    parts = []
+    for name in names:
+        kind, media_type = kinds[name.rpartition(".")[2]]
+        parts.append({"type": kind, "source": {"media_type": media_type, "path": name}})
+    said: list[dict[str, Any]] = [
+        {"step_id": 1, "source": "user", "message": [{"type": "text", "text": "Look."}, *parts]},
+        {
+            "step_id": 2,
+            "source": "agent",
+            "message": "I look.",
+            "tool_calls": [{"tool_call_id": "c1", "function_name": "see", "arguments": {}}],
+            "observation": {"results": [{"source_call_id": "c1", "content": parts}]},
+        },
+    ]
+    return trajectory(path, steps=said)
+
+
+def attachments(events: Iterable[Event]) -> list[tuple[str, str, bytes]]:
+    """Where an attachment is, its type and its bytes."""
+    return [
+        (event.type, block.media_type, base64.b64decode(block.data or ""))
+        for event in events
+        for block in getattr(event.payload, "blocks", None) or ()
+        if isinstance(block, AttachmentBlock)
+    ]
+
+
+def test_pictures_and_sounds_in_files_are_part_of_the_run(tmp_path: Path) -> None:
+    """Beside the file or in a folder below, in prompts and results; and through an export, which writes such files."""
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(PNG)
+    (tmp_path / "b.wav").write_bytes(WAV)
+    events = list(convert(with_media(tmp_path / "t.json", "images/a.png", "b.wav")))
+    media = [("image/png", PNG), ("audio/wav", WAV)]
+    found = [(kind, *each) for kind in ("message.user", "tool.result") for each in media]
+    assert attachments(events) == found
+    export = export_run(tmp_path / "t.json", "atif")
+    assert sorted(export.side_files.values()) == sorted([PNG, WAV])
+    (tmp_path / "out").mkdir()
+    again = convert(export.write(tmp_path / "out")[0])
+    assert attachments(again) == found
+    assert again.files[0].report.wanted_files == []
+
+
+@pytest.mark.parametrize("name", ["gone.png", "../a.png", "/a.png", "images/../../a.png", "https://h/a.png", "a.pdf"])
+def test_no_other_picture_is_read(name: str, tmp_path: Path) -> None:
+    """Only pictures and sounds, and only of its own folder; the part stays with its path, and the report names it."""
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    for place in (tmp_path / "a.png", folder / "a.pdf"):
+        place.write_bytes(PNG)
+    conversion = convert(with_media(folder / "t.json", name))
+    events = list(conversion)
+    assert attachments(events) == []
+    assert name in str(events)
+    report = conversion.files[0].report
+    assert set(report.wanted_files) == (set() if name in ("a.pdf", "https://h/a.png") else {name})
+    assert "attachments: in other files" in str((conversion.files[0].losses or {})["dropped"])
+
+
+def test_pictures_are_kept_with_the_run(tmp_path: Path) -> None:
+    """The archive has them when the files are gone, and gives them back where they were."""
+    folder = tmp_path / "runs"
+    (folder / "images").mkdir(parents=True)
+    picture = folder / "images" / "a.png"
+    picture.write_bytes(PNG)
+    with_media(folder / "t.json", "images/a.png")
+    with open_archive(tmp_path / "archive") as archive:
+        archive.sync(paths=[str(folder)])
+        picture.unlink()
+        with archive.run("@") as run:
+            run_id = run.info.run_id
+            assert attachments(run.events()) == [(kind, "image/png", PNG) for kind in ("message.user", "tool.result")]
+        written = archive.restore(run_id, tmp_path / "back")
+    assert [path.read_bytes() for path in written if path.name == "a.png"] == [PNG]

@@ -18,7 +18,8 @@ from comparison import count, different, oracle, parsed
 from golden_cases import CASES
 from stenograph.fold import messages, pair_calls, usage_totals
 from stenograph.formats.base import Context, run_id_of
-from stenograph.formats.opencode import SPEC, OpenCodeFormat
+from stenograph.formats.opencode import SPEC
+from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.model import AttachmentBlock, Event, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"

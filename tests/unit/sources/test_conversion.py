@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stenograph.errors import InvalidFormat, RunNotFound, SourceError
-from stenograph.model import Event, TextBlock
+from stenograph.model import Event, Origin, TextBlock
 from stenograph.sources import convert, convert_stream, detect_file
 from stenograph.sources.detection import format_named
 from stenograph.sources.merge import merged
@@ -191,6 +191,21 @@ def test_verify_tells_what_is_wrong_with_an_agents_file(session: Path) -> None:
     session.write_text(session.read_text() + "{broken\n")
     report = verify_source(session)
     assert (report.ok, report.malformed, report.format) == (False, 1, "claude_code")
+
+
+def test_merging_puts_a_first_line_without_a_time_before_the_next_one() -> None:
+    """Its time is that of the file, which is later than all that is in it: it must not hold the others back."""
+
+    def event(name: str, time: str, origin: Origin | None = None) -> Event:
+        return Event(
+            seq=0, run_id=name, type="unknown", path="", iteration=0, timestamp=time, payload=None, origin=origin
+        )
+
+    late = "2026-01-01T09:00:00Z"
+    one = [event("a", late, Origin(time="given")), event("a", "2026-01-01T00:00:01Z")]
+    other = [event("b", late, Origin(time="given")), event("b", "2026-01-01T00:00:02Z")]
+    untimed = [event("c", late, Origin(time="given"))]
+    assert [each.run_id for each in merged([untimed, other, one])] == ["a", "a", "b", "b", "c"]
 
 
 def test_merging_never_reorders_inside_a_file() -> None:

@@ -18,7 +18,7 @@ from stenograph.adapters.outputs import Outputs, Target
 from stenograph.clock import utc_now
 from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
-from stenograph.formats.codex_app_server import CodexAppServerFormat
+from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.guard import Guard
 from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json

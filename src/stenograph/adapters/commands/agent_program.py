@@ -6,14 +6,16 @@ import os
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from stenograph.adapters.following.collection import session_in
+from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.layout import State, StoredSession
 from stenograph.sources.detection import Detection
 from stenograph.sources.layouts import layout_of, placed_formats
 
@@ -75,6 +77,19 @@ class SessionSearch:
         self._began = began.timestamp() - _SLACK
         self._searched = 0.0
         self._next = 0.0
+        self._before: dict[tuple[str, str], State | None] = {}
+        """How far the sessions of databases had come before the command."""
+
+    def note_databases(self, specs: Sequence[FormatSpec]) -> None:
+        """Before the command begins: note how far the sessions of its databases have come.
+
+        When a database is written, nothing but that says which of its sessions is the command's.
+        """
+        for spec, root in self._roots(specs):
+            if spec.layout is None or spec.layout.database is None:
+                continue
+            for path in layout_of(spec.name).sessions(root):
+                self._before |= {(str(path), each.identity.native_id): each.state for each in _mains(path, spec)}
 
     def by_id(self, specs: Sequence[FormatSpec], printed: Identity) -> None:
         """Look for the session that was printed, and for those that it started."""
@@ -90,7 +105,9 @@ class SessionSearch:
         """Look for sessions that were written since the command began and name its folder."""
         if self._is_due():
             for spec, path in self._new_files(specs):
-                if str(path) not in self.found and self._names_folder(path, spec):
+                if layout_of(spec.name).stored(path) is not None:
+                    self._add_stored(path, spec)
+                elif str(path) not in self.found and self._names_folder(path, spec):
                     self._add(path, spec)
             self._pause()
 
@@ -102,11 +119,22 @@ class SessionSearch:
         found = session_in(path, spec)
         if found is None:
             return
-        if layout_of(spec.name).stored(path) is not None:  # it holds many: only what was printed says which
-            if printed is None:
-                return
+        if printed is not None and layout_of(spec.name).stored(path) is not None:  # it may hold many
             found = replace(found, identity=printed)
         self.found[str(path)] = found
+
+    def _add_stored(self, path: Path, spec: FormatSpec) -> None:
+        """Add the sessions in a file that may hold many: those that name the folder, and are not as they were."""
+        found = session_in(path, spec)
+        is_anywhere = spec.layout is not None and spec.layout.works_elsewhere
+        for session in _mains(path, spec) if found is not None else ():
+            assert found is not None
+            native_id = session.identity.native_id
+            key, name = (str(path), native_id), f"{path}#{native_id}"
+            is_as_before = key in self._before and self._before[key] == session.state
+            is_its = is_anywhere or session.identity.cwd in self._folders
+            if name not in self.found and is_its and not is_as_before:
+                self.found[name] = replace(found, identity=session.identity)
 
     def _add_children(self, specs: Sequence[FormatSpec]) -> None:
         parents = {found.identity.native_id for found in self.found.values()}
@@ -137,6 +165,8 @@ class SessionSearch:
 
     def _names_folder(self, path: Path, spec: FormatSpec) -> bool:
         """Whether the beginning or the end of a session names the folder; a resumed one may have begun elsewhere."""
+        if spec.layout is not None and (is_of_folder := spec.layout.is_of_folder) is not None:
+            return any(is_of_folder(path.as_posix(), folder) for folder in self._folders)
         sign = None if spec.layout is None else spec.layout.names_folder
         if sign is None:
             found = session_in(path, spec)
@@ -151,6 +181,16 @@ class SessionSearch:
         """A home with ten thousand sessions is not searched all the time."""
         now = time.monotonic()
         self._next = now + (now - self._searched) * _PAUSE
+
+
+def _mains(path: Path, spec: FormatSpec) -> list[StoredSession]:
+    """The sessions in a file that may hold many, without those of subagents; none of a file that cannot be read."""
+    stored = layout_of(spec.name).stored(path)
+    try:
+        with stored or nullcontext([]) as sessions:
+            return [each for each in sessions if each.identity.source == "main"]
+    except SourceError:  # it is just being written
+        return []
 
 
 def _ends_of(path: Path) -> bytes:

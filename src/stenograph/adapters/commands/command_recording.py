@@ -18,6 +18,7 @@ from stenograph.adapters.commands.agent_program import SessionSearch, formats_of
 from stenograph.adapters.commands.output import Output
 from stenograph.adapters.following.collection import SessionCollection, unrecorded
 from stenograph.errors import StenographError, StoreError, StoreLocked
+from stenograph.formats.base import FormatSpec, Identity
 from stenograph.journal.place import journal_path
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
@@ -68,6 +69,7 @@ class CommandRecording:
         self._formats = formats_of(command)
         self._cwd = str(Path.cwd())
         self._search = SessionSearch(os.environ, Path(self._cwd), began)
+        self._attempt(self._search.note_databases, self._formats)
         self._collections: dict[str, SessionCollection] = {}
         self._refused: dict[str, Detection] = {}  # sessions whose journals another process writes, for now
         self._stream: Detection | None = None
@@ -125,11 +127,19 @@ class CommandRecording:
         stream = self._printed()
         printed = [] if stream is None or stream.spec is None else kept_as(stream.spec)
         if stream is not None and printed:
-            self._search.by_id(printed, stream.identity)
+            self._search.by_id(*self._own(printed, stream.identity))
         elif self._formats and (is_over or not self._is_copied or b"\n" in self._output.head):
             self._search.by_folder(self._formats)
         if self._search.found:
             self._output.forget()
+
+    def _own(self, printed: list[FormatSpec], identity: Identity) -> tuple[list[FormatSpec], Identity]:
+        """Where to look for a printed session: a fork prints what its origin prints, and keeps it at its own place."""
+        agents = {spec.agent.id for spec in printed}
+        if not self._formats or any(spec.agent.id in agents for spec in self._formats):
+            return printed, identity
+        session_id = identity.session_id or identity.native_id
+        return self._formats, Identity(native_id=session_id, session_id=session_id)
 
     def _printed(self) -> Detection | None:
         """What the output is, once it is known to be an agent's stream and to name a session."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from stenograph.adapters.following.following import Following
-from stenograph.errors import SourceError
+from stenograph.errors import SourceError, unknown_format
 from stenograph.formats.base import FormatSpec, run_id_of
 from stenograph.journal.place import Root, journal_path
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
+from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.sources.conversion import convert
 from stenograph.sources.detection import Detection, detect_file
@@ -46,7 +49,7 @@ class SessionCollection:
         )
         known = known_lines(read_events(self.recorder.path))
         self._tail = SessionTail(main, found.spec, run_id=found.run_id, known=known)
-        self._spec = found.spec
+        self._found = found
         self._is_whole = _is_read_whole(found)
 
     @property
@@ -63,8 +66,7 @@ class SessionCollection:
         if not self._is_whole:
             return self._record(self._tail.finish())
         recorder = self.recorder
-        events = (event for event in convert(self._tail.main, self._spec) if event.run_id == recorder.run_id)
-        return self._record([list(islice(events, recorder.stats().seq, None))])
+        return self._record([list(_news(self._found, recorder.path))])
 
     def problems(self) -> list[SourceError]:
         """What could not be read since the last time this was asked."""
@@ -91,15 +93,39 @@ def unrecorded(found: Detection, root: Path) -> int:
     Raises `SourceError` where the journal cannot be read.
     """
     assert found.spec is not None
-    events = read_events(journal_path(Path(root), found.run_id))
+    journal = journal_path(Path(root), found.run_id)
     if _is_read_whole(found):
-        told = sum(event.run_id == found.run_id for event in convert(Path(found.path), found.spec))
-        return max(0, told - sum(1 for _ in events))
+        return sum(1 for _ in _news(found, journal))
+    events = read_events(journal)
     tail = SessionTail(Path(found.path), found.spec, run_id=found.run_id, known=known_lines(events))
     try:
         return sum(map(len, tail.finish()))
     finally:
         tail.close()
+
+
+def _news(found: Detection, journal: Path) -> Iterator[Event]:
+    """What a session that is read whole tells, and its journal does not have: it may have been recorded before."""
+    assert found.spec is not None
+    known = Counter(_content(event) for event in read_events(journal))
+    is_one_of_many = layout_of(found.spec.name).stored(Path(found.path)) is not None
+    for event in convert(
+        Path(f"{found.path}#{found.identity.native_id}" if is_one_of_many else found.path), found.spec
+    ):
+        content = _content(event)
+        if event.run_id != found.run_id:
+            continue
+        if known[content]:
+            known[content] -= 1
+        else:
+            yield event
+
+
+def _content(event: Event) -> bytes:
+    """All that an event says, without its place, which a session that is written anew changes."""
+    origin = None if event.origin is None else replace(event.origin, line=None)
+    timestamp = "" if origin is not None and origin.time is not None else event.timestamp
+    return encode(replace(event, seq=0, timestamp=timestamp, origin=origin, raw=None, raw_b64=None))
 
 
 def await_session(path: Path, spec: FormatSpec | None, goes_on: Callable[[], bool]) -> Detection | None:
@@ -123,6 +149,17 @@ def session_in(path: Path, spec: FormatSpec | None = None) -> Detection | None:
     if found.spec is None or not (has_line or _is_read_whole(found)):
         return None
     return found
+
+
+def check_known(path: Path) -> None:
+    """Refuse a file that has lines already and is in no format we know; one that is not there yet may come."""
+    try:
+        with path.open("rb") as file:
+            has_line = file.readline().endswith(b"\n")
+    except OSError:
+        return
+    if has_line and detect_file(path).spec is None:
+        raise unknown_format(str(path))
 
 
 def _is_read_whole(found: Detection) -> bool:

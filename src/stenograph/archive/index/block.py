@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import zstandard
+from msgspec import Struct
 from msgspec.structs import replace
 
 from stenograph.model import mend
@@ -13,7 +14,24 @@ from stenograph.model.event import Event, Origin
 
 BLOCK_BYTES = 1 << 18
 """A block is closed when it holds this much."""
+LAST_BLOCK = """
+    SELECT max((SELECT coalesce(max(id), 0) FROM blocks),
+               (SELECT coalesce(max(value), 0) FROM facts WHERE name = 'blocks'))
+"""
+"""The highest number that a block ever had."""
 _LEVEL = 1
+
+
+class Block(Struct, frozen=True):
+    """A block, and the events of which run it holds."""
+
+    id: int
+    run_id: str
+    revision: int
+    """How often the run was numbered anew before; its blocks of other revisions are removed."""
+    first_seq: int
+    last_seq: int
+    data: bytes
 
 
 def bare(event: Event) -> tuple[Event, bytes]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import force_setattr
 
-from stenograph.archive.index.block import BLOCK_BYTES, bare, packed, unnumbered
+from stenograph.archive.index.block import BLOCK_BYTES, LAST_BLOCK, bare, packed, unnumbered
 from stenograph.archive.index.call_rows import CallRows, sum_calls
 from stenograph.archive.index.event_ids import EventIds
 from stenograph.archive.index.index_writer import IndexWriter
@@ -40,7 +40,8 @@ class Indexer:
         self._index = index
         self.events: int = index.written("SELECT coalesce(max(value), 0) FROM facts WHERE name = 'events'")[0][0]
         """Events indexed, ever."""
-        self._blocks: int = index.written("SELECT coalesce(max(id), 0) FROM blocks")[0][0]
+        # The number of a block that was removed is never another's: other machines know blocks by their numbers.
+        self._blocks: int = index.written(LAST_BLOCK)[0][0]
         self._ids = EventIds(index)
         self._runs = Runs(index)
 
@@ -60,7 +61,7 @@ class Indexer:
         self._write(batch)
         for run_id, telling in batch.tellings.items():
             self._settle(batch.runs[run_id], telling)
-        self._index.note("events", self.events)
+        self._note()
 
     def index_again(self, events: Iterable[Event], file: KeptFile) -> None:
         """Index all events of the runs that a file tells of, in place of what it told of them before."""
@@ -79,7 +80,11 @@ class Indexer:
                 each.upto, each.untold = again.last_seq, []
                 each.last = {source: speaker.last_seq for source, speaker in again.speakers.items()}
                 each.write(self._index, run.id)
+        self._note()
+
+    def _note(self) -> None:
         self._index.note("events", self.events)
+        self._index.note("blocks", self._blocks)
 
     def _write(self, batch: _Batch) -> None:
         for run in batch.runs.values():

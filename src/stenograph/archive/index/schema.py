@@ -7,6 +7,7 @@ number is refused, because a newer program owns it.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -39,6 +40,8 @@ def open_index(home: str | os.PathLike[str], *, readonly: bool, name: str = INDE
         check_schema(home, number, readonly)
         if number == 0:
             _create(connection)
+        if not readonly:
+            _name(connection)
     except BaseException:
         connection.close()
         raise
@@ -115,6 +118,17 @@ def _connected(path: Path, readonly: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def made_as(connection: sqlite3.Connection) -> str:
+    """A name that an index gets when it is made, and that no other one has: two with one name are copies."""
+    number: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    return f"{number:08x}"
+
+
+def _name(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] == 0:
+        connection.execute(f"PRAGMA application_id = {secrets.randbelow((1 << 31) - 1) + 1}")
 
 
 def _create(connection: sqlite3.Connection) -> None:

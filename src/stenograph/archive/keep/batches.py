@@ -92,10 +92,10 @@ class Batches:
         self.put_away(file.id)
         opening = Opening(self.catalog, self.kept, self.number)
         side = Side(partial(self._side, file.id), live)
-        if is_begun:
+        if is_begun and not (file.about.is_document and file.version > 1):
             return opening.at_the_beginning(file, side)
         row = self.index.execute("SELECT program, state FROM parsers WHERE file = ?", (file.id,)).fetchone()
-        return opening.where_it_stopped(file, side, row)
+        return opening.at_the_beginning(file, side, row) if is_begun else opening.where_it_stopped(file, side, row)
 
     def _side(self, file: int, name: str) -> bytes | None:
         """The newest kept bytes of a side file; of a file that was added just now, without a look into the index."""
@@ -147,9 +147,7 @@ class Batches:
         opened.digests = []
         file.count(opened.cursor.parser.report)
         file.write(self.index)
-        if file.about.is_document:
-            return
-        if not self._most_at_hand:
+        if file.about.is_document or not self._most_at_hand:
             self._freeze(opened)
             return
         if self._at_hand.pop(file.id, None) is None:

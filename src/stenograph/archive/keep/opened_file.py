@@ -2,14 +2,14 @@
 
 Where the same lines were indexed before, in an older version or in another copy of the file, each of them answers for
 one equal line: the parser sees it, the index does not. A document is not a series of lines, so there its events are
-compared.
+compared: what all its versions told is kept as digests, so that a new version is read once and no older one again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from stenograph.archive.store.catalog import Catalog
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
 from stenograph.archive.store.pack import About
 from stenograph.formats.base import FormatSpec, GrowingFormat, LineFormat
+from stenograph.formats.shared.side_text import side_text
 from stenograph.model.event import Event
 from stenograph.sources.cursor import FileCursor, is_record
 from stenograph.sources.detection import format_named
@@ -50,7 +51,7 @@ class Side:
             data = kept
         elif data != kept and self.found is not None:
             self.found(name, data)
-        return None if data is None else data.decode("utf-8", "replace")
+        return None if data is None else side_text(name, data)
 
 
 class OpenedFile:
@@ -68,11 +69,12 @@ class OpenedFile:
         self.digests: list[tuple[int, bytes]] = []
         """Of the ranges that became whole by what was fed: the number of the first of them, and their digests."""
         self._given = given
+        self._told = given
         cursor.given = given
 
     def state(self) -> bytes:
-        """What `Opening.where_it_stopped` needs to go on."""
-        return freeze((self.cursor, self.ranges), self.side)
+        """What `Opening` needs to go on: the cursor; of a document, how often each event was told by now."""
+        return freeze(self._told if self.file.about.is_document else (self.cursor, self.ranges), self.side)
 
     def leave_to_others(self, separate: frozenset[str], already: frozenset[int]) -> None:
         """From now on, what the file repeats of these sources, and these records of its own, other files tell."""
@@ -93,12 +95,17 @@ class OpenedFile:
         """The new events that the end of a batch brings: of a last line without its newline, of a document."""
         events = self.cursor.settle()
         if self.file.about.is_document:
-            return [event for event in events if not self._given.take(digest_of(line_of(event)))]
+            return self._new_in_document(events)
         # A stream is over when nothing comes any more; an agent's own file grows.
         holds_back = self.spec.kind == "stream" and not isinstance(self.cursor.parser, GrowingFormat)
         if holds_back and not self.cursor.partial:
             events += self.cursor.flush()
         return events
+
+    def _new_in_document(self, events: list[Event]) -> list[Event]:
+        digests = [digest_of(line_of(event)) for event in events]
+        self._told = LineCounts(self._given | LineCounts(digests))
+        return [event for event, digest in zip(events, digests, strict=True) if not self._given.take(digest)]
 
     @property
     def is_superseded(self) -> bool:
@@ -137,28 +144,37 @@ class Opening:
         self._kept = kept
         self._before = before
 
-    def at_the_beginning(self, file: KeptFile, side: Side) -> OpenedFile:
-        """At the beginning of a (new) version."""
+    def at_the_beginning(self, file: KeptFile, side: Side, state: tuple[str, bytes] | None = None) -> OpenedFile:
+        """At the beginning of a (new) version; of a document, with the state after the one before."""
         spec = format_named(file.about.format)
-        versions = [*self._versions_of_twins(file), *((file, number) for number in range(1, file.version))]
+        told = _thawed(state, spec, side) if file.about.is_document and state is not None else None
+        versions = self._versions_of_twins(file)
+        if not isinstance(told, LineCounts):
+            versions += [(file, number) for number in range(1, file.version)]
         given = _most(self._given_by(each, number, spec, side) for each, number in versions)
+        if isinstance(told, LineCounts):
+            given |= told
         return OpenedFile(file, spec, side, cursor_of(file.about, spec, side), Ranges(), given)
 
     def where_it_stopped(self, file: KeptFile, side: Side, state: tuple[str, bytes] | None) -> OpenedFile:
         """With the cursor of that state; without one, or with one of another program, by reading what is kept."""
         spec = format_named(file.about.format)
-        thawed = None if file.about.is_document or state is None else _thawed(state, spec, side)
-        if thawed is None:
-            opened = self.at_the_beginning(file, side)
-            for _, chunks in self._kept.batches(file.id, file.version, self._before, is_tolerant=True):
-                opened.read_again(chunks)
-            return opened
-        cursor, ranges = thawed
+        match None if state is None else _thawed(state, spec, side):
+            case (FileCursor() as cursor, Ranges() as ranges):
+                pass
+            case _:
+                return self._read_again(file, side)
         given = cursor.given if isinstance(cursor.given, LineCounts) else LineCounts()
         if twins := self._versions_of_twins(file):
             given = _most(self._given_by(twin, number, spec, side) for twin, number in twins)
             given -= self._given_by(file, file.version, spec, side)
         return OpenedFile(file, spec, side, cursor, ranges, given)
+
+    def _read_again(self, file: KeptFile, side: Side) -> OpenedFile:
+        opened = self.at_the_beginning(file, side)
+        for _, chunks in self._kept.batches(file.id, file.version, self._before, is_tolerant=True):
+            opened.read_again(chunks)
+        return opened
 
     def _versions_of_twins(self, file: KeptFile) -> list[tuple[KeptFile, int]]:
         return [(twin, number) for twin in self._catalog.twins(file) for number in range(1, twin.version + 1)]
@@ -207,13 +223,10 @@ def _most(counts: Iterator[LineCounts]) -> LineCounts:
     return found
 
 
-def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> tuple[FileCursor, Ranges] | None:
+def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> Any:
+    """What `OpenedFile.state` kept; None where another program did."""
     program, data = state
     try:
-        found = thaw(data, spec, side) if program == program_of(spec) else None
+        return thaw(data, spec, side) if program == program_of(spec) else None
     except UnknownState:
         return None
-    match found:
-        case (FileCursor() as cursor, Ranges() as ranges):
-            return cursor, ranges
-    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -18,12 +18,18 @@ Progress = Callable[[int], None]
 class Replay:
     """One pass over the frames that are not indexed."""
 
-    def __init__(self, batches: Batches, folder: Path, progress: Progress) -> None:
-        """`folder` holds the packs; `progress` is told of the bytes of the packs that were indexed again."""
+    def __init__(
+        self, batches: Batches, folder: Path, progress: Progress, removed: Collection[str] = frozenset()
+    ) -> None:
+        """`folder` holds the packs; `progress` is told of the bytes of the packs that were indexed again.
+
+        `removed` are runs that were removed on purpose, although the packs may not say so yet.
+        """
         self._batches = batches
         self._folder = folder
         self._progress = progress
-        self._forgotten: frozenset[int] = frozenset()
+        self._removed = removed
+        self._forgotten: set[int] = set()
         """Files whose content was removed on purpose: their frames are there, and nothing is indexed of them."""
         self.damaged = 0
         """Bytes of the packs that are no frames, or not what they were."""
@@ -68,6 +74,8 @@ class Replay:
     def _meet(self, found: Found) -> None:
         """Note a frame, and the file or version that it begins."""
         header, place = found
+        if header.about is not None and header.about.run_id in self._removed:
+            self._forgotten.add(header.file)
         if header.file in self._forgotten:
             self._batches.catalog.pass_over(header.file)
             self._batches.note(header, place)
@@ -95,7 +103,7 @@ class Replay:
         yield from opened.settle()
 
 
-def _forgotten_files(folder: Path, pack: int, end: int) -> frozenset[int]:
+def _forgotten_files(folder: Path, pack: int, end: int) -> set[int]:
     """The files that frames from a place on say were removed: their content is not there to be indexed."""
     found: set[int] = set()
     for number in packs_in(folder):
@@ -104,4 +112,4 @@ def _forgotten_files(folder: Path, pack: int, end: int) -> frozenset[int]:
         for each in scan(folder, number, end if number == pack else 0):
             if not isinstance(each, Damage) and each[0].kind == "forgotten":
                 found.add(each[0].file)
-    return frozenset(found)
+    return found

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ParamSpec
 
+from msgspec.structs import replace
+
 from stenograph.archive.keep.comparison import Comparison
 from stenograph.archive.keep.database import keep_database
 from stenograph.archive.keep.discovery import (
@@ -29,6 +31,7 @@ from stenograph.archive.writer import Store
 from stenograph.errors import SourceError
 from stenograph.formats.registry import formats
 from stenograph.model.event import Event
+from stenograph.sources.detection import Detection
 from stenograph.sources.layout import SideFile
 from stenograph.sources.layouts import layout_of
 
@@ -136,18 +139,19 @@ class _Sync:
         self._keep_sidecar(file, newcomer.seen.path)
         return opened, source
 
-    def _learn(self, file: KeptFile, seen: Seen) -> None:
+    def _learn(self, file: KeptFile, found: Detection) -> None:
         """Take over what a file says of its run only now: a session that is synced as it begins names no folder yet."""
-        if not has_more_to_say(file):
-            return
-        found, _ = self._source.detect(seen.path, formats().get(file.about.format))
         about = grown_about(file, found)
         if about != file.about:
             self._store.move_file(file, about)
 
     def _changed(self, file: KeptFile, seen: Seen, files: ExitStack) -> _Plan | None:
         """A file that has grown or was written anew; for one that was only touched there is nothing to do."""
-        self._learn(file, seen)
+        if file.about.is_document or has_more_to_say(file):
+            found, (_, records) = self._source.detect(seen.path, formats().get(file.about.format))
+            if file.about.is_document and _names_other_run(file, found):
+                return self._replaced(file, Newcomer(seen, found, records), files)
+            self._learn(file, found)
         source = files.enter_context(self._source.opened(seen.path))
         size = source.status.st_size
         is_same = self._comparison.is_same(file, source)
@@ -167,6 +171,14 @@ class _Sync:
         file.version += 1
         file.kept = file.unchecked = file.next_range = 0
         return self._store.open(file, is_begun=True, live=live), source
+
+    def _replaced(self, file: KeptFile, newcomer: Newcomer, files: ExitStack) -> _Plan:
+        """An agent that keeps only its last run wrote the next one over it: both are kept, each as its own file."""
+        about = replace(file.about, path=f"{file.about.path}~{file.about.run_id}")
+        self._store.move_file(file, about)
+        file.is_present = False
+        self._store.write_file(file)
+        return self._new(newcomer, None, files)
 
     def _note_status(self, file: KeptFile, seen: Seen, source: OpenSource) -> None:
         status = source.status
@@ -201,3 +213,9 @@ class _Sync:
         except SourceError as error:
             self._failed(error)
         yield from opened.settle()
+
+
+def _names_other_run(file: KeptFile, found: Detection) -> bool:
+    """Whether a document names another run than the one that was kept under its path."""
+    name, known = found.identity.native_id, file.about.native_id
+    return bool(name and known) and name != known

@@ -12,7 +12,14 @@ from msgspec import Struct
 
 from stenograph.errors import InvalidAgent
 from stenograph.journal.place import ENVIRONMENT
-from stenograph.sources.layouts import layout_of, placed_formats, sidecar_suffixes, transcript_suffixes
+from stenograph.sources.layouts import (
+    layout_of,
+    main_of,
+    parts_of,
+    placed_formats,
+    sidecar_suffixes,
+    transcript_suffixes,
+)
 
 JOURNALS = "exchange"
 RECEIVED = "otlp"
@@ -114,10 +121,11 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
     Links are not followed: a folder inside the root is found at its own place. `left_out` names links that lead
     elsewhere, and counts files that are not regular; in a folder that a person named, also files of other names.
     """
-    folders = [str(root.path)]
+    deepest = None if root.format is None else layout_of(root.format).deepest
+    folders = [(str(root.path), 0)]
     left_out = Counter() if left_out is None else left_out
     while folders:
-        folder = folders.pop()
+        folder, depth = folders.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except FileNotFoundError:  # just deleted
@@ -127,16 +135,27 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
+                folders += [(entry.path, depth + 1)] if deepest is None or depth < deepest else []
             elif entry.is_symlink() and (elsewhere := _folder_elsewhere(entry.path, root)) is not None:
                 left_out[f"link {path_text(entry.path)} to {elsewhere}: steno sync --path keeps that"] += 1
             elif _may_be_transcript(entry.name, root):
+                if _is_part(entry.path, root):
+                    continue
                 if (seen := _seen(entry.path, root, refused)) is not None:
                     yield seen
                 elif os.path.lexists(entry.path) and entry.path not in refused:
                     left_out[NOT_REGULAR] += 1
             elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
                 left_out[not_named_so()] += 1
+
+
+def folders_below(root: Root) -> Iterator[Path]:
+    """The folders in which `walk` looks, as far as links do not lead elsewhere."""
+    deepest = None if root.format is None else layout_of(root.format).deepest
+    for place, folders, _ in os.walk(root.path):
+        yield Path(place)
+        if deepest is not None and len(Path(place).relative_to(root.path).parts) >= deepest:
+            folders.clear()
 
 
 def _folder_elsewhere(link: str, root: Root) -> str | None:
@@ -152,7 +171,7 @@ def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> It
     """Those of some files below the roots that may be transcripts, as `walk` would find them."""
     for path in paths:
         root = next((root for root in roots if Path(path).is_relative_to(root.path)), None)
-        if root is None or not _may_be_transcript(path, root):
+        if root is None or not _may_be_transcript(path, root) or _is_part(path, root):
             continue
         if (seen := _seen(path, root, refused)) is not None:
             yield seen
@@ -164,7 +183,10 @@ def transcript_of(path: str) -> str | None:
         if path.endswith(suffix):
             return path.removesuffix(suffix) + ".jsonl"
     path = path.removesuffix(_LOG)
-    return path if path.endswith(_named_suffixes()) else None
+    if not path.endswith(_named_suffixes()):
+        return None
+    main = main_of(Path(path))
+    return path if main is None else str(main)
 
 
 def _named_suffixes() -> tuple[str, ...]:
@@ -180,6 +202,11 @@ def not_named_so() -> str:
 def _may_be_transcript(name: str, root: Root) -> bool:
     suffixes = _named_suffixes() if root.format is None else transcript_suffixes()
     return name.endswith(suffixes) and not name.endswith(sidecar_suffixes())
+
+
+def _is_part(path: str, root: Root) -> bool:
+    """Whether a file is read with the main one of its session."""
+    return main_of(Path(path), root.format) is not None
 
 
 def _seen(path: str, root: Root, refused: Refused) -> Seen | None:
@@ -200,6 +227,12 @@ def _seen(path: str, root: Root, refused: Refused) -> Seen | None:
             size, mtime_ns = size + log.st_size, max(mtime_ns, status_of(log).st_mtime_ns)
         except OSError:
             pass
+    for part in parts_of(Path(path), root.format):  # what is new in one of its parts is new in the session
+        try:
+            status = os.lstat(part)
+        except OSError:
+            continue
+        size, mtime_ns = size + status.st_size, max(mtime_ns, status_of(status).st_mtime_ns)
     return Seen(Path(path), root, size, mtime_ns, found.st_ino)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.sync import sync
-from stenograph.archive.keep.walk import Root, transcript_of
+from stenograph.archive.keep.walk import Root, folders_below, transcript_of
 from stenograph.archive.store.home import Home
 from stenograph.archive.store.lock import Lock
 from stenograph.archive.writer import Store
@@ -148,7 +148,7 @@ def _folders(roots: Iterable[Root]) -> set[Path]:
     folders: set[Path] = set()
     for root in roots:
         if root.path.is_dir():
-            folders |= {Path(place) for place, _, _ in os.walk(root.path)}
+            folders |= set(folders_below(root))
         else:
             folders.add(next(folder for folder in root.path.parents if folder.is_dir()))
     return folders

@@ -47,6 +47,10 @@ class ForgottenRuns:
         """The same for a file that does not name its run, by its place alone."""
         return any(path in run.paths and self.holds_back(run.run_id, path, state) for run in self.runs.values())
 
+    def on_purpose(self) -> frozenset[str]:
+        """The runs that a person removed, without those that expired: nothing of them is ever kept again."""
+        return frozenset(run_id for run_id, run in self.runs.items() if not run.states)
+
     def find(self, prefix: str) -> ForgottenRun | None:
         """The run of that id, or the only one whose id begins so."""
         found = [run for run_id, run in self.runs.items() if run_id.startswith(prefix.lower())]

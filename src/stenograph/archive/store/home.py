@@ -38,9 +38,29 @@ class Home(Struct, frozen=True):
         return self.path / "watch.lock"
 
     @property
+    def push_lock(self) -> Path:
+        """Held by the one `steno push`."""
+        return self.path / "push.lock"
+
+    @property
+    def journals(self) -> Path:
+        """Our own journals."""
+        return self.path / "transcripts"
+
+    @property
     def last_sync(self) -> Path:
         """An empty file, whose time is that of the last sync of all agents."""
         return self.path / "last_sync"
+
+    @property
+    def sent(self) -> Path:
+        """Which spans of which runs `steno watch --otlp` has sent, and where to; only hashes of them."""
+        return self.path / "sent.db"
+
+    @property
+    def send_lock(self) -> Path:
+        """Held by the one process that sends."""
+        return self.path / "send.lock"
 
     @property
     def evidence(self) -> Path:

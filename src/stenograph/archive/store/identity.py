@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stenograph.errors import SourceError, unreadable
 
@@ -22,6 +23,8 @@ class ArchiveIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
     host: str
     user: str
     team: str | None = None
+    continues: str | None = None
+    """The id of the archive that this one was until a store had another history under that id."""
 
 
 def read_identity(kept: Path) -> ArchiveIdentity | None:
@@ -52,6 +55,21 @@ def make_identity(kept: Path) -> None:
 
         made = ArchiveIdentity(id=str(uuid4()), made_at=utc_now(), host=socket.gethostname(), user=_user())
         write_whole(path, [msgspec.json.encode(made) + b"\n"])
+
+
+def renew_identity(kept: Path) -> ArchiveIdentity:
+    """Give the archive another id, which continues the one that it had. For the process that holds its lock."""
+    from uuid import uuid4
+
+    from stenograph.clock import utc_now
+    from stenograph.whole_file import write_whole
+
+    old = read_identity(kept)
+    if old is None:
+        raise SourceError(f"{kept / FILE} is missing; run: steno sync", str(kept))
+    new = replace(old, id=str(uuid4()), made_at=utc_now(), continues=old.id)
+    write_whole(kept / FILE, [msgspec.json.encode(new) + b"\n"])
+    return new
 
 
 def _user() -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -34,6 +34,10 @@ _LEVEL = 1
 _SALT = 16
 _SALT_FRAME = struct.pack("<II", 0x184D2A50, _SALT)
 """What stands before the salt, behind the content: a frame that programs which read zstd skip."""
+
+
+Read = Callable[[int, int], bytes]
+"""So many bytes from a place on, or as many as there are."""
 
 
 class About(SourceFile, frozen=True, kw_only=True, omit_defaults=True):
@@ -190,28 +194,35 @@ def scan_frames(folder: Path, pack: int, start: int = 0) -> Iterator[Frame | Dam
     """Every frame of a pack from an offset on with its header's bytes, and what stands between them."""
     path = pack_path(folder, pack)
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        at = start
-        while at < size:
-            found = _frame_at(file.fileno(), pack, at, size)
-            if found is None:
-                following = _next_frame(file.fileno(), pack, at + 1, size)
-                yield Damage(pack, at, following)
-                at = following
-            else:
-                yield found
-                at = found.place.end
+        yield from _frames(partial(os.pread, file.fileno()), pack, start, os.fstat(file.fileno()).st_size)
 
 
-def _frame_at(fd: int, pack: int, at: int, size: int) -> Frame | None:
-    prefix = os.pread(fd, _PREFIX.size, at)
+def frames_in(data: bytes) -> Iterator[Frame | Damage]:
+    """The same for a piece of a pack that begins with a frame; places are those in the piece."""
+    return _frames(lambda length, at: data[at : at + length], 0, 0, len(data))
+
+
+def _frames(read: Read, pack: int, at: int, size: int) -> Iterator[Frame | Damage]:
+    while at < size:
+        found = _frame_at(read, pack, at, size)
+        if found is None:
+            following = _next_frame(read, pack, at + 1, size)
+            yield Damage(pack, at, following)
+            at = following
+        else:
+            yield found
+            at = found.place.end
+
+
+def _frame_at(read: Read, pack: int, at: int, size: int) -> Frame | None:
+    prefix = read(_PREFIX.size, at)
     if len(prefix) < _PREFIX.size:
         return None
     magic, header_size, payload_size, crc = _PREFIX.unpack(prefix)
     payload = at + _PREFIX.size + header_size
     if magic != MAGIC or header_size > _HEADER_BYTES or payload + payload_size > size:
         return None
-    text = os.pread(fd, header_size, at + _PREFIX.size)
+    text = read(header_size, at + _PREFIX.size)
     if zlib.crc32(text) != crc:
         return None
     try:
@@ -220,15 +231,15 @@ def _frame_at(fd: int, pack: int, at: int, size: int) -> Frame | None:
         return None
 
 
-def _next_frame(fd: int, pack: int, at: int, size: int) -> int:
+def _next_frame(read: Read, pack: int, at: int, size: int) -> int:
     """Where the next sound frame begins; the end of the pack where there is none."""
     step = 1 << 20
     while at < size:
-        window = os.pread(fd, step + len(MAGIC), at)
+        window = read(step + len(MAGIC), at)
         found = window.find(MAGIC)
         if found < 0:
             at += step
-        elif _frame_at(fd, pack, at + found, size) is not None:
+        elif _frame_at(read, pack, at + found, size) is not None:
             return at + found
         else:
             at += found + 1

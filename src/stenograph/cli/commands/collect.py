@@ -7,15 +7,25 @@ import os
 import resource
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from stenograph.adapters.following.collection import SessionCollection, await_session, follow
+from stenograph.adapters.following.collection import (
+    SessionCollection,
+    await_session,
+    check_known,
+    follow,
+    session_in,
+    unrecorded,
+)
+from stenograph.adapters.following.keeping import keep_store
 from stenograph.cli.completion import FORMAT
 from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
-from stenograph.errors import StenographError, StoreError, StoreLocked
+from stenograph.cli.wake import LAST_STANDARD, lock_session
+from stenograph.errors import RunNotFound, StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import FOLDER, note
@@ -24,11 +34,14 @@ from stenograph.journal.recorder import Recorder
 from stenograph.render.visible import on_one_line
 from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
+from stenograph.sources.layouts import layout_of
 from stenograph.threads import ThreadTranscripts
 
 ENDING = b"SessionEnd\n"
 QUIET = 1.0
 """Seconds without anything new after which an ended session is over."""
+TAKE_LOCK = 0
+"""In place of a lock: the session's own is to be taken, if nobody has it."""
 RETRY = 2.0
 """Seconds until a journal that could not be written is tried again."""
 
@@ -38,7 +51,8 @@ RETRY = 2.0
     epilog="Example: steno collect ~/.claude/projects/-home-me-shop/550e8400-e29b-41d4-a716-446655440000.jsonl",
     short_help="Follow a session of an agent and record it.",
 )
-@click.argument("path", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", metavar="[PATH]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--session", metavar="ID", help="The session with this id, of the agent of --from, in place of PATH.")
 @click.option(
     "--root",
     metavar="DIR",
@@ -56,9 +70,12 @@ RETRY = 2.0
 )
 @text_options
 @json_option
-@click.option("--lock", type=click.IntRange(min=3), metavar="FD", help="The session's lock, from `steno hook`.")
+@click.option(
+    "--lock", type=click.IntRange(min=0), metavar="FD", help="The session's lock, from `steno hook`; 0 is to be taken."
+)
 def command(
-    path: Path,
+    path: Path | None,
+    session: str | None,
     root: str | None,
     format_name: str | None,
     idle: float,
@@ -69,20 +86,67 @@ def command(
     """Follow a session by its main file, which need not exist yet, and record it until nothing happens any more.
 
     What the session's journal holds already is not recorded again. Prints the path of the journal. A session whose
-    agent calls `steno hook` ends with the agent.
+    agent calls `steno hook` ends with the agent. With --from alone, and an agent that keeps its sessions in a database,
+    they are kept in the archive as the agent writes.
     """
+    spec = None if format_name is None else format_named(format_name)
+    is_store = path is None and session is None and spec is not None and _has_store(spec)
+    if sum(map(bool, (path, session, is_store))) != 1 or (session and spec is None):
+        raise click.UsageError(
+            "give the PATH of a session, or --session and --from, or --from an agent with a database."
+        )
     if texts.root:
         texts = texts._replace(root=os.path.abspath(texts.root))  # noqa: PTH100  # before we leave the folder
     if lock is not None:
         _stand_alone(lock)
-    path, place = path.absolute(), recording_root(root)
+    place = recording_root(root)
+    what = str(path or session or f"the store of {format_name}")
     try:
-        spec = None if format_name is None else format_named(format_name)
+        if session is not None and spec is not None:
+            path = _path_of(session, spec)
+        path = None if path is None else path.absolute()
+        if lock == TAKE_LOCK:
+            assert path is not None
+            lock = _lock_of(path, spec, place)
+            if lock is None:
+                return
         calls = None if lock is None else _Calls(lock)
+        if path is None:
+            assert spec is not None
+            _Keeping(spec, idle, calls).run()
+            return
+        if spec is None:
+            check_known(path)
         _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls), as_json).run()
     except Exception as error:
-        note(place, f"{path} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
+        note(place, f"{what} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
         raise
+
+
+def _has_store(spec: FormatSpec) -> bool:
+    return spec.layout is not None and spec.layout.database is not None
+
+
+def _path_of(session: str, spec: FormatSpec) -> Path:
+    """The main file of a session. Raises `RunNotFound`."""
+    layout = layout_of(spec.name)
+    roots = layout.roots(os.environ, Path.home())
+    found = next((path for root in roots if (path := layout.find(root, session)) is not None), None)
+    if found is None:
+        raise RunNotFound(f"{spec.agent.id} has no session {session} in {', '.join(map(str, roots))}", session)
+    return found
+
+
+def _lock_of(path: Path, spec: FormatSpec | None, place: Path) -> int | None:
+    """The lock of a session that nobody records; None where somebody does, or where all of it is recorded.
+
+    A turn is told as ended by one process, and the session as ended by another; whichever comes last must not wait.
+    """
+    found = session_in(path, spec)
+    with suppress(RunNotFound):
+        if found is not None and not unrecorded(found, place):
+            return None
+    return lock_session(place / FOLDER, path.stem, "turn", only_if_free=True)
 
 
 def _writing(texts: TextOptions, place: Path, calls: _Calls | None) -> ThreadTranscripts | None:
@@ -100,9 +164,11 @@ def _stand_alone(lock: int) -> None:
     """Hold on to nothing of whoever started us: neither its folder nor its open files."""
     os.chdir("/")
     last = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    os.closerange(3, lock)
-    os.closerange(lock + 1, last if last != resource.RLIM_INFINITY else 1 << 16)
-    os.set_inheritable(lock, False)
+    kept = max(lock, LAST_STANDARD)
+    os.closerange(LAST_STANDARD + 1, kept)
+    os.closerange(kept + 1, last if last != resource.RLIM_INFINITY else 1 << 16)
+    if lock != TAKE_LOCK:
+        os.set_inheritable(lock, False)
 
 
 class _Calls:
@@ -112,6 +178,8 @@ class _Calls:
         self._fd = fd
         self._seen = 0
         self._last = b""
+        self.callers: set[int] = set()
+        """The processes that called, where the calls name them."""
 
     @property
     def is_ended(self) -> bool:
@@ -123,6 +191,9 @@ class _Calls:
         told = os.pread(self._fd, 1 << 16, self._seen)
         self._seen += len(told)
         self._last = (self._last + told)[-len(ENDING) :]
+        self.callers |= {
+            int(words[1]) for line in told.splitlines() if len(words := line.split()) > 1 and words[1].isdigit()
+        }
         return bool(told)
 
     def let_go(self) -> bool:
@@ -135,6 +206,41 @@ class _Calls:
         except BlockingIOError:  # the call has started another one of us
             return True
         return False
+
+
+class _Keeping:
+    """The store of one agent, while processes of it live; without their word, while something happens."""
+
+    def __init__(self, spec: FormatSpec, idle: float, calls: _Calls | None) -> None:
+        self._spec = spec
+        self._idle = idle
+        self._calls = calls
+        self._moved = time.monotonic()
+
+    def run(self) -> None:
+        """Keep what is new until it is over, and again when it is not after all."""
+        while True:
+            keep_store(self._spec, self._goes_on)
+            if self._calls is None or self._calls.let_go():
+                return
+            self._moved = time.monotonic()
+
+    def _goes_on(self, has_changed: bool) -> bool:
+        if has_changed or (self._calls is not None and self._calls.came()):
+            self._moved = time.monotonic()
+        callers = set() if self._calls is None else self._calls.callers
+        limit = QUIET if callers and not any(map(_lives, callers)) else self._idle
+        return time.monotonic() - self._moved < limit
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class _Collecting:

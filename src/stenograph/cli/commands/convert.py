@@ -24,6 +24,7 @@ from stenograph.cli.options import (
 from stenograph.errors import SourceError, StoreError
 from stenograph.fold.losses import loss_line
 from stenograph.model import Event, encode
+from stenograph.model.codec import encode_pieces
 from stenograph.runs.converting import converted
 from stenograph.sources.conversion import FileReport
 from stenograph.sources.detection import format_named
@@ -115,10 +116,14 @@ def _write_report(path: Path, files: list[FileReport]) -> None:
         raise StoreError(f"cannot write the report to {path}: {error.strerror}; check the folder", str(path)) from error
 
 
-def _lines(events: Iterable[Event], as_entries: bool) -> Iterator[bytes]:
+Item = bytes | Iterator[bytes | memoryview]
+"""A line, or the pieces of a long one."""
+
+
+def _lines(events: Iterable[Event], as_entries: bool) -> Iterator[Item]:
     if as_entries:
         return (msgspec.json.encode(entry.as_dict()) for entry in entries(events))
-    return (encode(event) for event in events)
+    return (encode(event) if event.raw is None or len(event.raw) < BATCH else encode_pieces(event) for event in events)
 
 
 class _Output:
@@ -128,11 +133,20 @@ class _Output:
         self._is_array = is_array
         self._is_begun = False
 
-    def write(self, lines: Iterable[bytes]) -> None:
-        """Write items, a batch at a time."""
+    def write(self, lines: Iterable[Item]) -> None:
+        """Write items, a batch at a time; a long one a piece at a time."""
         waiting: list[bytes] = []
         size = 0
         for line in lines:
+            if not isinstance(line, bytes):
+                if waiting:
+                    self._flush(waiting)
+                    waiting, size = [], 0
+                self._begin()
+                for piece in line:
+                    write_bytes(piece)
+                self._end()
+                continue
             waiting.append(line)
             size += len(line)
             if size > BATCH:
@@ -142,13 +156,20 @@ class _Output:
             self._flush(waiting)
 
     def _flush(self, lines: list[bytes]) -> None:
-        end = b",\n" if self._is_array else b"\n"
+        self._begin()
+        write_bytes(
+            lines[0] if len(lines) == 1 else (b",\n" if self._is_array else b"\n").join(lines)
+        )  # without a copy
+        self._end()
+
+    def _begin(self) -> None:
         if self._is_array:
-            write_bytes(end if self._is_begun else b"[\n")
+            write_bytes(b",\n" if self._is_begun else b"[\n")
             self._is_begun = True
-        write_bytes(lines[0] if len(lines) == 1 else end.join(lines))  # a long one is not copied
+
+    def _end(self) -> None:
         if not self._is_array:
-            write_bytes(end)
+            write_bytes(b"\n")
 
     def close(self) -> None:
         """End the array."""

@@ -7,7 +7,7 @@ import sqlite3
 import click
 
 from stenograph.archive.store.home import Home, home_of
-from stenograph.cli.commands.install import hook_states
+from stenograph.cli.installing.ways import states
 from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.errors import SourceError
 from stenograph.journal.place import recording_root
@@ -37,7 +37,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """
     home = home_of()
     roots = wanted_roots(home, None, (), ())
-    report = examine(home, roots, hook_states(), noted_problems(recording_root()), _expiries(home))
+    report = examine(home, roots, states(), noted_problems(recording_root()), _expiries(home))
     if as_json:
         print_json(report)
     else:

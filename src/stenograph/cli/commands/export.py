@@ -12,6 +12,7 @@ import click
 from stenograph.cli.completion import EXPORTER, RUN
 from stenograph.cli.options import (
     archive_option,
+    header_option,
     json_document,
     json_option,
     print_json,
@@ -58,6 +59,7 @@ def _format_options(command: Any) -> Any:
 @redact_option_of_convert
 @click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
 @click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
+@header_option
 @_format_options
 @root_option
 @archive_option
@@ -72,6 +74,7 @@ def command(
     redact: bool,
     report_path: str | None,
     endpoint: str | None,
+    headers: tuple[str, ...],
     root: str | None,
     archive_dir: str | None,
     folder: str | None,
@@ -95,10 +98,12 @@ def command(
         raise click.UsageError("say which format: --to FORMAT; --list names them")
     if endpoint is not None and (not format_name.startswith("otlp") or output is not None):
         raise click.UsageError("--endpoint goes with --to otlp or otlp-protobuf and without -o")
+    if headers and endpoint is None:
+        raise click.UsageError("--header goes with --endpoint")
     if format_name == "inspect" and output is not None and output.endswith(".eval"):
         format_name = "inspect-eval"  # Inspect itself goes by the name of the file
     chosen = {name.removeprefix("option_"): value for name, value in options.items() if value is not None}
-    _export(targets, format_name, output, endpoint, redact, report_path, root, archive_dir, chosen)
+    _export(targets, format_name, output, endpoint, headers, redact, report_path, root, archive_dir, chosen)
 
 
 def _list(as_json: bool) -> None:
@@ -133,12 +138,14 @@ def _export(
     format_name: str,
     output: str | None,
     endpoint: str | None,
+    headers: tuple[str, ...],
     redact: bool,
     report_path: str | None,
     root: str | None,
     archive_dir: str | None,
     options: dict[str, str],
 ) -> None:
+    from stenograph.export.collector import collector_of
     from stenograph.export.exporter import exporter_named
     from stenograph.export.exporting import export_run
     from stenograph.export.sending import JSON, PROTOBUF, send_trace
@@ -146,6 +153,7 @@ def _export(
     from stenograph.whole_file import write_whole
 
     exporter = exporter_named(format_name)
+    collector = None if endpoint is None else collector_of(endpoint, headers)
     is_stdout = output is None or output == "-"
     is_folder = not is_stdout and (str(output).endswith("/") or Path(str(output)).is_dir())
     if len(targets) > 1 and not is_folder and not exporter.is_lines:
@@ -168,8 +176,11 @@ def _export(
         if is_folder:
             _make_folder(Path(str(output)))
             export.write(Path(str(output)))
-        elif endpoint is not None:
-            send_trace(export.data, endpoint, PROTOBUF if format_name == "otlp-protobuf" else JSON)
+        elif collector is not None:
+            kind = PROTOBUF if format_name == "otlp-protobuf" else JSON
+            rejected, reason = send_trace(export.data, collector, kind)
+            if rejected:
+                say(f"{collector.url} left out {rejected} spans: {reason}")
         elif is_stdout:
             write_bytes(export.data)
         exports.append(export)

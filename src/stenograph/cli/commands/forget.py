@@ -9,17 +9,25 @@ import sys
 import click
 
 from stenograph.archive.keep.summary import Summary
-from stenograph.archive.store.home import home_of
+from stenograph.archive.store.home import Home, home_of
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
 from stenograph.clock import utc_now
+from stenograph.errors import StoreError
 from stenograph.evidence.after_sync import checkpoint_after
+from stenograph.fleet.store.forgetting import not_here
+from stenograph.fleet.store.objects import Objects, open_store
+from stenograph.fleet.store.tombstones import Tombstone, archives_to_tell, write_tombstones
 from stenograph.render.visible import on_one_line
-from stenograph.runs.forgetting import Plan, Wanted, forget_runs, plan_of
+from stenograph.runs.forgetting import LONGEST_REASON, Plan, Wanted, forget_runs, plan_of
 
 _UNREACHED = (
     "not reached: headers of frames (paths, ids, times, digests), bundles and pages made of these runs, backups, "
     "and old blocks of the disk"
+)
+_LATER = (
+    "later: other machines remove these runs when they push next, and steno lake compact erases them from the store; "
+    "versions and backups that the store keeps are not reached"
 )
 
 
@@ -38,6 +46,7 @@ _UNREACHED = (
 @click.option("--also-source", is_flag=True, help="Delete the agents' own files of these runs, too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--store", "url", metavar="URL", help="Tell every archive in this store, too; see steno push.")
 @archive_option
 @json_option
 def command(
@@ -49,6 +58,7 @@ def command(
     also_source: bool,
     dry_run: bool,
     yes: bool,
+    url: str | None,
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -60,32 +70,67 @@ def command(
     if not runs and not containing and older_than is None:
         raise click.UsageError("name a RUN, or give --containing or --older-than")
     home = home_of(archive_dir)
+    store = None if url is None else open_store(url)
     wanted = Wanted(run_ids=runs, containing=containing or None, older_than=older_than, with_copies=with_copies)
-    plan = plan_of(home, wanted)
+    elsewhere, wanted = ((), wanted) if store is None else not_here(home, wanted)
+    is_here = wanted.run_ids or wanted.containing or wanted.older_than
+    plan = plan_of(home, wanted) if is_here else Plan(run_ids=(), copies={}, sources=(), bytes=0)
     if not as_json:
-        write_text(_text(plan, also_source=also_source))
-    is_done = bool(plan.run_ids) and not dry_run
+        write_text(_text(plan, elsewhere, also_source=also_source))
+    meant = (*plan.run_ids, *elsewhere)
+    is_done = bool(meant) and not dry_run
+    told: list[str] = []
     if is_done:
         if not yes:
-            _ask(plan, also_source=also_source)
-        forget_runs(home, plan, why=why, by=f"{_user()}@{socket.gethostname()}", at=utc_now(), also_source=also_source)
-        summary = Summary(expired=len(plan.run_ids))
-        checkpoint_after(home, summary)
-        for problem in summary.problems:
-            say(problem)
+            _ask(plan, elsewhere, also_source=also_source)
+        by, at = f"{_user()}@{socket.gethostname()}", utc_now()
+        if store is not None:
+            told = _tell(
+                home, store, [Tombstone(run_id=each, at=at, by=by, why=why[:LONGEST_REASON]) for each in meant]
+            )
+        if plan.run_ids:
+            _forget(home, plan, why=why, by=by, at=at, also_source=also_source)
     if as_json:
-        print_json({"forgotten": is_done, **{name: getattr(plan, name) for name in plan.__struct_fields__}})
+        more = {} if store is None else {"elsewhere": elsewhere, "told": told}
+        print_json({"forgotten": is_done, **{name: getattr(plan, name) for name in plan.__struct_fields__}, **more})
     elif is_done:
         write_text(f"forgot {len(plan.run_ids)} runs, {plan.bytes:,} bytes\n")
+        if store is not None:
+            write_text(f"told {len(told)} archives in {store.url}\n")
     if is_done:
         say(_UNREACHED)
-    if not plan.run_ids:
+        if store is not None:
+            say(_LATER)
+    if not meant:
         say("no run is meant; nothing was removed")
         raise click.exceptions.Exit(1)
 
 
-def _text(plan: Plan, *, also_source: bool) -> str:
+def _forget(home: Home, plan: Plan, *, why: str, by: str, at: str, also_source: bool) -> None:
+    forget_runs(home, plan, why=why, by=by, at=at, also_source=also_source)
+    summary = Summary(expired=len(plan.run_ids))
+    checkpoint_after(home, summary)
+    for problem in summary.problems:
+        say(problem)
+
+
+def _tell(home: Home, store: Objects, tombstones: list[Tombstone]) -> list[str]:
+    """Put tombstones into the archives of a store; which were told."""
+    identity = home.identity()
+    archives, are_all = archives_to_tell(store, None if identity is None else identity.id)
+    if not are_all:
+        say(f"the archives in {store.url} may not be listed from here; only this one is told")
+    problems = write_tombstones(store, archives, tombstones)
+    for problem in problems.values():
+        say(str(problem))
+    if problems:
+        raise click.exceptions.Exit(StoreError.exit_code)
+    return archives
+
+
+def _text(plan: Plan, elsewhere: tuple[str, ...], *, also_source: bool) -> str:
     lines = [f"run {run_id}" for run_id in plan.run_ids]
+    lines += [f"run {run_id} (not in this archive)" for run_id in elsewhere]
     for run_id, count in plan.copies.items():
         what = f"holds {count} of the same messages" if count else "was called by one of these"
         lines.append(f"run {run_id} {what} and stays (--with-copies)")
@@ -94,11 +139,11 @@ def _text(plan: Plan, *, also_source: bool) -> str:
     return "".join(f"{on_one_line(line)}\n" for line in lines)
 
 
-def _ask(plan: Plan, *, also_source: bool) -> None:
+def _ask(plan: Plan, elsewhere: tuple[str, ...], *, also_source: bool) -> None:
     files = f" and delete {len(plan.sources)} files of agents" if also_source and plan.sources else ""
     if not sys.stdin.isatty():
         raise click.UsageError("this cannot be undone; give --yes, or --dry-run to see what it would do")
-    click.confirm(f"Remove {len(plan.run_ids)} runs for good{files}?", abort=True, err=True)
+    click.confirm(f"Remove {len(plan.run_ids) + len(elsewhere)} runs for good{files}?", abort=True, err=True)
 
 
 def _user() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stenograph.cli.commands.install import agents_with
+from stenograph.cli.installing.ways import agents_that_call
 from stenograph.cli.wake import answer
 
 
@@ -13,12 +13,18 @@ from stenograph.cli.wake import answer
     epilog="Example: steno hook claude < call.json",
     short_help="Take a hook call of an agent, and see that its session is recorded.",
 )
-@click.argument("agent", type=click.Choice(agents_with(hooks=True)))
+@click.argument("agent", type=click.Choice(list(agents_that_call())))
+@click.argument("field", required=False, default="")
+@click.argument("call", required=False)
 @click.pass_context
-def command(ctx: click.Context, agent: str) -> None:
-    """Take a hook call from standard input and start recording that session where nobody does yet.
+def command(ctx: click.Context, agent: str, field: str, call: str | None) -> None:
+    """Take a hook call and start recording that session where nobody does yet.
+
+    The call is JSON on standard input, or CALL, which then has the id of the session in FIELD.
 
     `steno install` makes an agent call it. It answers at once, prints nothing and never fails; what went wrong is in
     collectors/problems.log below $STENOGRAPH_STORAGE, else below the archive, else in $TMPDIR/stenograph-UID.
     """
-    ctx.exit(answer(agent))
+    if field and call is None:
+        raise click.UsageError("a FIELD needs a CALL.")
+    ctx.exit(answer(agent, field, call))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -11,12 +12,16 @@ from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.cli.store import store_options
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.runs.archive import Filters, listed, open_archive
 from stenograph.runs.info import info_of_line
+
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
 
 _encode, _encodable = msgspec.json.encode, msgspec.structs.asdict
 
@@ -29,8 +34,26 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 """What a narrow terminal does without, first things first."""
 
 
+def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
+    """The same over everybody's runs."""
+    most = (None if as_json else SHOWN) if limit is None else limit or None
+    found = archive.listed(most, prices, **filters)
+    if as_json:
+        pairs = zip(found.lines, found.infos, strict=True)
+        lines = b",\n".join(_encode({**_encodable(run), **info.to_dict()}) for run, info in pairs)
+        write_bytes(b"[\n%s\n]\n" % lines if found.lines else b"[]\n")
+    if found.total > len(found.lines):
+        say(f"{len(found.lines):,} of {found.total:,} runs, --limit 0 for all")
+    elif not found.lines:
+        say(f"no run of {archive.url} fits")
+    if not as_json and found.lines:
+        hosts = {info.run_id: info.host or "" for info in found.infos}
+        _print(found.lines, found.names, hosts)
+
+
 @click.command("ls", epilog="Example: steno ls --agent codex --since 7d", short_help="List the runs of the archive.")
 @scope_options
+@store_options(_of_store)
 @click.option("--starred", is_flag=True, help="Only runs with a star, as steno serve sets them.")
 @click.option("--tag", metavar="NAME", help="Only runs with this tag.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
@@ -61,8 +84,12 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
         _print(runs, names)
 
 
-def _print(runs: Sequence[RunLine], names: dict[str, str]) -> None:
-    print_fitting(_HEAD, [_cells(run, names) for run in runs], _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
+def _print(runs: Sequence[RunLine], names: dict[str, str], hosts: dict[str, str] | None = None) -> None:
+    head = _HEAD if hosts is None else ("run", "machine", *_HEAD[1:])
+    rows = [_cells(run, names) for run in runs]
+    if hosts is not None:
+        rows = [(cells[0], hosts[run.run_id], *cells[1:]) for run, cells in zip(runs, rows, strict=True)]
+    print_fitting(head, rows, _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
 
 
 def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:

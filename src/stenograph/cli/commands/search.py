@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -21,14 +22,52 @@ from stenograph.cli.options import (
     write_text,
 )
 from stenograph.cli.scope import scope_options
+from stenograph.cli.store import store_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import counted, when
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, SearchOptions, open_archive, searched
 
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
+
 ROLES = ("user", "assistant", "tool", "system")
 _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
+
+
+def _of_store(
+    archive: StoreArchive,
+    words: tuple[str, ...],
+    filters: Filters,
+    role: str | None,
+    tool: str | None,
+    errors: bool,
+    rank: bool,
+    limit: int,
+    redact: bool,
+    as_json: bool,
+) -> None:
+    """The same over everybody's runs; says what was looked at."""
+    mask = run_mask() if redact else None
+    masker = None if mask is None else mask.event
+    options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, mask=masker)
+    found = archive.searched(" ".join(words), options, **filters)
+    if as_json:
+        lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in found.hits)
+        write_bytes(b"[\n%s\n]\n" % lines if found.hits else b"[]\n")
+    else:
+        write_text("".join(_lines(hit, {}, wants_color()) for hit in found.hits))
+    if mask is not None:
+        tell_of_masked(mask.counts)
+    looked = f"{found.scanned.events:,} events of {counted(found.scanned.runs, 'run')} since {found.since}"
+    if found.is_cut:
+        say(f"the newest {len(found.hits):,} in {looked}, --limit 0 for all")
+    elif found.hits:
+        say(f"looked through {looked}")
+    else:
+        say(f"nothing is found in {looked} of {archive.url}")
+        raise click.exceptions.Exit(1)
 
 
 @click.command(
@@ -38,6 +77,7 @@ _HIT, _DIM, _END = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 )
 @click.argument("words", metavar="QUERY", nargs=-1, required=True)
 @scope_options
+@store_options(_of_store)
 @click.option("--role", type=click.Choice(ROLES), help="Only what user, assistant, tool or system said.")
 @click.option("--tool", metavar="NAME", help="Only calls and results of this tool.")
 @click.option("--errors", is_flag=True, help="Only errors and failed tools.")
@@ -65,6 +105,8 @@ def command(
 
     QUERY is words that must all be there, "phrases", prefix*, AND, OR, NOT and brackets. Code can be typed as it is:
     snake_case, CamelCase or parts of it, path/to/file.py, foo.bar(). So can scripts that have no spaces.
+
+    With --store, the texts of everybody's runs are read, those of the last 7 days unless --since says otherwise.
 
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """

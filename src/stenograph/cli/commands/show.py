@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 import msgspec
@@ -23,6 +24,7 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.part import Part, names_seq, not_empty, part_options
 from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, selected
+from stenograph.cli.store import store_options
 from stenograph.fold.status import Life
 from stenograph.model import Event, encode
 from stenograph.render.terminal import TerminalRenderer
@@ -33,8 +35,79 @@ from stenograph.runs.target import find_run
 from stenograph.transcript import TranscriptEntry, entries, format_entry
 from stenograph.whole_file import write_whole
 
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
+
 FORMS = ("terminal", "text", "markdown", "html", "json", "entries")
 BATCH = 1 << 16
+
+
+class _Asked(TypedDict):
+    """What is asked for, beside the run."""
+
+    form: str
+    output: str | None
+    redact: bool
+    full: bool
+    everything: bool
+    wanted: Wanted
+    part: Part
+
+
+def _asked(
+    form: str,
+    output: str | None,
+    redact: bool,
+    full: bool,
+    everything: bool,
+    errors: bool,
+    tools: bool,
+    last: bool,
+    part: Part,
+    as_json: bool,
+) -> _Asked:
+    """The options, where they go together."""
+    form = "json" if as_json else form
+    wanted = Wanted(errors=errors, tools=tools, last=last)
+    if form != "terminal" and (any(wanted.values()) or everything):
+        raise click.UsageError(
+            f"--all, --errors, --tools and --last are for the terminal; --as {form} gives all events"
+        )
+    return _Asked(
+        form=form,
+        output=None if output == "-" else output,
+        redact=redact,
+        full=full,
+        everything=everything,
+        wanted=wanted,
+        part=part,
+    )
+
+
+def _show(run: RunReader, asked: _Asked) -> None:
+    form, output, wanted, full = asked["form"], asked["output"], asked["wanted"], asked["full"]
+    shown = _Shown(run, asked["part"], wanted, keep_raw=form == "json")
+    if form == "terminal" and output is None and is_read_by_a_person():
+        page(reading(shown.events(), run.info, color=wants_color(), full=full, everything=asked["everything"]))
+    elif output is None:
+        for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
+            write_bytes(batch)
+    else:
+        write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
+    if shown.is_empty:
+        say(f"{run.kind.place}: there are no events in it")
+    elif any(wanted.values()) and not shown.is_any_selected:
+        say(f"{run.kind.place}: nothing of what was asked for is in it")
+    tell_of_problems(run.problems())
+    if asked["redact"]:
+        tell_of_masked(run.masked)
+
+
+def _of_store(archive: StoreArchive, target: str, **options: Any) -> None:
+    """The same for a run of everybody's."""
+    asked = _asked(**options)
+    with archive.run(target, redact=asked["redact"]) as run:
+        _show(run, asked)
 
 
 @click.command(
@@ -58,6 +131,7 @@ BATCH = 1 << 16
 @click.option("--tools", is_flag=True, help="Only tool calls and their results.")
 @click.option("--last", is_flag=True, help="Only the last prompt and what followed.")
 @part_options
+@store_options(_of_store)
 @root_option
 @archive_option
 @json_option
@@ -83,29 +157,9 @@ def command(
 
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
-    form = "json" if as_json else form
-    output = None if output == "-" else output
-    wanted = Wanted(errors=errors, tools=tools, last=last)
-    if form != "terminal" and (any(wanted.values()) or everything):
-        raise click.UsageError(
-            f"--all, --errors, --tools and --last are for the terminal; --as {form} gives all events"
-        )
+    asked = _asked(form, output, redact, full, everything, errors, tools, last, part, as_json)
     with reader_of(find_run(target, root, archive_dir, archive_first=names_seq(part)), redact) as run:
-        shown = _Shown(run, part, wanted, keep_raw=form == "json")
-        if form == "terminal" and output is None and is_read_by_a_person():
-            page(reading(shown.events(), run.info, color=wants_color(), full=full, everything=everything))
-        elif output is None:
-            for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
-                write_bytes(batch)
-        else:
-            write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
-        if shown.is_empty:
-            say(f"{run.kind.place}: there are no events in it")
-        elif any(wanted.values()) and not shown.is_any_selected:
-            say(f"{run.kind.place}: nothing of what was asked for is in it")
-        tell_of_problems(run.problems())
-        if redact:
-            tell_of_masked(run.masked)
+        _show(run, asked)
 
 
 class _Shown:

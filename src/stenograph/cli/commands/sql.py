@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +13,55 @@ from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, redact_option, run_mask, tell_of_masked
 from stenograph.cli.question import limit_options, print_schema, statement_of
 from stenograph.cli.scope import prices_option
+from stenograph.cli.store import store_options
 from stenograph.cli.table import form_options, print_rows
 from stenograph.query.sql import Limits
 from stenograph.query.sql_process import SqlProcess
 from stenograph.query.views import EXAMPLES, VIEWS
 from stenograph.runs.archive import open_archive, views
+
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
+
+
+def _of_store(
+    archive: StoreArchive,
+    query: str | None,
+    schema: bool,
+    timeout: float,
+    max_rows: int,
+    redact: bool,
+    prices: str | None,
+    form: str | None,
+) -> None:
+    """The same over everybody's runs, in the SQL of DuckDB."""
+    if schema:
+        _print_schema(form)
+        return
+    from stenograph.fleet.lake.asking import ask
+    from stenograph.query.prices import load_prices
+
+    limits = Limits(rows=max_rows, seconds=timeout)
+    result = ask(archive.lake, _statement(query), load_prices(prices), limits)
+    mask = run_mask() if redact else None
+    print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
+    if mask is not None:
+        tell_of_masked(mask.counts)
+
+
+def _print_schema(form: str | None) -> None:
+    print_schema(
+        "views",
+        [(view.name, view.about, {name: about for name, (_, about) in view.columns.items()}) for view in VIEWS],
+        EXAMPLES,
+        form,
+    )
+
+
+def _statement(query: str | None) -> str:
+    if query is None:
+        raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
+    return statement_of(query)
 
 
 @click.command(
@@ -24,6 +69,7 @@ from stenograph.runs.archive import open_archive, views
     epilog="""Example: steno sql "SELECT agent, count(*) AS runs FROM runs GROUP BY agent" """,
     short_help="Ask the archive in SQL.",
 )
+@store_options(_of_store)
 @click.argument("query", metavar="[QUERY]", required=False)
 @click.option("--schema", is_flag=True, help="List the views, their columns and some useful queries.")
 @limit_options(100_000)
@@ -44,19 +90,14 @@ def command(
 ) -> None:
     """Ask the archive one SELECT of SQLite, over the views runs, events, entries, tool_calls, messages, usage, errors.
 
+    With --store, it is a SELECT of DuckDB over the same views of everybody's runs.
+
     Nothing can be written, attached or loaded, and nothing runs for ever. QUERY may be - for standard input.
     """
     if schema:
-        print_schema(
-            "views",
-            [(view.name, view.about, {name: about for name, (_, about) in view.columns.items()}) for view in VIEWS],
-            EXAMPLES,
-            form,
-        )
+        _print_schema(form)
         return
-    if query is None:
-        raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
-    statement = statement_of(query)
+    statement = _statement(query)
 
     @contextmanager
     def opening() -> Iterator[sqlite3.Connection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,12 +11,16 @@ from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
+from stenograph.cli.store import store_options
 from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
 from stenograph.render.figures import amount, bar, cost, duration
 from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, Stats, open_archive
 from stenograph.runs.rows import Row
+
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
 
 _BAR = 16
 _TOKENS = ("input", "cached", "output", "reasoning", "calls", "cost")
@@ -25,11 +30,23 @@ _DISPENSABLE = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "
 _ROOM_FOR_KEY = 20
 
 
+def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, as_json: bool) -> None:
+    """The same over everybody's runs."""
+    found = archive.stats(by, prices=prices, **filters)
+    if as_json:
+        print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
+    else:
+        _print(found, {})
+    if not found.totals["runs"]:
+        say(f"no run of {archive.url} fits")
+
+
 @click.command(
     "stats", epilog="Example: steno stats --by model --since 30d", short_help="Add up tokens, cost and tools."
 )
 @click.option("--by", type=click.Choice(KEYS), default="day", help=f"{', '.join(KEYS)}; day without it.")
 @scope_options
+@store_options(_of_store)
 @prices_option
 @archive_option
 @sync_option

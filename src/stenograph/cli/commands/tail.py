@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,10 +21,29 @@ from stenograph.cli.options import (
     write_bytes,
     write_text,
 )
+from stenograph.cli.store import store_options
 from stenograph.model import Event
 from stenograph.render.terminal import TerminalRenderer
 from stenograph.runs.opening import reader_of
+from stenograph.runs.reader import RunReader
 from stenograph.runs.target import find_growing, find_run
+
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
+
+
+def _of_store(
+    archive: StoreArchive,
+    target: str,
+    following: bool,
+    from_seq: int,
+    last: int | None,
+    full: bool,
+    redact: bool,
+    as_json: bool,
+) -> None:
+    """The same for a run of everybody's; what its host pushes is there some seconds later."""
+    _print(lambda: archive.run(target, redact=redact), following, from_seq, last, full, redact, as_json)
 
 
 @click.command(
@@ -31,6 +51,7 @@ from stenograph.runs.target import find_growing, find_run
     epilog="Example: steno tail -f 550e84 --from 100 --json",
     short_help="Print the events of a run, and go on as they come.",
 )
+@store_options(_of_store)
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
     "-f",
@@ -67,8 +88,34 @@ def command(
     """Print the events of a run in order, one by one; with -f also those that another process is still writing.
 
     An agent's own file is followed with its subagents, and a run of the archive as steno watch adds to it.
+    With --store, a run of any machine is followed as its host pushes it; every five seconds there is a look.
     --json prints JSON Lines: each event as it stands in the journal.
     """
+    _print(
+        lambda: reader_of(
+            find_growing(target, root, archive_dir)
+            if following
+            else find_run(target, root, archive_dir, archive_first=from_seq > 1),
+            redact,
+        ),
+        following,
+        from_seq,
+        last,
+        full,
+        redact,
+        as_json,
+    )
+
+
+def _print(
+    opened: Callable[[], RunReader],
+    following: bool,
+    from_seq: int,
+    last: int | None,
+    full: bool,
+    redact: bool,
+    as_json: bool,
+) -> None:
     if following and last is not None:
         raise click.UsageError("-n does not go with -f; use --from SEQ")
     renderer = TerminalRenderer(color=wants_color(), full=full)
@@ -80,11 +127,10 @@ def command(
             number += 1
         return number
 
-    if following:
-        with reader_of(find_growing(target, root, archive_dir), redact) as run:
+    with opened() as run:
+        if following:
             write(run.follow(from_seq, on_problem=lambda error: say(str(error))).with_lines())
-        return
-    with reader_of(find_run(target, root, archive_dir, archive_first=from_seq > 1), redact) as run:
+            return
         lines = run.lines(from_seq)
         if not write(lines if last is None else deque(lines, last)):
             say(f"{run.kind.place}: there are no events from number {from_seq} on")

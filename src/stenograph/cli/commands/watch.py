@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
-from stenograph.archive.store.home import home_of
+from stenograph.archive.store.home import Home, home_of
+from stenograph.cli.commands.push import push_text, tell_of_push
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import (
     archive_option,
+    header_option,
     json_option,
     retention_option,
     say,
@@ -22,10 +27,16 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.sources import sources_options
 from stenograph.evidence.after_sync import checkpoint_after
+from stenograph.fleet.store.objects import open_store
+from stenograph.fleet.store.push import Pushed
+from stenograph.fleet.store.pushing import Pushing
 from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
 from stenograph.runs.syncing import wanted_roots
+
+if TYPE_CHECKING:
+    from stenograph.export.feeding.feeder import Feeder
 
 
 @click.command(
@@ -40,6 +51,13 @@ from stenograph.runs.syncing import wanted_roots
     metavar="COMMAND",
     help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
 )
+@click.option("--otlp", "endpoint", metavar="URL", help="Send runs to this collector as they grow.")
+@header_option
+@click.option("--content", metavar="WORD", help="With --otlp: what each span has: delta, full or none.")
+@click.option("--vocabulary", metavar="WORD", help="With --otlp: names of attributes: genai or openinference.")
+@click.option("--redact", is_flag=True, help="With --otlp: mask secrets in what is sent.")
+@click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
+@click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
 @retention_option
 @archive_option
 @json_option
@@ -48,6 +66,13 @@ def command(
     agents: tuple[str, ...],
     paths: tuple[str, ...],
     on_need: str | None,
+    endpoint: str | None,
+    headers: tuple[str, ...],
+    content: str | None,
+    vocabulary: str | None,
+    redact: bool,
+    url: str | None,
+    events_only: bool,
     retention: bool,
     archive_dir: str | None,
     as_json: bool,
@@ -57,7 +82,15 @@ def command(
     One process watches an archive at a time. It may be killed and started again at any moment: nothing that was kept is
     lost, and the next one goes on where it was.
     """
+    if events_only and url is None:
+        raise click.UsageError("--events-only says what --push sends; give --push URL, too")
     archive = home_of(archive_dir)
+    if endpoint is None and (headers or content or vocabulary or redact):
+        raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
+    if url is None and events_only:
+        raise click.UsageError("--events-only goes with --push URL")
+    options = {name: word for name, word in (("content", content), ("vocabulary", vocabulary)) if word is not None}
+    feeder = None if endpoint is None else _feeder(archive, endpoint, headers, options, redact, as_json)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -72,6 +105,7 @@ def command(
                 say(problem)
 
     expiry = Retention(archive) if retention else None
+    pushing = None if url is None else _pushing(archive, url, events_only=events_only, as_json=as_json)
 
     def tell(summary: Summary) -> None:
         if expiry is not None:
@@ -79,17 +113,60 @@ def command(
         if not (home or agents or paths):
             archive.note_sync()
         checkpoint_after(archive, summary)
+        if feeder is not None:
+            feeder.changed()
         if as_json:
-            import msgspec
-
             write_bytes(msgspec.json.encode(summary) + b"\n")
         elif summary.events or summary.failed or summary.new or summary.rebuilt or summary.expired:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {summary_text(summary, archive.path)}")
         for problem in summary.problems:
             say(problem)
+        if pushing is not None:
+            pushing.note()
         if on_need is not None:
             tell_of_need(on_need)
 
     wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
     say(f"watching for {archive.path}; Ctrl-C ends it")
-    watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    try:
+        if feeder is not None:
+            feeder.begin()
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+    finally:
+        if feeder is not None:
+            feeder.close()
+        if pushing is not None and not pushing.stop():
+            say(f"not everything is in {url} yet; the next steno push goes on there")
+
+
+def _feeder(
+    archive: Home, endpoint: str, headers: tuple[str, ...], options: dict[str, str], redact: bool, is_quiet: bool
+) -> Feeder:
+    """What sends to a collector; mistakes are told before anything begins."""
+    from stenograph.export.collector import collector_of
+    from stenograph.export.exporter import exporter_named
+    from stenograph.export.feeding.feed import FeedSetting
+    from stenograph.export.feeding.feeder import Feeder
+
+    setting = FeedSetting(
+        archive=str(archive.path),
+        collector=collector_of(endpoint, headers),
+        is_redacted=redact,
+        began_ms=time.time_ns() // 1_000_000,
+        is_quiet=is_quiet,
+        **exporter_named("otlp").chosen(options),
+    )
+    return Feeder(setting, say)
+
+
+def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pushing:
+    """What sends the archive meanwhile, and tells of it as the watch tells of a sync."""
+
+    def told(pushed: Pushed) -> None:
+        tell_of_push(pushed, url)
+        if as_json:
+            write_bytes(msgspec.json.encode({"pushed": pushed}) + b"\n")
+        elif pushed.objects:
+            write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
+
+    return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)

@@ -2,9 +2,8 @@
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, INTERRUPTS, Agent, Turns
 from stenograph.formats.acp.detection import detect, identify
-from stenograph.formats.acp.parser import AcpFormat
 from stenograph.formats.acp.tools import TOOLS
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 
 _ENDS = ("end_turn", "max_tokens", "max_turn_requests", "refusal")
 
@@ -16,7 +15,7 @@ SPEC = FormatSpec(
     kind="stream",
     detect=detect,
     identify=identify,
-    open=AcpFormat,
+    open=later("stenograph.formats.acp.parser", "AcpFormat"),
     turns=Turns(
         marks={
             "session/prompt/response": ("stopReason", {"cancelled": INTERRUPTS} | dict.fromkeys(_ENDS, ENDS)),

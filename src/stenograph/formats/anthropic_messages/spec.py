@@ -1,7 +1,6 @@
 """The description of this format."""
 
-from stenograph.formats.anthropic_messages.format import AnthropicMessagesFormat
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.model_api.agents import ANTHROPIC
 from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
@@ -15,7 +14,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detection_of("messages"),
     identify=identity_of,
-    open=AnthropicMessagesFormat,
+    open=later("stenograph.formats.anthropic_messages.format", "AnthropicMessagesFormat"),
     tools=HOST_TOOLS,
     tokens=("call",),
     sample=b'{"type":"message","id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}\n',

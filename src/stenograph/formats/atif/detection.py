@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.atif.format import is_trajectory
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
+
+
+def is_trajectory(record: Any) -> bool:
+    """Whether a record is a trajectory by its own word."""
+    return isinstance(record, dict) and a_str(record.get("schema_version")).startswith("ATIF-v")
 
 
 def detect(records: Sequence[Any], path: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from stenograph.formats.atif.detection import is_trajectory
 from stenograph.formats.base import Context
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.digest import digest_of
@@ -18,6 +19,7 @@ from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_count, a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.media import from_url
 from stenograph.formats.shared.model_api.parts import text_block, thinking_block
+from stenograph.formats.shared.side_text import media_type_of
 from stenograph.formats.shared.usage import UsageFields
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model import mend
@@ -48,11 +50,6 @@ _STEP_EXTRAS = ("stenograph", "context_management", "message_id", "stop_reason")
 _RESULT_EXTRAS = ("is_error", "error", "duration_ms", "call_id", "tool_result_is_error")
 _INSIDE = ("steps", "subagent_trajectories")
 """What of a trajectory is told piece by piece; the rest is one event."""
-
-
-def is_trajectory(record: Any) -> bool:
-    """Whether a record is a trajectory by its own word."""
-    return isinstance(record, dict) and a_str(record.get("schema_version")).startswith("ATIF-v")
 
 
 class AtifFormat(ImportFormat):
@@ -290,18 +287,32 @@ class AtifFormat(ImportFormat):
         """The parts of a result in the form that all readers of content share; a text is not a part."""
         if not isinstance(content, list):
             return content
-        self._drop("attachments: in other files", sum(_is_elsewhere(part) for part in content))
-        return [_as_data(part) for part in content]
+        parts = [self._joined(part) for part in content]
+        self._drop("attachments: in other files", sum(_is_elsewhere(part) for part in parts))
+        return [_as_data(part) for part in parts]
 
     def _content(self, content: Any) -> list[Block]:
-        """A text, or parts: texts, and media whose bytes stand here only as data URLs."""
+        """A text, or parts: texts, and media, whose bytes stand here as data URLs or in a file beside this one."""
         if isinstance(content, str):
             return [text_block(content)] if content else []
-        blocks = [_block(part) for part in a_list(content)]
+        blocks = [_block(self._joined(part)) for part in a_list(content)]
         media = sum(not isinstance(block, TextBlock | AttachmentBlock) for block in blocks)
         if media:
             self._drop("attachments: in other files", media)
         return blocks
+
+    def _joined(self, part: Any) -> Any:
+        """A part with the bytes of its file, where that is there; the type is the one that the part tells."""
+        source = a_dict(a_dict(part).get("source"))
+        path = a_str(source.get("path"))
+        if path.startswith("data:") or "://" in path or media_type_of(path) is None:
+            return part
+        url = None if self.context.side_file is None else self.context.side_file(path)
+        if url is None:
+            self.report.wanted_files.append(path)
+            return part
+        media_type = a_str(source.get("media_type")) or media_type_of(path)
+        return part | {"source": source | {"path": f"data:{media_type};base64,{url.partition(',')[2]}"}}
 
 
 def _block(part: Any) -> Block:

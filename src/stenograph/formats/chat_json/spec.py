@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.chat_json.detection import chats_in, detect, identify
-from stenograph.formats.chat_json.format import ChatJsonFormat
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
@@ -17,6 +16,6 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ChatJsonFormat,
+    open=later("stenograph.formats.chat_json.format", "ChatJsonFormat"),
     tools=HOST_TOOLS,
 )

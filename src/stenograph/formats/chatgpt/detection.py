@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.chatgpt.format import is_conversation
 from stenograph.formats.layout import Contents, StoredSession
 from stenograph.formats.shared.collection import run_in
 from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
 
 _MEMBER = "conversations"
 """Exports have `conversations.json`; large ones `conversations-000.json` and so on."""
+
+
+def is_conversation(record: Any) -> bool:
+    """Whether a record is a conversation: a mapping of nodes, each with its message and its children."""
+    mapping = a_dict(record).get("mapping")
+    if not isinstance(mapping, dict) or not mapping:
+        return False
+    return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
 
 
 def detect(records: Sequence[Any], path: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from stenograph.formats.base import Context
 from stenograph.formats.chatgpt.content import blocks_of, input_of, text_of
+from stenograph.formats.chatgpt.detection import is_conversation
 from stenograph.formats.shared.branches import told_order
 from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
@@ -18,14 +19,6 @@ from stenograph.formats.shared.loose import a_dict, a_list, a_str, a_time, first
 from stenograph.model.block import Block, UnknownBlock
 
 _INSTRUCTIONS = ("user_editable_context", "model_editable_context")
-
-
-def is_conversation(record: Any) -> bool:
-    """Whether a record is a conversation: a mapping of nodes, each with its message and its children."""
-    mapping = a_dict(record).get("mapping")
-    if not isinstance(mapping, dict) or not mapping:
-        return False
-    return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
 
 
 class ChatGptFormat(ImportFormat):

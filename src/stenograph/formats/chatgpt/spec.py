@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.chatgpt.detection import conversations_in, detect, identify
-from stenograph.formats.chatgpt.format import ChatGptFormat
 from stenograph.formats.chatgpt.tools import TOOLS
 from stenograph.formats.layout import Layout
 
@@ -17,6 +16,6 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ChatGptFormat,
+    open=later("stenograph.formats.chatgpt.format", "ChatGptFormat"),
     tools=TOOLS,
 )

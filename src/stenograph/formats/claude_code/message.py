@@ -172,9 +172,13 @@ class ClaudeFormat(LineFormat):
         }
         self._emit("error", ErrorPayload(message=text or code or "API error", code=code, data=data or None))
 
+    def _usage_of(self, usage: Usage, **facts: Any) -> UsagePayload:
+        """The tokens of a call or a turn; another program that writes the same lines may count in another way."""
+        return usage_of(usage, **facts)
+
     def _call_usage(self, usage: Usage, model: Any, message_id: Any, cost_usd: Any = None) -> bool:
         """Usage of one model call, when it is new or has changed."""
-        payload = usage_of(usage, model=model, message_id=message_id, cost_usd=cost_usd)
+        payload = self._usage_of(usage, model=model, message_id=message_id, cost_usd=cost_usd)
         key = payload.message_id
         if key is not None:
             if self._usages.get(key) == payload:

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.base import SURE, Context, Identity
-from stenograph.formats.claude_code.content import usage_of
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
 from stenograph.formats.claude_code.record import (
     ClaudeMessage,
@@ -94,9 +93,9 @@ class ClaudeStreamFormat(ClaudeFormat):
         self._agents: dict[str, str] = {}
         """The ids of subagents by the call that spawned them."""
         self._has_failed = False
+        """Whether this turn has reported an error already; its result repeats it."""
         self._cost = 0.0
         """Dollars of the process so far, as its last turn says."""
-        """Whether this turn has reported an error already; its result repeats it."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -188,7 +187,7 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._emit("error", ErrorPayload(message=message, code=code))
         self._has_failed = False
         if record.usage is not None:
-            usage = usage_of(record.usage, scope="turn", cost_usd=self._cost_of_turn(record.total_cost_usd))
+            usage = self._usage_of(record.usage, scope="turn", cost_usd=self._cost_of_turn(record.total_cost_usd))
             if usage.input_tokens or usage.output_tokens:  # a local command asks no model
                 self._emit("token.usage", usage)
 

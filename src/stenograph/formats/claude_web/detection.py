@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.claude_web.format import is_conversation
 from stenograph.formats.layout import Contents, StoredSession
 from stenograph.formats.shared.collection import run_in
 from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
 
 _MEMBER = "conversations.json"
+
+
+def is_conversation(record: Any) -> bool:
+    """Whether a record is a conversation of claude.ai."""
+    conversation = a_dict(record)
+    messages = conversation.get("chat_messages")
+    if not isinstance(messages, list) or not isinstance(conversation.get("uuid"), str):
+        return False
+    return all(isinstance(each, dict) and "sender" in each for each in messages)
 
 
 def detect(records: Sequence[Any], path: str) -> int:

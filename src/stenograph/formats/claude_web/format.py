@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.base import Context
+from stenograph.formats.claude_web.detection import is_conversation
 from stenograph.formats.shared.attachment import text_attachment
 from stenograph.formats.shared.branches import told_order
 from stenograph.formats.shared.digest import digest_of
@@ -22,15 +23,6 @@ from stenograph.model.block import Block
 _ROOT = "00000000-0000-4000-8000-000000000000"
 """What the first message of a conversation names as its parent."""
 _LEAF = "current_leaf_message_uuid"
-
-
-def is_conversation(record: Any) -> bool:
-    """Whether a record is a conversation of claude.ai."""
-    conversation = a_dict(record)
-    messages = conversation.get("chat_messages")
-    if not isinstance(messages, list) or not isinstance(conversation.get("uuid"), str):
-        return False
-    return all(isinstance(each, dict) and "sender" in each for each in messages)
 
 
 class ClaudeWebFormat(ImportFormat):

@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.claude_web.detection import conversations_in, detect, identify
-from stenograph.formats.claude_web.format import ClaudeWebFormat
 from stenograph.formats.claude_web.tools import TOOLS
 from stenograph.formats.layout import Layout
 
@@ -17,6 +16,6 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ClaudeWebFormat,
+    open=later("stenograph.formats.claude_web.format", "ClaudeWebFormat"),
     tools=TOOLS,
 )

@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.codex_app_server.detection import detect, identify
-from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.formats.codex_rollout.agent import AGENT
 from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     kind="stream",
     detect=detect,
     identify=identify,
-    open=CodexAppServerFormat,
+    open=later("stenograph.formats.codex_app_server.parser", "CodexAppServerFormat"),
     turns=Turns(
         marks={
             "thread/status/changed": ("status", {"active": BEGINS, "idle": ENDS}),

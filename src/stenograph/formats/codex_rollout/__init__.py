@@ -7,7 +7,6 @@ failed, how long it took, which thread it spawned) is taken from it. Tokens come
 that have none, from `token_count` when its total moves. Every line is mapped at once, by what stands before it.
 """
 
-from stenograph.formats.codex_rollout.format import CodexRolloutFormat
 from stenograph.formats.codex_rollout.spec import SPEC
 
-__all__ = ["SPEC", "CodexRolloutFormat"]
+__all__ = ["SPEC"]

@@ -9,7 +9,9 @@ from stenograph.formats.codex_rollout.layout import LAYOUT
 from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 from stenograph.formats.layout import Home
-from stenograph.formats.settings import McpSettings
+from stenograph.formats.settings import Hooks, McpSettings, Notify
+
+_CONFIG = Home(variable="CODEX_HOME", default=".codex", folder="config.toml")
 
 SPEC = FormatSpec(
     name=NAME,
@@ -36,7 +38,14 @@ SPEC = FormatSpec(
     labels=LABELS,
     notices=NOTICES,
     fork=("session_meta", "forked_from_id"),
-    mcp=McpSettings(settings=Home(variable="CODEX_HOME", default=".codex", folder="config.toml"), syntax="toml"),
+    hooks=Hooks(
+        settings=Home(variable="CODEX_HOME", default=".codex", folder="hooks.json"),
+        events=("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
+        note="Codex runs new hooks only when you have trusted them once: start it, and it asks, or type /hooks. "
+        "Until then it calls us when a turn has ended",
+    ),
+    notify=Notify(settings=_CONFIG, session="thread-id"),
+    mcp=McpSettings(settings=_CONFIG, syntax="toml"),
     tokens=("call", "total"),
     sample=b'{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"t","cwd":"/"}}\n',
     volatile=VOLATILE,

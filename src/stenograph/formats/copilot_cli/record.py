@@ -6,14 +6,11 @@ copies of results, telemetry and encrypted thoughts.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
 
-Other = list[Any] | str | int | float | bool | None
-"""Whatever stands where an object was expected."""
+from stenograph.formats.shared.typed import Other, fitted
 
 
 class Usage(Struct, gc=False, rename="camel"):
@@ -145,28 +142,6 @@ class Record(Struct, gc=False, rename="camel"):
     usage: Any = None
 
 
-R = TypeVar("R", bound=Struct)
-
-
 def record_from(value: Any) -> Record | None:
     """A decoded JSON value as a record; None when it is none."""
-    return _loose(value, Record) if isinstance(value, dict) else None
-
-
-def _loose(value: dict[Any, Any], kind: type[R]) -> R:
-    """A record without the fields that fit nowhere."""
-    try:
-        return msgspec.convert(value, kind)
-    except (msgspec.ValidationError, RecursionError):
-        pass
-    found = kind()
-    for each in fields(kind):
-        item = value.get(each.encode_name)
-        if each.name == "data" and isinstance(item, dict):
-            setattr(found, each.name, _loose(item, Data))
-            continue
-        try:
-            setattr(found, each.name, msgspec.convert(item, each.type))
-        except (msgspec.ValidationError, RecursionError):
-            continue
-    return found
+    return fitted(value, Record) if isinstance(value, dict) else None

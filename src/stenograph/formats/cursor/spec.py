@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.cursor.detection import detect, identify
-from stenograph.formats.cursor.format import CursorFormat
 from stenograph.formats.cursor.tools import TOOLS
 from stenograph.formats.layout import Home, Layout
 
@@ -23,7 +22,7 @@ SPEC = FormatSpec(
     ),
     detect=detect,
     identify=identify,
-    open=CursorFormat,
+    open=later("stenograph.formats.cursor.format", "CursorFormat"),
     turns=Turns(marks={"turn_ended": ENDS}),
     tools=TOOLS,
 )

@@ -7,7 +7,6 @@ message gives events for what is new in it only, and a line that holds nothing n
 What a patch drops from the history has happened all the same; it is counted, not taken back.
 """
 
-from stenograph.formats.gemini_cli.format import GeminiCliFormat
 from stenograph.formats.gemini_cli.spec import SPEC
 
-__all__ = ["SPEC", "GeminiCliFormat"]
+__all__ = ["SPEC"]

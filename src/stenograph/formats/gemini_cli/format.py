@@ -7,20 +7,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.gemini_cli.content import (
-    answer_blocks,
-    block_of,
-    calls_of,
-    parts_of,
-    response_of,
-    text_of,
-    texts_of,
-    usage_of,
-)
+from stenograph.formats.gemini_cli.content import answer_blocks, calls_of, usage_of
 from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
-from stenograph.formats.gemini_cli.outcome import is_answered, response_result, result_of, side_file_of
+from stenograph.formats.gemini_cli.outcome import is_answered, result_of, side_file_of
 from stenograph.formats.gemini_cli.told import Told
 from stenograph.formats.shared.call import call_of
+from stenograph.formats.shared.gemini_parts import block_of, parts_of, response_of, response_result, text_of, texts_of
 from stenograph.formats.shared.loose import a_dict, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.gemini_cli.content import calls_of, texts_of
+from stenograph.formats.gemini_cli.content import calls_of
+from stenograph.formats.shared.gemini_parts import texts_of
 from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")

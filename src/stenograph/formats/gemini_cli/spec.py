@@ -1,11 +1,12 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.gemini_cli.agent import AGENT
-from stenograph.formats.gemini_cli.format import GeminiCliFormat
 from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.layout import LAYOUT
 from stenograph.formats.gemini_cli.tools import TOOLS
+from stenograph.formats.layout import Home
+from stenograph.formats.settings import Hooks
 
 SPEC = FormatSpec(
     name="gemini_cli",
@@ -17,9 +18,15 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=GeminiCliFormat,
+    open=later("stenograph.formats.gemini_cli.format", "GeminiCliFormat"),
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
+    hooks=Hooks(
+        settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
+        events=("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+        turned_off_by="hooksConfig.enabled",
+        turned_off_is=False,
+    ),
     labels={"last_updated": "Session file updated"},
     tokens=("call",),
     sample=b'{"sessionId":"s","projectHash":"h","startTime":"","lastUpdated":"","kind":"main"}\n',

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.inspect_log.format import is_log
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 
 HEADS = ("header.json", "_journal/start.json")
 """The members of a ZIP that have the head of the log; the second one while it is being written."""
+
+
+def is_log(record: Any) -> bool:
+    """Whether a record is a log, or one sample of it with the log's head."""
+    log = a_dict(record)
+    evaluation = a_dict(log.get("eval"))
+    return {"task", "model", "dataset"} <= evaluation.keys() and ("status" in log or "samples" in log)
 
 
 def detect(records: Sequence[Any], path: str) -> int:

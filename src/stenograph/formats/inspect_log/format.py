@@ -14,6 +14,7 @@ from typing import Any
 
 from stenograph.formats.base import Context
 from stenograph.formats.inspect_log.content import blocks_of, part_of_result, resolved
+from stenograph.formats.inspect_log.detection import is_log
 from stenograph.formats.inspect_log.spans import Spans, every_event
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.digest import digest_of
@@ -36,13 +37,6 @@ _REPEATED = ("span_begin", "span_end", "sample_init", "state", "store", "step")
 """Events that only say how the evaluation went on: counted, and not told."""
 _TOLD = ("events", "events_data", "messages", "attachments", "output", "input", "scores", "error", "model_usage")
 """What of a sample is told piece by piece, or repeats that; the rest is one event."""
-
-
-def is_log(record: Any) -> bool:
-    """Whether a record is a log, or one sample of it with the log's head."""
-    log = a_dict(record)
-    evaluation = a_dict(log.get("eval"))
-    return {"task", "model", "dataset"} <= evaluation.keys() and ("status" in log or "samples" in log)
 
 
 class InspectLogFormat(ImportFormat):

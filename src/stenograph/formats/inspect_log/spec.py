@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.inspect_log.detection import detect, identify
-from stenograph.formats.inspect_log.format import InspectLogFormat
 from stenograph.formats.inspect_log.samples import samples_in
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.host_tools import HOST_TOOLS
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=InspectLogFormat,
+    open=later("stenograph.formats.inspect_log.format", "InspectLogFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "total"),
 )

@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.langchain.detection import detect, identify
-from stenograph.formats.langchain.format import LangChainFormat
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
 SPEC = FormatSpec(
@@ -15,7 +14,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=LangChainFormat,
+    open=later("stenograph.formats.langchain.format", "LangChainFormat"),
     tools=HOST_TOOLS,
     tokens=("call",),
 )

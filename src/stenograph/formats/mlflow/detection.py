@@ -7,9 +7,15 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.layout import Contents, StoredSession
-from stenograph.formats.mlflow.format import is_trace
 from stenograph.formats.shared.collection import run_in
 from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
+
+
+def is_trace(record: Any) -> bool:
+    """Whether a record is a trace: what is known of it, and its spans."""
+    trace = a_dict(record)
+    info, spans = a_dict(trace.get("info")), a_dict(trace.get("data")).get("spans")
+    return isinstance(spans, list) and ("trace_id" in info or "request_id" in info)
 
 
 def detect(records: Sequence[Any], path: str) -> int:

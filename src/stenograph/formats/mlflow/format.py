@@ -7,17 +7,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from stenograph.formats.base import Context
+from stenograph.formats.mlflow.detection import is_trace
 from stenograph.formats.mlflow.request import request_of
 from stenograph.formats.otlp.format import OtlpFormat
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_dict
-
-
-def is_trace(record: Any) -> bool:
-    """Whether a record is a trace: what is known of it, and its spans."""
-    trace = a_dict(record)
-    info, spans = a_dict(trace.get("info")), a_dict(trace.get("data")).get("spans")
-    return isinstance(spans, list) and ("trace_id" in info or "request_id" in info)
 
 
 class MlflowFormat(ImportFormat):

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
 from stenograph.formats.mlflow.detection import detect, identify, traces_in
-from stenograph.formats.mlflow.format import MlflowFormat
 from stenograph.formats.otlp.transcript import ENDED
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=MlflowFormat,
+    open=later("stenograph.formats.mlflow.format", "MlflowFormat"),
     turns=Turns(marks={ENDED: ENDS}),
     tools=HOST_TOOLS,
     tokens=("call",),

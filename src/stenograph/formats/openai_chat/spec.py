@@ -1,7 +1,6 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
-from stenograph.formats.openai_chat.format import OpenAIChatFormat
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.model_api.agents import OPENAI
 from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
@@ -15,7 +14,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detection_of("chat"),
     identify=identity_of,
-    open=OpenAIChatFormat,
+    open=later("stenograph.formats.openai_chat.format", "OpenAIChatFormat"),
     adapters={"litellm": "LiteLLM", "openai": "OpenAI API"},
     tools=HOST_TOOLS,
     tokens=("call",),

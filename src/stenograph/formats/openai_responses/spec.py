@@ -1,7 +1,6 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec
-from stenograph.formats.openai_responses.format import OpenAIResponsesFormat
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.model_api.agents import OPENAI
 from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
@@ -15,7 +14,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detection_of("responses"),
     identify=identity_of,
-    open=OpenAIResponsesFormat,
+    open=later("stenograph.formats.openai_responses.format", "OpenAIResponsesFormat"),
     tools=HOST_TOOLS,
     tokens=("call",),
     sample=b'{"id":"resp_1","object":"response","model":"m","output":[]}\n',

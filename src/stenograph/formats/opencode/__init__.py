@@ -1,6 +1,5 @@
 """opencode: the sessions in OpenCode's database, row by row."""
 
-from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.spec import SPEC
 
-__all__ = ["SPEC", "OpenCodeFormat"]
+__all__ = ["SPEC"]

@@ -11,15 +11,27 @@ from stenograph.formats.opencode.format import model_name
 from stenograph.formats.opencode.row import TABLES
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, first_str
 
+_FORKS = {"kilo_board": "kilo"}
+"""Tables that only a fork of OpenCode has."""
 _PREFIXES = {"session": "ses", "message": "msg", "part": "prt", "event": "evt"}
 
 
 def detect(records: Sequence[Any], path: str) -> int:
     """How surely it is a database with OpenCode's tables, rows of one as lines of JSON, or an exported session."""
-    return SURE if _is_ours(records) else 0
+    return SURE if is_rows(records) and fork_of(records) is None else 0
 
 
-def _is_ours(records: Sequence[Any]) -> bool:
+def fork_of(records: Sequence[Any]) -> str | None:
+    """The fork that wrote rows or a database: rows that we read from one say so, a database has a table of its own."""
+    first = a_dict(records[0])
+    if (program := first_str(first, "program")) is not None:
+        return program
+    tables = a_list(first.get("tables"))
+    return next((fork for table, fork in _FORKS.items() if table in tables), None)
+
+
+def is_rows(records: Sequence[Any]) -> bool:
+    """Whether it is any of that, OpenCode's or a fork's."""
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return {*TABLES, "project"} <= {name for name in a_list(first.get("tables")) if isinstance(name, str)}

@@ -30,7 +30,7 @@ class OpenCodeFormat(PartFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._sessions = Sessions(context)
+        self._sessions = Sessions(context, self.name)
         self._messages: dict[str, dict[str, Any]] = {}
         """What parts need to know of their message, by its id."""
         self._facts: dict[str, tuple[Any, ...]] = {}

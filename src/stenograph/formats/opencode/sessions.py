@@ -27,8 +27,9 @@ class Sessions:
     its own, unless its row says that it is a subagent's: then it speaks in the run of the session that began it all.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, format_name: str = NAME) -> None:
         self._context = context
+        self._format_name = format_name
         self._home = context.session_id
         self._sessions: dict[str, Session] = {}
         self._spawned: dict[str, tuple[Session, str]] = {}
@@ -50,7 +51,7 @@ class Sessions:
     def _alone(self, id: str) -> Session:
         """A session of which nothing is known but, maybe, the call that began it."""
         if id not in self._spawned:
-            return Session(run_id_of(NAME, id), id)
+            return Session(run_id_of(self._format_name, id), id)
         by, call_id = self._spawned[id]
         return Session(by.run_id, by.root, f"subagent:{id}", by.source, call_id)
 
@@ -64,7 +65,7 @@ class Sessions:
         parent = self._sessions.get(parent_id)
         session.root = root_id or (parent_id if parent is None else parent.root)
         runs = [each.run_id for each in self._sessions.values() if each is not session and each.root == session.root]
-        session.run_id = runs[0] if runs else run_id_of(NAME, session.root)
+        session.run_id = runs[0] if runs else run_id_of(self._format_name, session.root)
         session.source = f"subagent:{id}"
         session.parent_source = None if parent is None else parent.source
         session.parent_call_id = call_id or None

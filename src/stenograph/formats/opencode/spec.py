@@ -1,13 +1,15 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
+from stenograph.formats.layout import Home
 from stenograph.formats.opencode.agent import AGENT
 from stenograph.formats.opencode.detection import detect, identify
-from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.layout import LAYOUT
 from stenograph.formats.opencode.sessions import NAME
 from stenograph.formats.opencode.tools import TOOLS
+from stenograph.formats.settings import Plugin
+from stenograph.formats.shared.plugin_text import STORE_PLUGIN
 
 TURNS = Turns(interrupting_errors=("MessageAbortedError",))
 
@@ -21,10 +23,15 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=OpenCodeFormat,
+    open=later("stenograph.formats.opencode.format", "OpenCodeFormat"),
     programs=("opencode",),
     turns=TURNS,
     tools=TOOLS,
+    plugin=Plugin(
+        file=Home(variable="XDG_CONFIG_HOME", default=".config", folder="opencode/plugin/stenograph.js"),
+        text=STORE_PLUGIN,
+        note="OpenCode loads it when it is started the next time, and then installs its own package for plugins once",
+    ),
     tokens=("call",),
     sample=b'{"table":"session","id":"ses_1","directory":"/","version":"1","time_created":1}\n',
 )

@@ -15,9 +15,12 @@ from stenograph.formats.opencode.rows import plain, row_line, session_lines
 from stenograph.model.codec import REFUSALS
 
 
-def stored_sessions(connection: sqlite3.Connection) -> list[StoredSession]:
-    """Every session of the database, the oldest run first, each with its subagents'."""
-    known = _sessions(connection)
+def stored_sessions(connection: sqlite3.Connection, program: str | None = None) -> list[StoredSession]:
+    """Every session of the database, the oldest run first, each with its subagents'.
+
+    `program` names the fork whose database it is: rows of sessions say so, because nothing else in them does.
+    """
+    known = _sessions(connection, {} if program is None else {"program": program})
     numbers = last_changes(connection)
     rows = [_with_root(row, known) for row in known.values()]
     found = [_session(connection, row, known, numbers.get(str(row["id"]))) for row in rows]
@@ -30,12 +33,12 @@ def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
     return connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is not None
 
 
-def _sessions(connection: sqlite3.Connection) -> dict[str, dict[str, Any]]:
+def _sessions(connection: sqlite3.Connection, hints: dict[str, str]) -> dict[str, dict[str, Any]]:
     """The rows of the table, by their ids."""
     cursor = connection.execute("SELECT * FROM session ORDER BY time_created, id")
     names = [column[0] for column in cursor.description]
     rows = [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in cursor]
-    return {str(row["id"]): {"table": "session", **row} for row in rows}
+    return {str(row["id"]): {"table": "session", **hints, **row} for row in rows}
 
 
 def _with_root(row: dict[str, Any], rows: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from stenograph.fold import actions
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.openhands_v0.detection import detect, identify
-from stenograph.formats.openhands_v0.format import OpenHandsV0Format
 from stenograph.formats.shared.tools import shells, tools
 
 SPEC = FormatSpec(
@@ -16,7 +15,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=OpenHandsV0Format,
+    open=later("stenograph.formats.openhands_v0.format", "OpenHandsV0Format"),
     tools=shells("execute_bash run", r"exit code (-?\d+)")
     | tools(actions.READ, "read")
     | tools(actions.WRITE, "write")

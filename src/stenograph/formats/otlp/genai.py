@@ -65,8 +65,9 @@ def _split(message: dict[str, Any]) -> list[GenAiMessage]:
     told = message.get("parts")
     if not isinstance(told, list):
         return [message] if "role" in message else []
-    if len(told) == 1 and isinstance(told[0], dict) and told[0].get("type") == "text":  # most messages
-        return [_joined(message, told)]
+    part = told[0] if len(told) == 1 else None
+    if part.__class__ is dict and part.get("type") == "text" and part.get("content").__class__ is str:  # most messages
+        return [{"role": message.get("role"), "content": part["content"]}]
     parts = dicts(told)
     results = [_result(part) for part in parts if part.get("type") == "tool_call_response"]
     rest = [part for part in parts if part.get("type") != "tool_call_response"]

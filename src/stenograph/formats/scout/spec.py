@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
 from stenograph.formats.scout.detection import detect, identify, transcripts_in
-from stenograph.formats.scout.format import ScoutFormat
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
 SPEC = FormatSpec(
@@ -17,7 +16,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=ScoutFormat,
+    open=later("stenograph.formats.scout.format", "ScoutFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "total"),
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from stenograph.fold.carried import carry_events
 from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
@@ -92,6 +91,8 @@ class ImportFormat(LineFormat):
 
     def _taken(self) -> list[Event]:
         events = super()._taken()
+        from stenograph.fold.carried import carry_events  # here: every start loads every format
+
         carry_events(events, self.losses)
         fresh = {event.source for event in events} - self._sources - {"main"}
         self.losses.carry("subagents", len(fresh))
@@ -171,9 +172,11 @@ class ImportFormat(LineFormat):
         error: str | None = None,
         failed: bool = False,
         duration_ms: float | None = None,
+        media: Iterable[Block] = (),
     ) -> None:
-        """A tool's answer; `failed` where the file says so without words of its own."""
+        """A tool's answer; `failed` where the file says so without words of its own, `media` what stands beside it."""
         output, blocks = outcome(content)
+        blocks = (*(blocks or ()), *media) or None
         if failed and not error:
             error = (output if isinstance(output, str) else plain_text(content)) or "failed"
         self._emit(

@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import LIKELY, SURE, Identity
-from stenograph.formats.shared.loose import a_dict, first_str
-from stenograph.formats.swe_agent.format import is_trajectory
+from stenograph.formats.shared.loose import a_dict, dicts, first_str
+
+
+def is_trajectory(record: Any) -> bool:
+    """Whether a record is a trajectory: steps with actions and observations, or a history of SWE-agent's messages."""
+    run = a_dict(record)
+    steps, history = dicts(run.get("trajectory")), dicts(run.get("history"))
+    if steps and all({"action", "observation"} <= step.keys() for step in steps):
+        return True
+    return bool(history) and all("role" in each and ("agent" in each or "message_type" in each) for each in history)
 
 
 def detect(records: Sequence[Any], path: str) -> int:

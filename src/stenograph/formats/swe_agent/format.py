@@ -16,20 +16,12 @@ from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, dicts, f
 from stenograph.formats.shared.model_api.chat import thoughts_of
 from stenograph.formats.shared.model_api.parts import blocks_of, plain_text, text_block
 from stenograph.formats.shared.usage import UsageFields
+from stenograph.formats.swe_agent.detection import is_trajectory
 from stenograph.model.block import Block
 
 _STATS = UsageFields(input=("tokens_sent",), output=("tokens_received",), cost=("instance_cost", "total_cost"))
 _SHELL = "bash"
 """What runs an action that is a line of the shell."""
-
-
-def is_trajectory(record: Any) -> bool:
-    """Whether a record is a trajectory: steps with actions and observations, or a history of SWE-agent's messages."""
-    run = a_dict(record)
-    steps, history = dicts(run.get("trajectory")), dicts(run.get("history"))
-    if steps and all({"action", "observation"} <= step.keys() for step in steps):
-        return True
-    return bool(history) and all("role" in each and ("agent" in each or "message_type" in each) for each in history)
 
 
 class SweAgentFormat(ImportFormat):

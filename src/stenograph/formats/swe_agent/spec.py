@@ -2,11 +2,10 @@
 
 from stenograph.fold import actions
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.tools import shells, tools
 from stenograph.formats.swe_agent.detection import detect, identify
-from stenograph.formats.swe_agent.format import SweAgentFormat
 
 SPEC = FormatSpec(
     name="swe_agent",
@@ -18,7 +17,7 @@ SPEC = FormatSpec(
     documents=True,
     detect=detect,
     identify=identify,
-    open=SweAgentFormat,
+    open=later("stenograph.formats.swe_agent.format", "SweAgentFormat"),
     turns=Turns(marks={"result": ENDS}),
     tools=shells("bash", r"exit code:? (-?\d+)")
     | tools(actions.READ, "open goto scroll_up scroll_down")

@@ -10,8 +10,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from stenograph.cli.commands.install import Change, document, our_program, read_settings, replace_file
-from stenograph.errors import SourceError
+from stenograph.cli.installing.settings_file import (
+    Change,
+    document,
+    our_program,
+    read_settings,
+    refused,
+    replace_file,
+)
 from stenograph.formats.settings import McpSettings
 
 NAME = "stenograph"
@@ -48,19 +54,15 @@ def _archive() -> list[str]:
     return ["--archive", os.path.abspath(given)] if given else []  # noqa: PTH100  # links stay as given
 
 
-def _refused(path: Path, why: str) -> SourceError:
-    return SourceError(f"{path} cannot be changed, {why}; mend it first, nothing was changed", str(path))
-
-
 def _in_json(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tuple[str, bool] | None:
     try:
         settings = json.loads(text) if text is not None and text.strip() else {}
         json.dumps(settings, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"it is not JSON ({error})") from error
+        raise refused(path, f"it is not JSON ({error})") from error
     servers = settings.get("mcpServers", {}) if isinstance(settings, dict) else None
     if not isinstance(servers, dict):
-        raise _refused(path, "it is not a JSON object with mcpServers by name")
+        raise refused(path, "it is not a JSON object with mcpServers by name")
     server = None if wanted is None else {"type": "stdio", **wanted}
     before = servers.get(NAME)
     if before == server:
@@ -80,7 +82,7 @@ def _in_toml(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tup
     settings = _toml(path, text)
     servers = settings.get("mcp_servers", {})
     if not isinstance(servers, dict):
-        raise _refused(path, "mcp_servers is not a table")
+        raise refused(path, "mcp_servers is not a table")
     before = servers.get(NAME)
     if before == wanted:
         return None
@@ -91,7 +93,7 @@ def _in_toml(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tup
         expected[NAME] = wanted
     after = _toml(path, new)
     if after.pop("mcp_servers", {}) != expected or after != {k: v for k, v in settings.items() if k != "mcp_servers"}:
-        raise _refused(path, f"its server {NAME} is not written as a table of its own")
+        raise refused(path, f"its server {NAME} is not written as a table of its own")
     return new, before is not None
 
 
@@ -99,7 +101,7 @@ def _toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise _refused(path, f"it is not TOML ({error})") from error
+        raise refused(path, f"it is not TOML ({error})") from error
 
 
 def _without_section(text: str) -> str:

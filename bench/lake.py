@@ -1,0 +1,162 @@
+"""The lake: loading, asking 5 million events of many machines, and building on engines. All in processor time."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.measure import Row, Spent, in_child, median_spent, spent_by
+from bench.query import CALLS, SESSIONS, make_index
+from bench.tree import make_tree
+
+DAYS = 32
+"""Copies of the sample, each on a day and a machine of its own."""
+LOADED_PER_SECOND = 15_000
+_LOAD = """
+import sys, time
+from stenograph.archive.store.home import home_of
+from stenograph.fleet.lake.load import load
+from stenograph.fleet.lake.place import lake_library
+from stenograph.fleet.store.objects import open_store
+from stenograph.fleet.store.push import push
+import duckdb, deltalake, pyarrow
+store = open_store(sys.argv[2])
+push(home_of(sys.argv[1]), store)
+began = time.process_time()
+loaded = load(store)
+print(loaded.events / (time.process_time() - began))
+"""
+_BUILD = """
+import sys
+from stenograph.fleet.lake import build as building, engines
+if __name__ == "__main__":
+    if sys.argv[3] == "here":
+        building.mapped = lambda engine, chunks, **_: map(engines.run_chunk, chunks)
+    built = building.build(sys.argv[1], sys.argv[2], on=sys.argv[3], workers=2, chunk_bytes=8 << 20)
+    print(built.bytes / 1e6)
+"""
+
+
+def rows(folder: Path) -> list[Row]:
+    """Every measurement of this room."""
+    home, url = folder / "lake-archive", f"file://{folder}/lake-store"
+    make_index(home, SESSIONS, CALLS)
+    (home / "kept").mkdir(exist_ok=True)
+    rate = float(in_child(_LOAD, str(home), url))
+    count = make_large(Path(folder / "lake-store"), url)
+    asked = [*_asked(url, count)]
+    shutil.rmtree(folder / "lake-store")
+    shutil.rmtree(home)
+    loaded = Row(
+        "events loaded per second and core",
+        f"≥ {LOADED_PER_SECOND:,}",
+        f"{rate:,.0f}",
+        "",
+        rate >= LOADED_PER_SECOND,
+    )
+    return [loaded, *asked, *_built(folder)]
+
+
+def make_large(store: Path, url: str) -> int:
+    """Make the one archive of a lake into those of many machines, each on another day; how many events there are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from stenograph.fleet.lake.place import append, make_table
+    from stenograph.fleet.lake.reading import Lake
+
+    lake = Lake(url)
+    events = lake.events.to_pyarrow_table()
+    known = lake.runs.to_pyarrow_table()
+    shutil.rmtree(store / "lake")
+    begin = pc.min(pc.cast(events["time"], pa.int64())).as_py()
+    length = pc.max(pc.cast(events["time"], pa.int64())).as_py() - begin + 1
+
+    def put(table: Any, name: str, values: Any) -> Any:
+        return table.set_column(table.schema.get_field_index(name), name, values)
+
+    for number in range(DAYS):
+        first = int(datetime(2026, 6, 1, tzinfo=UTC).timestamp() * 1e6) + number * 86_400_000_000
+        day = datetime.fromtimestamp(first / 1e6, UTC).date().isoformat()
+        passed = pc.divide(pc.cast(pc.subtract(pc.cast(events["time"], pa.int64()), begin), pa.float64()), length)
+        moved = pc.add(pc.cast(pc.multiply(passed, 86_000_000_000.0), pa.int64(), safe=False), first)
+        copy = put(events, "run_id", pc.binary_replace_slice(events["run_id"], 32, 36, f"{number:04x}"))
+        copy = put(copy, "time", pc.cast(moved, events.schema.field("time").type))
+        copy = put(copy, "day", pa.array([day] * len(events)))
+        copy = put(copy, "archive", pa.array([f"machine-{number}"] * len(events)))
+        for key in ("usage_key", "report_key"):
+            copy = put(copy, key, pc.bit_wise_xor(events[key], pa.scalar((number + 1) << 50, pa.int64())))
+        append(make_table(url, "events"), copy.sort_by([("run_id", "ascending"), ("seq", "ascending")]), url)
+        runs = [_moved(run, number, first // 1000, day) for run in known.to_pylist()]
+        append(make_table(url, "runs"), pa.Table.from_pylist(runs, known.schema), url)
+    return len(events) * DAYS
+
+
+def _moved(run: dict[str, Any], number: int, first_ms: int, day: str) -> dict[str, Any]:
+    return {
+        **run,
+        "archive": f"machine-{number}",
+        "host": f"machine-{number}",
+        "run_id": f"{run['run_id'][:32]}{number:04x}",
+        "started_ms": first_ms,
+        "ended_ms": first_ms + 86_000_000,
+        "started_at": f"{day}T00:00:00Z",
+        "ended_at": f"{day}T23:53:20Z",
+    }
+
+
+def _asked(url: str, count: int) -> list[Row]:
+    run = "00000005-0000-4000-8000-00000000000a"
+    day = ("--since", "2026-06-11T00:00:00+00:00", "--until", "2026-06-12T00:00:00+00:00")
+    imports = median_spent(
+        lambda: spent_by(
+            "-c",
+            "import duckdb, numpy, pyarrow.dataset, deltalake, stenograph.cli.program, stenograph.fleet.lake.archive",
+        )
+    )
+    jobs = (
+        ("`ls --store` of a day", 0.3, ("ls", *day)),
+        ("`show --store` of a run", 0.2, ("show", run, "--json")),
+        ("`stats --store --by model` of everything", 1.0, ("stats", "--by", "model")),
+        ("`search --store` of a day", 1.0, ("search", "tarfile", *day)),
+    )
+    found = []
+    for name, most, words in jobs:
+        spent = median_spent(lambda words=words: spent_by("-m", "stenograph", *words, "--store", url), 3)  # type: ignore[misc]
+        own = spent.processor - imports.processor
+        found.append(
+            Row(f"{name}, {count / 1e6:.1f} M events", f"< {most} s beyond imports", f"{own:.2f} s", "", own < most)
+        )
+    return found
+
+
+def _built(folder: Path) -> list[Row]:
+    """What a build costs on each engine that is installed, beside what it costs in one process; start-up aside."""
+    home = folder / "lake-transcripts"
+    make_tree(home)
+    small = folder / "lake-small"
+    (small / "project").mkdir(parents=True)
+    first = next(home.rglob("*.jsonl"))
+    shutil.copy(first, small / "project" / first.name)
+
+    def cost(engine: str, source: Path) -> Spent:
+        target = folder / "lake-built"
+        shutil.rmtree(target, ignore_errors=True)
+        return spent_by("-c", _BUILD, f"file://{source}", f"file://{target}", engine)
+
+    size = sum(path.stat().st_size for path in home.rglob("*.jsonl")) / 1e6
+    alone = cost("here", home).processor - cost("here", small).processor
+    found = []
+    for engine, module in (("processes", "os"), ("dask", "distributed")):
+        if importlib.util.find_spec(module) is None:
+            continue
+        took = cost(engine, home).processor - cost(engine, small).processor
+        part = alone / took
+        told = f"{size / took:.1f} of {size / alone:.1f} MB/s per core"
+        found.append(Row(f"`lake build --on {engine}` beyond start-up", "≥ 50 % of in-process", told, "", part >= 0.5))
+    shutil.rmtree(home)
+    shutil.rmtree(folder / "lake-built", ignore_errors=True)
+    return found

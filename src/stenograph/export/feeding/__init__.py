@@ -1,0 +1,1 @@
+"""Sends runs to a collector as they grow: `steno watch --otlp`."""

@@ -1,0 +1,1 @@
+"""The archives of many machines in one object store: sent, brought back, and read as one table."""

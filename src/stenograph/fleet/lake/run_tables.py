@@ -1,0 +1,41 @@
+"""Rows of `runs`, from what an index or a parser says of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from stenograph.archive.store.identity import ArchiveIdentity
+from stenograph.fleet.lake.rows import table_of
+from stenograph.fleet.lake.tables import RUNS
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def runs_table(rows: Iterable[dict[str, Any]]) -> pyarrow.Table:
+    """Rows of `runs`, each by column."""
+    return table_of("runs", [tuple(row.get(name) for name in RUNS) for row in rows])
+
+
+def run_row(
+    said: dict[str, Any],
+    archive: str,
+    generation: str,
+    last_block: int,
+    goal: int,
+    said_at: str,
+    identity: ArchiveIdentity | None,
+) -> dict[str, Any]:
+    """A row of `runs`, by column: what is said of a run, and where that comes from."""
+    place = {
+        "archive": archive,
+        "generation": generation,
+        "last_block": last_block,
+        "goal": goal,
+        "said_at": said_at,
+        "host": None if identity is None else identity.host,
+        "user": None if identity is None else identity.user,
+        "team": None if identity is None else identity.team,
+    }
+    return {**{name: said.get(name) for name in RUNS}, **place}

@@ -1,0 +1,5 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent("cline", "Cline", resume=("cline", "--id", "{session}"), begin=("cline", "{prompt}"))

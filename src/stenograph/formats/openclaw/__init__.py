@@ -1,0 +1,5 @@
+"""openclaw: the sessions in the database of an OpenClaw agent, as pi's entries."""
+
+from stenograph.formats.openclaw.spec import SPEC, OpenClawFormat
+
+__all__ = ["SPEC", "OpenClawFormat"]

@@ -1,0 +1,7 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent(
+    "openhands", "OpenHands", resume=("openhands", "--resume", "{session}"), begin=("openhands", "-t", "{prompt}")
+)

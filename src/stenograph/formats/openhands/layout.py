@@ -1,0 +1,117 @@
+"""Where OpenHands keeps its conversations: a folder for each, with its state and a file for each event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from stenograph.formats.base import Identity
+from stenograph.formats.layout import Contents, Home, Layout, Parent, StoredSession
+from stenograph.formats.openhands.detection import identity_of
+from stenograph.formats.shared.collection import run_line
+from stenograph.formats.shared.loose import a_dict, a_str, dicts
+from stenograph.formats.shared.model_api.parts import plain_text
+from stenograph.formats.shared.rewritten import session_of_lines
+
+_RESPONSE = "llm_response_id"
+_STATE = "base_state.json"
+_SUBAGENTS = "subagents/"
+
+
+def conversations_in(files: Contents) -> list[StoredSession]:
+    """The conversation of a folder, then those of its subagents, which are kept below it."""
+    folders = sorted({name.rpartition(_STATE)[0] for name in files.names if name.endswith(f"/{_STATE}")})
+    main = _Conversation(files, "", None)
+    found = {"": main}
+    for folder in folders:
+        parent = found.get(folder.rpartition(_SUBAGENTS)[0], main)
+        found[folder] = _Conversation(files, folder, parent)
+    return [each.stored() for each in found.values()]
+
+
+class _Conversation:
+    """The files of one conversation: its state, then its events in order, each answer with what it took."""
+
+    def __init__(self, files: Contents, folder: str, parent: _Conversation | None) -> None:
+        self.state = a_dict(files.read(f"{folder}{_STATE}" if folder else ""))
+        beginning = f"{folder}events/"
+        self.events = [files.read(name) for name in files.names if name.startswith(beginning)]
+        self.calls = calls_of(self.events)
+        self.parent = parent
+        """The conversation that asked for it; None for the one that a person began."""
+
+    @property
+    def identity(self) -> Identity:
+        own = identity_of(self.state)
+        if self.parent is None:
+            return own
+        return replace(own, native_id=self.parent.identity.native_id, source=f"subagent:{own.native_id}")
+
+    def stored(self) -> StoredSession:
+        told = {name: value for name, value in self.state.items() if name != "stats"}
+        lines = [run_line(each) for each in (told, *_with_usages(self.events, usages_of(self.state)))]
+        parent: Parent = (None, None)
+        if self.parent is not None:
+            its_calls = self.parent.calls.get(prompt_of(self.events))
+            parent = (self.parent.identity.source, its_calls.pop(0) if its_calls else None)
+        return session_of_lines(self.identity, lines, lambda: parent)
+
+
+def calls_of(events: list[Any]) -> dict[str, list[str]]:
+    """The calls that asked for a subagent, by the prompt that it got: nothing else says which is whose."""
+    found: dict[str, list[str]] = {}
+    for event in dicts(events):
+        prompt = a_dict(event.get("action")).get("prompt")
+        if isinstance(prompt, str):
+            found.setdefault(prompt, []).append(a_str(event.get("tool_call_id")))
+    return found
+
+
+def prompt_of(events: list[Any]) -> str:
+    """The words of the first message of a user."""
+    first = next((each for each in dicts(events) if "llm_message" in each and each.get("source") == "user"), {})
+    return plain_text(a_dict(first.get("llm_message")).get("content"))
+
+
+def usages_of(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each call of a model took, with the name of the part of OpenHands that made it."""
+    metrics = a_dict(a_dict(state.get("stats")).get("usage_to_metrics"))
+    return [
+        {"usage_id": name, **each} for name, value in metrics.items() for each in dicts(a_dict(value)["token_usages"])
+    ]
+
+
+def _with_usages(events: list[Any], usages: list[dict[str, Any]]) -> Iterator[Any]:
+    """The events; behind the last of each answer what it took, and at the end what belongs to none."""
+    waiting: dict[str, list[dict[str, Any]]] = {}
+    for each in usages:
+        waiting.setdefault(a_str(each.get("response_id")), []).append(each)
+    answers = [a_str(a_dict(event).get(_RESPONSE)) for event in events]
+    last = {answer: number for number, answer in enumerate(answers) if answer}
+    for number, (event, answer) in enumerate(zip(events, answers, strict=True)):
+        yield event
+        if last.get(answer) == number:
+            yield from waiting.pop(answer, ())
+    for left in waiting.values():
+        yield from left
+
+
+def _folder_name(session_id: str) -> str:
+    return session_id.replace("-", "")
+
+
+_BELOW = ("subagents/*/base_state.json", "subagents/*/events/event-*.json")
+"""The files of a subagent; one of its own has them once more below."""
+
+LAYOUT = Layout(
+    homes=(
+        Home(default=".openhands", variable="OPENHANDS_PERSISTENCE_DIR", folder="conversations"),
+        Home(default=".openhands/conversations", variable="OPENHANDS_CONVERSATIONS_DIR"),
+    ),
+    sessions=("{session}/base_state.json",),
+    session_in_name=_folder_name,
+    runs=conversations_in,
+    parts=("events/event-*.json", *_BELOW, *(f"subagents/*/{each}" for each in _BELOW)),
+)

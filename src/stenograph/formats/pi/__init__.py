@@ -1,0 +1,5 @@
+"""pi: the session files of pi and its forks."""
+
+from stenograph.formats.pi.spec import SPEC, PiFormat
+
+__all__ = ["SPEC", "PiFormat"]

@@ -1,0 +1,5 @@
+"""Whose format it is."""
+
+from stenograph.fold.agent_tables import Agent
+
+AGENT = Agent("pi", "pi", resume=("pi", "--session", "{session}"), begin=("pi", "{prompt}"))

@@ -1,0 +1,54 @@
+"""Which files hold Qwen Code's records, and which session or subagent they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stenograph.formats.base import SURE, Identity
+from stenograph.formats.shared.loose import a_dict, a_str, first_told
+
+TYPES = ("user", "assistant", "tool_result", "system")
+
+
+def detect(records: Sequence[Any], path: str) -> int:
+    """How surely these are lines of a session: its envelope, and Gemini's parts or Qwen Code's payloads in it."""
+    found = [record for record in records if isinstance(record, dict)]
+    return SURE if found and any(map(_is_ours, found)) and all(map(_may_be_ours, found)) else 0
+
+
+def _is_ours(record: dict[str, Any]) -> bool:
+    """Whether a record is one that only Qwen Code writes."""
+    if not _may_be_ours(record):
+        return False
+    if record["type"] == "system":
+        return "systemPayload" in record and isinstance(record.get("subtype"), str)
+    return isinstance(a_dict(record.get("message")).get("parts"), list)
+
+
+def _may_be_ours(record: dict[str, Any]) -> bool:
+    return "uuid" in record and "sessionId" in record and "timestamp" in record and record.get("type") in TYPES
+
+
+def identify(records: Sequence[Any], path: str) -> Identity:
+    """The session by its records, and the subagent that a file is of."""
+    found = [a_dict(record) for record in records]
+    session_id, agent_id = first_told(found, "sessionId"), first_told(found, "agentId")
+    forked = next(
+        (a_str(a_dict(each.get("systemPayload")).get("parentSessionId")) for each in found if _begins(each)), ""
+    )
+    return Identity(
+        native_id=session_id or "",
+        session_id=session_id,
+        parent_native_id=forked or None,
+        source="main" if agent_id is None else f"subagent:{agent_id}",
+        cwd=first_told(found, "cwd"),
+        branch=first_told(found, "gitBranch"),
+        agent_version=first_told(found, "version"),
+        model=first_told(found, "model"),
+    )
+
+
+def _begins(record: dict[str, Any]) -> bool:
+    """Whether a record says which session began this one."""
+    return record.get("type") == "system" and record.get("subtype") == "parent_session"

@@ -1,0 +1,85 @@
+"""`steno install` for real agents: recorded while they work, harmless when we are gone, and removable."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agents import programs, session
+from agents.gemini import gemini
+from agents.installed import assert_harmless_when_gone, assert_recorded_live, assert_removable
+from agents.opencode import opencode
+from agents.recorded import everyone_of, kill
+from agents.session import Session
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+
+
+@dataclass(frozen=True)
+class Installing:
+    """An agent that can be made to call us."""
+
+    opened: Callable[[Path], contextlib.AbstractContextManager[Session]]
+    options: tuple[str, ...] = ()
+    is_live: bool = True
+    """Whether it calls us before a turn has ended."""
+    is_store: bool = False
+    """Whether it keeps its sessions in a database."""
+    agent_id: str = ""
+
+
+AGENTS: Mapping[str, Installing] = {
+    "codex": Installing(
+        lambda place: session.codex(programs.CODEX[0], place), options=("--dangerously-bypass-hook-trust",)
+    ),
+    "codex, hooks not trusted": Installing(
+        lambda place: session.codex(programs.CODEX[0], place), is_live=False, agent_id="codex"
+    ),
+    "gemini": Installing(gemini),
+    "opencode": Installing(opencode, is_store=True),
+}
+
+
+@pytest.fixture(params=AGENTS)
+def name(request: pytest.FixtureRequest) -> str:
+    """Of an agent."""
+    return str(request.param)
+
+
+@pytest.fixture
+def agent(name: str, place: Path) -> Iterator[Session]:
+    """The agent, ready to run."""
+    with AGENTS[name].opened(place) as opened:
+        try:
+            yield opened
+        finally:
+            kill(everyone_of(opened))
+
+
+def _id(name: str) -> str:
+    return AGENTS[name].agent_id or name
+
+
+def test_it_is_recorded_while_it_works(name: str, agent: Session) -> None:
+    """From the first prompt, without `steno run`, and each thing once; or, where hooks wait for trust, from its end."""
+    given = AGENTS[name]
+    assert_recorded_live(agent, _id(name), *given.options, is_live=given.is_live, is_store=given.is_store)
+
+
+def test_an_agent_is_not_broken_when_we_are_gone(name: str, agent: Session) -> None:
+    """It works as ever, and `steno doctor` says what is wrong."""
+    assert_harmless_when_gone(agent, _id(name), *AGENTS[name].options)
+
+
+def test_remove_leaves_nothing(name: str, agent: Session) -> None:
+    """The agent's own settings are byte for byte what they were."""
+
+    def files() -> dict[Path, bytes]:
+        found = [path for path in agent.home.rglob("*") if path.is_file() and path.suffix in (".json", ".toml", ".js")]
+        return {path: path.read_bytes() for path in found if path.read_bytes().strip() not in (b"", b"{}")}
+
+    assert_removable(agent, _id(name), files, *AGENTS[name].options)

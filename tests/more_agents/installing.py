@@ -1,0 +1,132 @@
+"""Programs from npm and pip, installed once, at pinned versions, under `.cache/more-agents`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+CACHE = Path(__file__).parents[2] / ".cache" / "more-agents"
+NODE = "22.23.3"
+"""The newest agents need node 22; Debian has node 20."""
+_PATIENCE = 600
+
+
+@dataclass(frozen=True)
+class Npm:
+    """A package of npm."""
+
+    package: str
+    version: str
+    executable: str
+    """What to start, below `node_modules`: `.bin/NAME` or a path, the first that fits where it has a `*`."""
+    is_script: bool = True
+    """Whether node runs it; a program for this platform runs by itself."""
+    runs_scripts: bool = False
+    """Whether the package's own install scripts have to run."""
+    more: tuple[str, ...] = ()
+    """Further packages with their versions."""
+
+    @property
+    def name(self) -> str:
+        """What its folder in the cache is called."""
+        return f"{self.package.replace('/', '_').lstrip('@')}-{self.version}"
+
+    def install(self, place: Path) -> None:
+        """Into an empty folder."""
+        options = [] if self.runs_scripts else ["--ignore-scripts"]
+        _run(
+            [_npm(), "install", "--prefix", str(place), "--no-audit", "--no-fund", "--no-package-lock", *options,
+             f"{self.package}@{self.version}", *self.more]
+        )  # fmt: skip
+
+    def command(self, place: Path) -> list[str]:
+        """What starts it."""
+        found = sorted(place.glob(f"node_modules/{self.executable}"))
+        if not found:
+            pytest.fail(f"make more-agents: {self.package} {self.version} has no {self.executable}", False)
+        return [str(node()), str(found[0])] if self.is_script else [str(found[0])]
+
+
+@dataclass(frozen=True)
+class Pip:
+    """Packages of pip, in a virtual environment of their own."""
+
+    package: str
+    version: str
+    executable: str
+    """What to start, below `bin`."""
+    more: tuple[str, ...] = ()
+    """Further packages with their versions."""
+    python: int = 11
+    """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
+
+    @property
+    def name(self) -> str:
+        """What its folder in the cache is called."""
+        return f"{self.package.partition('[')[0]}-{self.version}"
+
+    def install(self, place: Path) -> None:
+        """Into an empty folder."""
+        _run([_python(self.python), "-m", "venv", str(place)])
+        pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, f"{self.package}=={self.version}", *self.more])
+
+    def command(self, place: Path) -> list[str]:
+        """What starts it."""
+        return [str(place / "bin" / self.executable)]
+
+
+Program = Npm | Pip
+
+
+def installed(program: Program) -> list[str]:
+    """What starts a program, which is installed now unless it was before; a test that cannot have it fails."""
+    place = CACHE / program.name
+    mark = place / ".installed"
+    if not mark.exists() or mark.read_text("utf-8") != repr(program):
+        shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
+        place.mkdir(parents=True)
+        program.install(place)
+        mark.write_text(repr(program), "utf-8")
+    return program.command(place)
+
+
+def node() -> Path:
+    """Node, from npm."""
+    return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
+
+
+def _python(least: int) -> str:
+    """Our own Python, or the next newer one that is at hand: of this machine, or of pyenv."""
+    if sys.version_info >= (3, least):
+        return sys.executable
+    for minor in range(least, least + 4):
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"))
+        for each in filter(None, [shutil.which(f"python3.{minor}"), *map(str, pyenv)]):
+            told = subprocess.run(
+                [each, "--version"], capture_output=True, text=True
+            )  # pyenv has a shim for any version
+            if told.returncode == 0 and told.stdout.startswith(f"Python 3.{minor}."):
+                return each
+    pytest.skip(f"no Python 3.{least} or newer is here")
+
+
+def _npm() -> str:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.fail("make more-agents needs npm; install it (Debian: apt-get install npm) and try again", False)
+    return npm
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.fail(f"make more-agents cannot run {' '.join(command)}: {error}", False)
+    if done.returncode != 0:
+        pytest.fail(f"make more-agents cannot run {' '.join(command)}: {done.stderr.strip()[-800:]}", False)
