@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from stenograph.model import Event, decode
 
 FOLDER = Path(__file__).parent / "golden"
 CASES = sorted(path.parent for path in FOLDER.glob("*/*/origin.md"))
+
+
+def sampled(cases: Sequence[Path]) -> list[Any]:
+    """For what is slow: the first and every fourth case of each format; the others are for `make scale`.
+
+    That each case gives its events is tested with all of them (`golden/test_golden.py`).
+    """
+    params = []
+    for _, group in groupby(cases, key=lambda case: case.parent.name):
+        for number, case in enumerate(group):
+            marks = [] if number % 4 == 0 else [pytest.mark.scale]
+            params.append(pytest.param(case, marks=marks, id=name_of(case)))
+    return params
 
 
 def input_of(case: Path) -> Path:

@@ -113,6 +113,7 @@ def test_it_works_without_script(browser: Browser, server: Server) -> None:
         assert visitor.complaints == []
 
 
+@pytest.mark.browser
 def test_find_shows_the_hit(visitor: Visitor) -> None:
     """Also on a page that is not loaded: every hit that the keys go to lies within the window."""
     page = visitor.open(f"/runs/{SESSION}?unit=1")
@@ -131,6 +132,7 @@ def test_find_shows_the_hit(visitor: Visitor) -> None:
             assert box["height"] > 0
 
 
+@pytest.mark.browser
 def test_a_link_opens_at_its_event(visitor: Visitor) -> None:
     """The permanent link scrolls to the event and marks it."""
     page = visitor.open(f"/runs/{SESSION}/at/230")
@@ -139,6 +141,7 @@ def test_a_link_opens_at_its_event(visitor: Visitor) -> None:
     expect(target).to_be_in_viewport()
 
 
+@pytest.mark.browser
 def test_keys(visitor: Visitor) -> None:
     """Each moves what it says, and none while somebody types."""
     page = visitor.open(f"/runs/{SESSION}?unit=1")
@@ -243,6 +246,7 @@ def test_what_is_appended_appears(live: tuple[Path, Visitor]) -> None:
     assert len(numbers) == len(set(numbers))
 
 
+@pytest.mark.browser
 def test_a_reader_elsewhere_is_not_moved(live: tuple[Path, Visitor]) -> None:
     """Scrolled up, nothing moves, and a pill counts what came; a click leads there."""
     folder, visitor = live
@@ -258,6 +262,7 @@ def test_a_reader_elsewhere_is_not_moved(live: tuple[Path, Visitor]) -> None:
     expect(page.get_by_text("answer 102")).to_be_in_viewport()
 
 
+@pytest.mark.browser
 def test_a_subagent_appears(live: tuple[Path, Visitor]) -> None:
     """With a frame of its own, and what it says later goes into it."""
     folder, visitor = live

@@ -32,6 +32,12 @@ GOLDEN: dict[str, list[Path]] = defaultdict(list)
 for _case in CASES:
     GOLDEN[_case.parent.name] += files_of(_case)
 FILES = [(name, path) for name, paths in sorted(GOLDEN.items()) for path in paths]
+SAMPLED = [
+    pytest.param(name, path, marks=[] if number % 3 == 0 else [pytest.mark.scale])
+    for name, paths in sorted(GOLDEN.items())
+    for number, path in enumerate(paths)
+]
+"""Of each format the first and every third; `make scale` has all of them."""
 EXCEPT = {"exchange": ("types", "lines", "order", "ids")}
 """A journal is read as it stands: its events keep their types, numbers, runs and origins."""
 
@@ -40,7 +46,7 @@ def _file_id(value: object) -> str:
     return f"{value.parent.name}-{value.name}" if isinstance(value, Path) else str(value)
 
 
-@pytest.mark.parametrize(("name", "path"), FILES, ids=_file_id)
+@pytest.mark.parametrize(("name", "path"), SAMPLED, ids=_file_id)
 def test_a_format_keeps_the_contract_on_a_real_file(name: str, path: Path) -> None:
     """Every law, on the file and on damage done to it."""
     check_format(SPECS[name], [path], except_for=EXCEPT.get(name, ()))

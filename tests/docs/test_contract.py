@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,14 @@ def test_a_row_names_living_tests_or_says_open(row: str) -> None:
             _check_alive(proof)
 
 
+@cache
+def _parsed(file: str) -> ast.Module:
+    return ast.parse((REPO / file).read_text("utf-8"))
+
+
 def _check_alive(proof: str) -> None:
     file, _, name = proof.partition("::")
-    tree = ast.parse((REPO / file).read_text("utf-8"))
+    tree = _parsed(file)
     found = [
         node
         for node in ast.walk(tree)

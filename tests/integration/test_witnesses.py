@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
 from opencode_database import create_tables, insert
 from stenograph.adapters.following.collection import SessionCollection
+from stenograph.cli.program import cli
 from stenograph.formats.base import Identity
 from stenograph.sources.detection import Detection, detect_file
 
@@ -59,16 +61,23 @@ def _steno(*command: str, archive: Path | None = None) -> str:
     return done.stdout
 
 
+def _asked(*command: str, archive: Path | None = None) -> str:
+    """What a command that only reads prints, asked here: a process for each is most of what they take."""
+    done = CliRunner().invoke(cli, command, env={} if archive is None else {"STENOGRAPH_HOME": str(archive)})
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
 def _runs(*options: str, archive: Path | None = None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(_steno("ls", "--json", *options, archive=archive))
+    found: list[dict[str, Any]] = json.loads(_asked("ls", "--json", *options, archive=archive))
     return found
 
 
 def _told(archive: Path | None = None) -> list[Any]:
     """What `ls`, `stats` and `show` say of everything there is."""
     runs = _runs(archive=archive)
-    shown = [_steno("show", run["run_id"], "--json", archive=archive) for run in runs]
-    tools = _steno("stats", "--by", "tool", "--json", archive=archive)
+    shown = [_asked("show", run["run_id"], "--json", archive=archive) for run in runs]
+    tools = _asked("stats", "--by", "tool", "--json", archive=archive)
     for run in runs:
         run.pop("archive_id", None)
     return [runs, [[_fact(event) for event in json.loads(each)] for each in shown], tools]

@@ -26,7 +26,7 @@ from counters import (
     of_trees,
     write_journal,
 )
-from golden_cases import CASES, input_of, name_of
+from golden_cases import CASES, input_of, sampled
 from stenograph import open_run
 from stenograph.fold import begins_unit, pair_calls
 from stenograph.fold.totals import totals_of
@@ -194,7 +194,7 @@ def test_archive_and_bundle_agree(events: list[Event], cut: int) -> None:
             assert len({numbers.cost for name, numbers in told.items() if name != "archived tree"}) == 1
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_everything_made_from_events_agrees_on_real_transcripts(case: Path, tmp_path: Path) -> None:
     """Trees, pages, texts and bundles of every golden case, run by run."""
     runs: dict[str, list[Event]] = {}

@@ -11,7 +11,7 @@ from atif import Trajectory
 from hypothesis import given
 from msgspec.structs import replace
 
-from golden_cases import CASES, name_of, run_of
+from golden_cases import CASES, run_of, sampled
 from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import Exporter, exporters
 from stenograph.fold.losses import KINDS, LossReport
@@ -41,7 +41,7 @@ def check_account(exporter: Exporter, events: list[Event], **options: str) -> by
     return data
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_every_real_transcript_is_accounted_for_in_every_format(case: Path) -> None:
     """Each text, thought, call, result, report of usage and event is carried or named as dropped, once."""
     events = run_of(case)
@@ -75,7 +75,7 @@ def test_any_request_satisfies_what_the_apis_demand(run: list[Event]) -> None:
         check_responses(json.loads(exported(EXPORTERS["openai-responses"], run, open=how)[0])["input"])
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_every_real_transcript_gives_requests_that_the_apis_take(case: Path) -> None:
     """The same, for what agents really wrote."""
     events = run_of(case)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from golden_cases import CASES, name_of, run_of
+from golden_cases import CASES, run_of, sampled
 from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import exporter_named
 from stenograph.fold.losses import LossReport
@@ -63,7 +63,7 @@ def test_what_any_export_carries_comes_back(name: str, run: list[Event]) -> None
     check_way_back(name, run)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_what_is_exported_of_a_real_transcript_comes_back(case: Path) -> None:
     """The same, for what agents really wrote, in every format that is written and read."""
     for name in READERS:

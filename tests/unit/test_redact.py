@@ -531,11 +531,11 @@ INSIDE = [
 ]
 
 
-def cost(before: str, piece: str, size: int) -> float:
-    """Processor time for a text of that size, the best of three."""
+def cost(before: str, piece: str, size: int, tries: int = 1) -> float:
+    """Processor time for a text of that size, the best of some tries."""
     text = before + (piece * (size // len(piece) + 1))[:size]
     times = []
-    for _ in range(3):
+    for _ in range(tries):
         start = process_time()
         mask_text(text)
         times.append(process_time() - start)
@@ -545,7 +545,9 @@ def cost(before: str, piece: str, size: int) -> float:
 @pytest.mark.parametrize(("before", "piece"), [*(("", piece) for piece in ADVERSARIAL), *INSIDE])
 def test_ten_times_the_text_takes_about_ten_times_the_work(before: str, piece: str) -> None:
     """No pattern looks at the same text over and over: that would take a hundred times the work."""
-    assert cost(before, piece, 60_000) < 40 * max(cost(before, piece, 6_000), 0.002)
+    least = 40 * 0.002  # anything that is done in this time is quick enough
+    if cost(before, piece, 30_000) > least:
+        assert cost(before, piece, 30_000, 3) < 40 * cost(before, piece, 3_000, 3)
 
 
 def test_overlapping_finds_become_one_mark_of_the_longest() -> None:

@@ -14,7 +14,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from golden_cases import CASES, name_of, run_of
+from golden_cases import CASES, run_of, sampled
 from stenograph.export.exporter import exporter_named
 from stenograph.fold.losses import LossReport
 
@@ -40,7 +40,7 @@ def walked(value: Any) -> None:
             walked(each)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_the_sdks_of_the_apis_take_every_request(case: Path) -> None:
     """What Anthropic's and OpenAI's own types say of messages, items and tools holds."""
     for name, readers in READERS.items():
@@ -49,7 +49,7 @@ def test_the_sdks_of_the_apis_take_every_request(case: Path) -> None:
             walked(reader.validate_python(request.get(field, [])))
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_every_trajectory_is_valid(case: Path) -> None:
     """The models of the `atif` package refuse unknown fields, steps out of order and results of other steps."""
     for how in ("embed", "files", "drop"):

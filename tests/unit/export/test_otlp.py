@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from golden_cases import CASES, name_of, run_of
+from golden_cases import CASES, name_of, run_of, sampled
 from stenograph.export.exporter import exporter_named
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.exchange import exchange
@@ -37,7 +37,7 @@ def plain(attributes: list[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_the_spans_of_a_run_are_one_tree(case: Path) -> None:
     """One trace, one root, ids that are there once, children of spans that exist, times in order."""
     events = run_of(case)
@@ -53,7 +53,7 @@ def test_the_spans_of_a_run_are_one_tree(case: Path) -> None:
         assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", sampled(CASES))
 def test_spans_are_answers_tools_and_agents(case: Path) -> None:
     """As many as there are, by both vocabularies, with the tokens of the run's calls."""
     events = run_of(case)

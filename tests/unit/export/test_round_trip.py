@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from golden_cases import CASES, name_of, run_of
+from golden_cases import CASES, run_of, sampled
 from stenograph.export.exporter import SideFile, exporter_named
 from stenograph.export.wording import result_text, text_of
 from stenograph.fold.exchange import Turn, exchange
@@ -72,7 +72,7 @@ def test_many_cases_are_simple() -> None:
     assert len(SIMPLE) > 80
 
 
-@pytest.mark.parametrize("case", SIMPLE, ids=name_of)
+@pytest.mark.parametrize("case", sampled(SIMPLE))
 def test_words_calls_and_results_come_back(case: Path, tmp_path: Path) -> None:
     """Through our readers of every format that we write and read, for every golden case that a request can hold."""
     events = run_of(case)
