@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
 
-.PHONY: help demo test pythons fuzz lint types imports agents more-agents browser scale corpus interop bench clean
+.PHONY: help demo test pythons mutants fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
 help:
 	@echo "make demo    set up and run the demo: a recorded workflow, watched live"
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
 	@echo "make pythons the same tests on every Python from 3.11 that is found"
+	@echo "make mutants breaks the code in 300 places and says which breaks the tests notice"
 	@echo "make fuzz    the property tests with a random seed and ten times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make browser the long tests in a real browser"
@@ -30,6 +31,9 @@ test: lint types imports $(VENV)/.developing
 pythons: $(VENV)/.developing
 	@tools/ensure jq strace chromium
 	$(BIN)/python tools/pythons
+
+mutants: $(VENV)/.developing
+	$(BIN)/python tools/mutants
 
 fuzz: $(VENV)/.developing
 	$(BIN)/pytest -n 2 --dist worksteal --timeout 3600 --hypothesis-profile=fuzz -m "hypothesis and not agents and not corpus and not browser and not scale and not more_agents"

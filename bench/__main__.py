@@ -52,8 +52,8 @@ ROOMS = {
     "page": page.rows,
     "page-peer": page_peer.rows,
     "live": live.rows,
-    "lake": lake.rows,
     "push": push.rows,
+    "lake": lake.rows,
 }
 
 

@@ -63,6 +63,7 @@ AGENTS: Mapping[str, Agent] = {
     "gptme": Agent("gptme", "0.35.1"),
     "kimi_code": Agent("Kimi Code", "2.1.0"),
     "kimi_cli": Agent("kimi-cli", "1.45.0"),
+    "openhands": Agent("OpenHands", "1.16.0"),
 }
 """By the format of what they leave on disk."""
 
@@ -337,6 +338,11 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
         "why each answer ended": "Its files do not keep the model's reason to stop.",
         "the subagent inside the run that asked for it": "It has no subagents.",
         "the call that asked for the subagent": "It has no subagents.",
+    },
+    "openhands": {
+        "that a command failed": _SUCCESS,
+        "how long each tool took": "Its files have no durations.",
+        "why each answer ended": "Its files do not keep the model's reason to stop.",
     },
     "hermes_agent": {
         "that a command failed": _SUCCESS,

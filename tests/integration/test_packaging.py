@@ -59,7 +59,7 @@ def test_the_wheel_is_installed_and_used(wheel: Path, tmp_path: Path) -> None:
     subprocess.run(
         [*pip, "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, capture_output=True, timeout=PATIENCE
     )
-    # A .pth file adds a folder to look in; .pth files in that one, by which the checkout is installed, are not read.
+    # A .pth file adds a folder to look in; the .pth files in it, by which the checkout is installed, are not read.
     (packages,) = environment.glob("lib/python3*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     places = {"HOME": str(tmp_path), "STENOGRAPH_HOME": str(tmp_path / "archive"), "PATH": os.environ["PATH"]}

@@ -64,6 +64,8 @@ class Pip:
     """Further packages with their versions."""
     python: int = 11
     """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
+    is_slow: bool = False
+    """Whether installing takes many minutes: then it is run only where that was done by hand, with `installed`."""
 
     @property
     def name(self) -> str:
@@ -96,19 +98,29 @@ def installed(program: Program) -> list[str]:
     return program.command(place)
 
 
+def is_at_hand(program: Program) -> bool:
+    """Whether a program is installed, or is soon."""
+    is_slow = isinstance(program, Pip) and program.is_slow
+    return not is_slow or (CACHE / program.name / ".installed").exists()
+
+
 def node() -> Path:
     """Node, from npm."""
     return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
 
 
 def _python(least: int) -> str:
-    """Our own Python, or a newer one that is at hand."""
+    """Our own Python, or the next newer one that is at hand: of this machine, or of pyenv."""
     if sys.version_info >= (3, least):
         return sys.executable
     for minor in range(least, least + 4):
-        found = shutil.which(f"python3.{minor}")
-        if found is not None and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
-            return found
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"))
+        for each in filter(None, [shutil.which(f"python3.{minor}"), *map(str, pyenv)]):
+            told = subprocess.run(
+                [each, "--version"], capture_output=True, text=True
+            )  # pyenv has a shim for any version
+            if told.returncode == 0 and told.stdout.startswith(f"Python 3.{minor}."):
+                return each
     pytest.skip(f"no Python 3.{least} or newer is here")
 
 

@@ -15,10 +15,10 @@ _NAMES = {
 
 
 def count(path: Path) -> dict[str, Any]:
-    """What the conversation of a folder holds, by its events in the order of their numbers, and by its state."""
+    """What the conversation of a folder holds, by its events in the order of their times, and by its state."""
     uses, results, failed, text, thinking = [], [], [], [], []
-    for file in sorted(path.rglob("event-*.json")):
-        event = json.loads(file.read_text("utf-8"))
+    events = [json.loads(file.read_text("utf-8")) for file in path.rglob("event-*.json")]
+    for event in sorted(events, key=lambda event: event["timestamp"]):
         said = event.get("llm_message", event)
         if event["source"] == "agent" and event["kind"] in ("ActionEvent", "MessageEvent"):
             thinking.append(said.get("reasoning_content") or "")
@@ -28,8 +28,9 @@ def count(path: Path) -> dict[str, Any]:
         if event["kind"] == "ObservationEvent":
             results.append(event["tool_call_id"])
             failed += [event["tool_call_id"]] if event["observation"]["is_error"] else []
-    (state,) = [json.loads(file.read_text("utf-8")) for file in path.rglob("base_state.json")]
-    usages = [each for metrics in state["stats"]["usage_to_metrics"].values() for each in metrics["token_usages"]]
+    states = [json.loads(file.read_text("utf-8")) for file in path.rglob("base_state.json")]
+    metrics = [each for state in states for each in state["stats"]["usage_to_metrics"].values()]
+    usages = [usage for each in metrics for usage in each["token_usages"]]
     tokens = {ours: {each["response_id"]: each[theirs] for each in usages} for ours, theirs in _NAMES.items()}
     return {
         "tool_uses": uses,

@@ -99,8 +99,8 @@ price_lists = st.builds(
 def _index(told: list[dict[str, Any]], called: list[CallRow]) -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", isolation_level=None)
     index.executescript(TABLES)
-    query = "INSERT INTO runs (id, run_id, agent, format, has_calls, has_turns) VALUES (?1, 'r' || ?1, '', '', ?2, ?3)"
-    index.executemany(query, RUNS)
+    query = "INSERT INTO runs (id, run_id, agent, format, has_calls, has_turns) VALUES (?, 'r' || ?, '', '', ?, ?)"
+    index.executemany(query, [(run, run, *more) for run, *more in RUNS])
     index.executemany(_REPORT, [tuple(row[name] for name in COLUMNS) for row in told])
     for each in called:
         index.execute(_NEW if each.id is None else _CHANGED, each.values())

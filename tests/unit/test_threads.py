@@ -78,12 +78,16 @@ def test_two_units_of_one_minute_and_query_have_two_names(root: Path, tmp_path: 
 
 
 def test_the_oldest_beyond_fifty_go(root: Path, tmp_path: Path) -> None:
-    """At most `max_files` of ours stay; the oldest go first."""
+    """At most `max_files` of ours stay, 50 unless it is said; the oldest go first."""
     one = writer(tmp_path, thread_id="t", max_files=3)
     one.write(run_of(root, "a", "b", at="2026-02-08T06:30:0{}Z"))
     one.write(run_of(root, "c", "d", at="2026-02-09T06:30:0{}Z"))
     names = sorted(path.name for path in one.folder("t").iterdir())
     assert names == ["20260208-0630-b.txt", "20260209-0630-c.txt", "20260209-0630-d.txt"]
+    unsaid = writer(tmp_path, thread_id="u")
+    unsaid.write(run_of(root, *(f"q{number}" for number in range(53)), at="2026-02-08T06:30:{:02}Z"))
+    kept = {path.name for path in unsaid.folder("u").iterdir()}
+    assert kept == {f"20260208-0630-q{number}.txt" for number in range(3, 53)}
 
 
 def test_nothing_that_is_not_ours_is_touched(root: Path, tmp_path: Path) -> None:

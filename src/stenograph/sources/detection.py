@@ -39,7 +39,7 @@ class Detection(Struct, frozen=True, kw_only=True):
     is_document: bool = False
     """Whether the file is one JSON document over many lines."""
     beginning: str = ""
-    """A digest of its first record, of a document its first message; empty where there is none yet."""
+    """A digest of its first record, of a document its first message; empty where its run is named otherwise."""
     place: str = ""
     """Tells a file that names no run from others that begin alike; empty for the first of them."""
 
@@ -98,7 +98,7 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
     found = _detected(document, str(path), moment, spec)
     if spec is None and found.spec is not None and not knows_document(found.spec, document):
         found = replace(found, spec=None, identity=Identity())
-    beginning = _digest(_first_message(document[0])) if document else ""
+    beginning = _digest(_first_message(document[0])) if document and not found.identity.native_id else ""
     return replace(found, is_document=True, beginning=beginning), (head, records)
 
 
@@ -147,7 +147,7 @@ def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = 
 def _detected(records: list[Any], path: str, at: datetime, spec: FormatSpec | None) -> Detection:
     spec = spec or detect_records(records, path)
     identity = Identity() if spec is None else spec.identify(records, path)
-    beginning = _digest(records[0]) if records else ""
+    beginning = _digest(records[0]) if records and not identity.native_id else ""
     return Detection(
         path=path, spec=spec, identity=identity, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), beginning=beginning
     )

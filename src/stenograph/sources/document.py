@@ -57,9 +57,13 @@ def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:
 
 def records_of(data: bytes) -> list[dict[str, Any]]:
     """The records in the bytes of such a file; none when it is not a document after all."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        document, _ = mend.parse_json(data.removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError):
-        return []
+        document = msgspec.json.decode(data)
+    except REFUSALS:  # odd JSON, or none
+        try:
+            document, _ = mend.parse_json(data)
+        except (ValueError, RecursionError):
+            return []
     records = document if isinstance(document, list) else [document]
     return records if all(isinstance(record, dict) for record in records) else []

@@ -516,6 +516,20 @@ def test_a_second_session_of_a_run_is_named_as_seen_from_the_first(main: Path, r
     assert len(set(ids)) == 4
 
 
+@pytest.mark.parametrize("name", sorted(HOOKS))
+def test_any_hook_names_the_session(name: str, main: Path) -> None:
+    """Whichever comes first: a session that was resumed may begin with any of them."""
+    collector = TranscriptCollector(prompt_name="p", config=QUICK)
+
+    async def body() -> None:
+        append(main, line("go"))
+        await hook(collector, main, name)
+        await until(lambda: collector.total_entries == 1)
+
+    collect(collector, body)
+    assert collector.transcript_paths == (main,)
+
+
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"transcript_path": None}, {"transcript_path": ["x"]}])
 def test_a_hook_with_nothing_to_say_is_answered_all_the_same(given: Any) -> None:
     """The answer is always `{}`."""

@@ -218,8 +218,9 @@ def test_what_ended_before_is_not_sent(taken: Collecting, tmp_path: Path) -> Non
     aged(written(session_path(home), *LINES))
     written(tmp_path / "chats" / "old.json", b'[{"role": "user", "content": "Hi."}]')
     synced(home, archive)
-    open_archive(archive).sync(paths=[str(tmp_path / "chats")])
-    assert len(open_archive(archive).runs()) == 2
+    with open_archive(archive) as opened:
+        opened.sync(paths=[str(tmp_path / "chats")])
+        assert len(opened.runs()) == 2
     began = int(time.time() * 1000)
     with feeding(archive, taken.url, began_ms=began) as (feed, _):
         assert feed.look() == Sent()

@@ -15,12 +15,14 @@ from fleet_cases import (
     kept_files,
     newest,
     segment_text,
+    session_id,
     stored_events,
     stored_files,
 )
 from stenograph import start_run
 from stenograph.archive.store.home import home_of
-from stenograph.fleet.store.push import push
+from stenograph.archive.store.identity import renew_identity
+from stenograph.fleet.store.push import Sender, push
 from witness_cases import collected
 
 
@@ -159,3 +161,27 @@ def test_a_run_that_is_numbered_anew_comes_again_with_a_higher_revision(tmp_path
     assert newest(events) == indexed_events(archive)
     keys = [(event["run_id"], event["revision"], event["seq"]) for event in events]
     assert len(set(keys)) == len(keys)
+
+
+def test_long_journals_are_sent_in_pieces_of_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one line is longer than a piece."""
+    monkeypatch.setattr("stenograph.fleet.store.sent_journals.PIECE_BYTES", 100)
+    archive, store = grown(tmp_path, sessions=1), folder_store(tmp_path)
+    lines = [b"x" * length + b"\n" for length in (10, 30, 90, 700, 5, 99, 100, 101, 0, 3)]
+    path = written(archive / "transcripts" / f"{session_id(1)}.jsonl", *lines)
+    pushed = push(home_of(archive), store)
+    assert stored_files(store, pushed.archive, "journals") == {session_id(1): path.read_bytes()}
+    pieces = [store.get(entry.key) for entry in store.entries(f"v1/{pushed.archive}/journals/")]
+    assert len(pieces) > 4
+    assert all(piece.endswith(b"\n") for piece in pieces)
+
+
+def test_a_sender_notices_that_the_archive_has_another_id(tmp_path: Path) -> None:
+    """Another process may have given it one meanwhile: how far the old one is sent says nothing then."""
+    archive, store = grown(tmp_path), folder_store(tmp_path)
+    sender = Sender(home_of(archive), store)
+    sender.send()
+    renewed = renew_identity(archive / "kept")
+    grown(tmp_path, first=100)
+    assert sender.send(with_files=False).archive == renewed.id
+    assert newest(stored_events(store, renewed.id)) == indexed_events(archive)

@@ -168,6 +168,16 @@ def test_a_file_is_never_larger_than_its_limit(piece: str, times: int) -> None:
     assert text.endswith("\n… [transcript truncated]\n") or piece * times in text
 
 
+def test_a_file_has_at_most_20480_bytes() -> None:
+    """As the documents say it, to the byte: one that long is whole, and a longer one is cut."""
+    shortest = len(file(entry("user_message", "q"), entry("assistant_message", "x")).text(UTC).encode()) - 1
+    for more, is_cut in [(0, False), (1, True), (20_480, True)]:
+        answer = "x" * (20_480 - shortest + more)
+        text = file(entry("user_message", "q"), entry("assistant_message", answer)).text(UTC)
+        assert (answer in text) is not is_cut
+        assert len(text.encode()) <= 20_480
+
+
 def test_only_main_is_heard_and_it_thinks_in_silence() -> None:
     """Subagents, thinking, system prompts, usage and system events are left out."""
     text = file(

@@ -94,6 +94,19 @@ def test_a_rotated_file_is_read_to_its_end_first(path: Path) -> None:
     assert tail.restarts == 1
 
 
+def test_another_file_of_that_name_is_read_from_its_beginning(path: Path) -> None:
+    """Also when it took the place while nobody looked, is longer, and begins with the same lines."""
+    tail = FileTail(path, opened)
+    append(path, line("a"))
+    assert read(tail) == ["a"]
+    tail.close()
+    other = path.with_suffix(".new")
+    append(other, line("a") + line("b"))
+    other.replace(path)
+    assert read(tail) == ["b"]
+    assert tail.restarts == 1
+
+
 def test_a_truncated_file_repeats_nothing(path: Path) -> None:
     """A line that is still there is not given out again, and what follows the cut is."""
     tail = FileTail(path, opened)

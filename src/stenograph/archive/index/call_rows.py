@@ -15,9 +15,9 @@ from stenograph.model.payload import ToolPayload
 _COLUMNS = "id, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error"
 _NEW = """
     INSERT INTO calls (run, source, call_id, name, call, result, witnesses, started_ms, duration_ms, error, copy_of)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (
-      SELECT first.run FROM calls AS first WHERE first.call_id = ?3 AND first.run <> ?1 AND first.copy_of IS NULL
-        AND CASE ?11 WHEN 'id' THEN 1 WHEN 'time' THEN first.name = ?4 AND first.started_ms = ?8 END
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (
+      SELECT first.run FROM calls AS first WHERE first.call_id = ? AND first.run <> ? AND first.copy_of IS NULL
+        AND CASE ? WHEN 'id' THEN 1 WHEN 'time' THEN first.name = ? AND first.started_ms = ? END
       ORDER BY first.id LIMIT 1
     ))
 """
@@ -30,12 +30,12 @@ _SUM = """
     UPDATE runs SET
       (tools, failed_calls, open_calls) = (
         SELECT coalesce(sum(calls), 0), coalesce(sum(failed), 0), coalesce(sum(calls) - sum(answered), 0)
-        FROM calls_sums WHERE run = ?1
+        FROM calls_sums WHERE run = ?
       ),
       (copied_calls, copied_errors, errors) = (
-        SELECT count(call), count(error), ?2 - count(error) FROM calls WHERE run = ?1 AND copy_of IS NOT NULL
+        SELECT count(call), count(error), ? - count(error) FROM calls WHERE run = ? AND copy_of IS NOT NULL
       )
-    WHERE id = ?1
+    WHERE id = ?
 """
 
 
@@ -59,7 +59,8 @@ class CallRow:
         told = (pair.name, pair.call, pair.result, pair.witnesses, self.started_ms, self.duration_ms, pair.error)
         if self.id is not None:
             return pair.source, *told, self.id
-        return self.run, pair.source, pair.call_id, *told, self.known_by
+        same = (pair.call_id, self.run, self.known_by, pair.name, self.started_ms)
+        return self.run, pair.source, pair.call_id, *told, *same
 
     def take(self, payload: ToolPayload, ms: int | None, *, is_call: bool) -> None:
         """Note the times of the call or the result that counts."""
@@ -128,7 +129,7 @@ class CallRows:
 
 def sum_calls(index: IndexWriter, run: RunDraft) -> None:
     """Put the run's own calls into its row. A call belongs to the run that told of it first; a copy counts there."""
-    index.add(_SUM, (run.id, run.errors))
+    index.add(_SUM, (run.id, run.errors, run.id, run.id))
 
 
 def _known_by(event: Event, payload: ToolPayload, ms: int | None) -> str | None:

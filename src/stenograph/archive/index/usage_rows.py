@@ -34,7 +34,7 @@ _REPORT = f"""
     WHERE ({_IS_EARLIER}) OR {_IS_LATER}
 """
 _KEY = "INSERT OR IGNORE INTO usage_keys (run, name, key) VALUES (?, ?, ?)"
-_SUM = sum_of_run("?1")
+_SUM = sum_of_run("?")
 
 
 class UsageRows:
@@ -89,4 +89,4 @@ class UsageRows:
 
 def sum_tokens(index: IndexWriter, run: RunDraft) -> None:
     """Put the run's own tokens into its row."""
-    index.add(_SUM, (run.id,))
+    index.add(_SUM, (run.id, run.id))

@@ -19,8 +19,8 @@ LEFT_BYTES = 1 << 24
 _RANGES_A_READ = 64
 _DIGESTS = """
     SELECT first, digests FROM ranges
-    WHERE file = ?1 AND version = ?2 AND first >= coalesce(
-      (SELECT max(first) FROM ranges WHERE file = ?1 AND version = ?2 AND first <= ?3), 0) AND first < ?4
+    WHERE file = ? AND version = ? AND first >= coalesce(
+      (SELECT max(first) FROM ranges WHERE file = ? AND version = ? AND first <= ?), 0) AND first < ?
     ORDER BY first
 """
 
@@ -75,7 +75,8 @@ class Comparison:
     def _digests(self, file: KeptFile, start: int, end: int) -> bytes:
         """The kept digests of ranges; of fewer where some are missing, because a pack is damaged."""
         found = b""
-        for first, digests in self._index.execute(_DIGESTS, (file.id, file.version, start, end)).fetchall():
+        asked = (file.id, file.version, file.id, file.version, start, end)
+        for first, digests in self._index.execute(_DIGESTS, asked).fetchall():
             number = start + len(found) // DIGEST
             if first > number:
                 break

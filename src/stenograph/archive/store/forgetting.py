@@ -132,10 +132,10 @@ def _leave_index(store: Store, removal: Removal) -> None:
 def _is_shared(store: Store, run: int) -> bool:
     """Whether what other runs count depends on this one: copied history counts where it came from."""
     query = """
-        SELECT EXISTS (SELECT 1 FROM usage_shared WHERE run = ?1)
-            OR EXISTS (SELECT 1 FROM calls WHERE copy_of = ?1 OR (run = ?1 AND copy_of IS NOT NULL))
+        SELECT EXISTS (SELECT 1 FROM usage_shared WHERE run = ?)
+            OR EXISTS (SELECT 1 FROM calls WHERE copy_of = ? OR (run = ? AND copy_of IS NOT NULL))
     """
-    return bool(store.batches.index.execute(query, (run,)).fetchone()[0])
+    return bool(store.batches.index.execute(query, (run, run, run)).fetchone()[0])
 
 
 def _empty_log(path: Path) -> None:

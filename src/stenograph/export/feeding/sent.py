@@ -6,6 +6,7 @@ the two a kill may fall, and then that request is sent once more, with the same 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -51,14 +52,7 @@ class SentSpans:
         """`began_ms`: when sending began, where nothing was sent to this destination before. Raises `StoreError`."""
         self._path = path
         try:
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-            path.chmod(0o600)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            if self._database.execute("PRAGMA user_version").fetchone()[0] != _SCHEMA:
-                self._database.executescript(_TABLES)
-            query = "INSERT OR IGNORE INTO destinations (name, since_ms) VALUES (?, ?)"
-            self._database.execute(query, (destination, began_ms))
+            self._database = _opened(path, destination, began_ms)
             query = "SELECT id, since_ms, is_new FROM destinations WHERE name = ?"
             self._id, since, is_new = self._database.execute(query, (destination,)).fetchone()
         except (sqlite3.Error, OSError) as error:
@@ -123,3 +117,20 @@ class SentSpans:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _opened(path: Path, destination: str, began_ms: int) -> sqlite3.Connection:
+    """The database, which knows the destination."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    database = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        if database.execute("PRAGMA user_version").fetchone()[0] != _SCHEMA:
+            database.executescript(_TABLES)
+        query = "INSERT OR IGNORE INTO destinations (name, since_ms) VALUES (?, ?)"
+        database.execute(query, (destination, began_ms))
+    except BaseException:
+        database.close()
+        raise
+    return database

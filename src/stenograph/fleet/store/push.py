@@ -9,7 +9,7 @@ archive is read like any reader reads it, so a sender that waits for the store h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -30,6 +30,9 @@ from stenograph.fleet.store.sent_journals import sent_journals
 from stenograph.fleet.store.sent_packs import sent_packs, sync_packs
 from stenograph.fleet.store.tombstones import forgotten_runs, read_tombstone
 from stenograph.runs.forgetting import forget_runs, plan_of_runs
+
+if TYPE_CHECKING:
+    from stenograph.fleet.store.masked import MaskedRuns
 
 _PATIENCE = 30.0
 _MOST_RACES = 5
@@ -99,7 +102,7 @@ class Sender:
     def __init__(self, home: Home, store: Objects, *, events_only: bool = False) -> None:
         self._home = home
         self._store = store
-        self._events_only = events_only
+        self._masked = _masked_runs() if events_only else None
         self._tried: str | None = None
         """The id under which the store was tried."""
         self._reached: Reached | None = None
@@ -120,11 +123,13 @@ class Sender:
             self._reached = None
             raise
         finally:
+            if self._masked is not None:
+                self._masked.rest()
             lock.release()
 
     def _send(self, pushed: Pushed, with_files: bool, dry_run: bool, progress: Progress) -> Pushed:
         for _ in range(_MOST_RACES):
-            sending = _Sending(self._home, self._store, pushed, progress, self._events_only)
+            sending = _Sending(self._home, self._store, pushed, progress, self._masked)
             try:
                 self._reached = sending.run(self._reached, with_files=with_files, dry_run=dry_run)
                 return pushed
@@ -145,16 +150,24 @@ class Sender:
     def _try(self, identity: ArchiveIdentity) -> None:
         if self._tried != identity.id:
             self._store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
-            self._tried = identity.id
+            self._tried, self._reached = identity.id, None  # how far another id is sent says nothing
+
+
+def _masked_runs() -> MaskedRuns:
+    from stenograph.fleet.store.masked import MaskedRuns  # many patterns, which take their time to load
+
+    return MaskedRuns()
 
 
 class _Sending:
-    def __init__(self, home: Home, store: Objects, pushed: Pushed, progress: Progress, events_only: bool) -> None:
+    def __init__(
+        self, home: Home, store: Objects, pushed: Pushed, progress: Progress, masked: MaskedRuns | None
+    ) -> None:
         self._home = home
         self._store = store
         self._pushed = pushed
         self._progress = progress
-        self._events_only = events_only
+        self._masked = masked
         self._done = 0
         self._total = 0
 
@@ -163,9 +176,9 @@ class _Sending:
         archive, home, store, pushed = self._pushed.archive, self._home, self._store, self._pushed
         with readable_index(), IndexReader(home.path) as reader:
             parts: list[_Part] = []
-            if with_files and not self._events_only:
+            if with_files and self._masked is None:
                 parts = [*sent_packs(home.kept, archive, store), *sent_journals(home, archive, store)]
-            events = SentEvents(reader, archive, store, reached, is_masked=self._events_only)
+            events = SentEvents(reader, archive, store, masked=self._masked, reached=reached)
             pushed.generation = events.generation.name
             self._total = events.behind() + sum(part.behind() for part in parts)
             if dry_run:

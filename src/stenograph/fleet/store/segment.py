@@ -21,6 +21,8 @@ from stenograph.errors import SourceError
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
+_REMEDY = "make the index of that archive anew (steno sync --rebuild) and push it again"
+
 
 class SentBlock(Struct, frozen=True, kw_only=True):
     """One block of a segment: events of one run, one after the other."""
@@ -111,9 +113,9 @@ def read_segment(data: bytes, key: str = "") -> Segment:
             raise SourceError(f"the segment {key} was written by a newer Stenograph; update", key)
         header = msgspec.json.decode(head, type=SegmentHeader)
     except (zstandard.ZstdError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SourceError(f"the segment {key} cannot be read: {error}; send the archive again", key) from error
+        raise SourceError(f"the segment {key} cannot be read: {error}; {_REMEDY}", key) from error
     if lines.pop() != b"" or len(lines) != sum(block.lines for block in header.blocks):
-        raise SourceError(f"the segment {key} is not whole; send the archive again", key)
+        raise SourceError(f"the segment {key} is not whole; {_REMEDY}", key)
     return Segment(header, lines)
 
 

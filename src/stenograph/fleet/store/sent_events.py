@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -20,11 +20,13 @@ from stenograph.fleet.store.keys import (
     piece_key,
     start_of,
 )
-from stenograph.fleet.store.masked import MaskedRuns
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import Forked, Raced
 from stenograph.fleet.store.segment import SegmentHeader, packed_segment, read_segment, sent_block
 from stenograph.version import __version__
+
+if TYPE_CHECKING:
+    from stenograph.fleet.store.masked import MaskedRuns
 
 SEGMENT_BYTES = 1 << 20
 """A segment is closed when its blocks have this many bytes."""
@@ -57,9 +59,16 @@ class SentEvents:
     """The events of an archive: which of them the store has in the newest generation, and which not."""
 
     def __init__(
-        self, reader: IndexReader, archive: str, store: Objects, reached: Reached | None = None, *, is_masked: bool
+        self,
+        reader: IndexReader,
+        archive: str,
+        store: Objects,
+        *,
+        masked: MaskedRuns | None = None,
+        reached: Reached | None = None,
     ) -> None:
-        """`reached` is how far this process sent them before; where that is not known, the store is asked.
+        """With `masked`, their secrets are masked. `reached` is how far this process sent them before; where that is
+        not known, the store is asked.
 
         Raises `Forked` where another machine numbers events under this archive's id.
         """
@@ -68,10 +77,10 @@ class SentEvents:
         self._store = store
         if reached is not None and reached.generation.index_name != reader.made_as:
             reached = None
-        generation = reached.generation if reached else _generation(store, archive, reader.made_as, is_masked)
+        generation = reached.generation if reached else _generation(store, archive, reader.made_as, masked is not None)
         self.generation = generation
         self._folder = events_folder(archive, generation)
-        self._masked = MaskedRuns(reader) if is_masked else None
+        self._masked = masked
         self._next = reached.following if reached else self._resume()
 
     @property
@@ -120,7 +129,8 @@ class SentEvents:
             self._next = blocks[-1].id + 1
 
     def _mask(self, masked: MaskedRuns, blocks: list[Block]) -> list[Block]:
-        return [replace(block, data=packed(masked.lines(block))) for block in masked.ready(blocks)]
+        reader = self._reader
+        return [replace(block, data=packed(masked.lines(reader, block))) for block in masked.ready(reader, blocks)]
 
     def _segment(self, blocks: list[Block], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
         sent = tuple(sent_block(block) for block in blocks)

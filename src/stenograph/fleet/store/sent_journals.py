@@ -47,11 +47,19 @@ class SentJournal:
                 os.fsync(file.fileno())
         for start, end in lacks:
             while start < end:
-                data = self._read(start, min(start + PIECE_BYTES, end))
-                if start + len(data) < end:
-                    data = data[: data.rfind(b"\n") + 1] or self._read(start, end)
+                data = self._whole_lines(start, end)
                 yield piece_key(self._folder, start), data
                 start += len(data)
+
+    def _whole_lines(self, start: int, end: int) -> bytes:
+        """Lines from a place on: about a piece, or one line where that is longer."""
+        length = PIECE_BYTES
+        while start + length < end:
+            data = self._read(start, start + length)
+            if (newline := data.rfind(b"\n")) >= 0:
+                return data[: newline + 1]
+            length *= 2
+        return self._read(start, end)
 
     def _read(self, start: int, end: int) -> bytes:
         with self._path.open("rb") as file:
