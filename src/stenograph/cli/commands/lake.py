@@ -66,8 +66,7 @@ def load(url: str, as_json: bool) -> None:
 def compact(url: str, keep_hours: int, as_json: bool) -> None:
     """Maintain the table: remove what was forgotten or replaced, and make large files of many small ones.
 
-    What was forgotten is erased from what machines pushed, too. For the role that may delete; once a night is enough.
-    Loaders and readers go on meanwhile.
+    For the role that may delete; once a night is enough. Loaders and readers go on meanwhile.
     """
     from stenograph.fleet.lake.compact import compact as compact_lake
 
@@ -78,7 +77,7 @@ def compact(url: str, keep_hours: int, as_json: bool) -> None:
         write_text(
             f"{done.files_before:,} → {done.files_after:,} files, {done.deleted_files:,} replaced files deleted\n"
             f"removed {done.forgotten_rows:,} forgotten and {done.outdated_rows:,} outdated events\n"
-            f"erased or deleted {done.erased_objects:,} objects that were pushed\n"
+            f"erased forgotten runs from {done.erased_pieces:,} objects, deleted {done.deleted_segments:,} segments\n"
         )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from stenograph.errors import StoreError
+from stenograph.fleet.lake.load import loaded_upto
 from stenograph.fleet.lake.place import how_written, lake_library, open_table, writing
 from stenograph.fleet.lake.reading import Lake
 from stenograph.fleet.store.erasing import delete_generation, erase_forgotten
@@ -26,14 +27,15 @@ if TYPE_CHECKING:
 _MOST_CONFLICTS = 20
 _MOST_NAMED = 200
 """Runs that one statement names."""
-_COMPLETE = """
+_REPLACED = """
     SELECT archive, max(generation) FILTER (is_complete) AS newest FROM (
       SELECT archive, generation, max(last_block) >= min(goal) AS is_complete FROM all_runs GROUP BY archive, generation
-    ) GROUP BY archive
+    ) GROUP BY archive HAVING newest > min(generation)
 """
-"""The newest generation of each archive that was loaded whole."""
-_REPLACED = f"{_COMPLETE} HAVING newest > min(generation)"
 """Archives with generations that a complete one replaced, and that one."""
+_COMPLETE = """
+    SELECT archive, generation FROM all_runs GROUP BY archive, generation HAVING max(last_block) >= min(goal)
+"""
 KEEP_HOURS = 24
 """How long files that were replaced are kept, for readers that have begun with them."""
 
@@ -43,15 +45,16 @@ class Compacted(Struct, kw_only=True):
 
     forgotten_rows: int = 0
     """Events that must not be kept."""
+    erased_pieces: int = 0
+    """Objects of packs, journals and event segments from which forgotten runs were erased."""
     outdated_rows: int = 0
     """Events of replaced generations, or that were numbered anew."""
-    erased_objects: int = 0
-    """Of what was pushed: pieces of packs and event segments that were written anew without runs that must not be kept,
-    journals of such runs, and segments of replaced generations."""
     files_before: int = 0
     files_after: int = 0
     deleted_files: int = 0
     """Files that nothing refers to any more."""
+    deleted_segments: int = 0
+    """Event segments of generations that a complete and loaded one stands for."""
 
 
 def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
@@ -62,9 +65,12 @@ def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
     """
     Lake(store.url)
     done = Compacted()
+    for archive in archives_in(store):
+        erased = erase_forgotten(store, archive)
+        done.erased_pieces += erased.pieces + erased.segments + erased.journals
     done.forgotten_rows = _remove_forgotten(store)
     done.outdated_rows = _remove_outdated(store)
-    done.erased_objects = _erase_pushed(store)
+    done.deleted_segments = _delete_replaced(store)
     _join_runs(store)
     events = _opened(store, "events")
     done.files_before = len(events.file_uris())
@@ -118,19 +124,18 @@ def _remove_outdated(store: Objects) -> int:
     return rows
 
 
-def _erase_pushed(store: Objects) -> int:
-    """Erase from what was pushed the runs that must not be kept, and generations that a complete one replaced."""
-    count = 0
+def _delete_replaced(store: Objects) -> int:
+    """Delete event segments of generations before the newest, once that is complete and loaded."""
+    table = _opened(store, "events")
     with Lake(store.url).connected() as connection:
-        complete = connection.execute(_COMPLETE).fetchall()
-    for archive, newest in complete:
-        for generation in generations(store, archive):
-            if newest is not None and generation.name < newest:
-                count += delete_generation(store, archive, generation)
+        complete = set(connection.execute(_COMPLETE).fetchall())
+    deleted = 0
     for archive in archives_in(store):
-        erased = erase_forgotten(store, archive)
-        count += erased.pieces + erased.segments + erased.journals
-    return count
+        found = generations(store, archive)
+        if not found or (archive, found[-1].name) not in complete or not loaded_upto(table, archive, found[-1].name):
+            continue
+        deleted += sum(delete_generation(store, archive, each) for each in found[:-1])
+    return deleted
 
 
 def _delete(store: Objects, table: str, condition: str) -> int:
