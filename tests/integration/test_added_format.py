@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-format.md"
-FENCES = re.findall(r"^```(\w+)(?: needs=\w+)?\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+FENCES = re.findall(r"^```(\w+)(?: \w+=[\w.]+)?\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 LONGEST = 40
 
 
