@@ -37,7 +37,7 @@ def input_of(case: Path) -> Path:
 def files_of(case: Path) -> list[Path]:
     """Every transcript file of a case."""
     found = input_of(case)
-    return [found] if found.is_file() else sorted(found.rglob("*.jsonl"))
+    return [found] if found.is_file() else sorted([*found.rglob("*.jsonl"), *found.rglob(".*.md")])
 
 
 def name_of(case: Path) -> str:

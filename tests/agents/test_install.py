@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agents import programs, session
+from agents import programs, scenario, session
+from agents.archived import keep_in_archive, steno
 from agents.gemini import gemini
 from agents.installed import assert_harmless_when_gone, assert_recorded_live, assert_removable
 from agents.opencode import opencode
-from agents.recorded import everyone_of, kill
+from agents.recorded import collectors_of, everyone_of, kill, until
 from agents.session import Session
+from stenograph import open_run
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
 
@@ -83,3 +85,20 @@ def test_remove_leaves_nothing(name: str, agent: Session) -> None:
         return {path: path.read_bytes() for path in found if path.read_bytes().strip() not in (b"", b"{}")}
 
     assert_removable(agent, _id(name), files, *AGENTS[name].options)
+
+
+def test_a_resumed_session_is_recorded_in_the_file_where_it_goes_on(place: Path) -> None:
+    """Gemini CLI makes a second file when it resumes in another minute, and goes on in the first."""
+    with gemini(place) as agent:
+        archive = keep_in_archive(agent)
+        agent.run(scenario.NEXT_PROMPT)
+        (first,) = agent.transcripts.rglob("session-*.jsonl")
+        moved = first.with_name(first.name.replace(first.name[8:24], "2026-01-01T00-00"))
+        first.rename(moved)  # a minute has passed
+        steno(agent, "install", "gemini")
+        agent.run(scenario.NEXT_PROMPT, "--resume", "latest")
+        assert len(list(agent.transcripts.rglob("session-*.jsonl"))) == 2
+        until(lambda: not collectors_of(agent))
+        (journal,) = (archive / "transcripts").glob("*.jsonl")
+        prompts = [event for event in open_run(journal).events() if event.type == "message.user"]
+        assert sum(scenario.NEXT_PROMPT in str(event.payload) for event in prompts) == 2

@@ -64,6 +64,8 @@ class Pip:
     """Further packages with their versions."""
     python: int = 11
     """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
+    is_slow: bool = False
+    """Whether installing takes many minutes: then it is run only where that was done by hand, with `installed`."""
 
     @property
     def name(self) -> str:
@@ -94,6 +96,12 @@ def installed(program: Program) -> list[str]:
         program.install(place)
         mark.write_text(repr(program), "utf-8")
     return program.command(place)
+
+
+def is_at_hand(program: Program) -> bool:
+    """Whether a program is installed, or is soon."""
+    is_slow = isinstance(program, Pip) and program.is_slow
+    return not is_slow or (CACHE / program.name / ".installed").exists()
 
 
 def node() -> Path:

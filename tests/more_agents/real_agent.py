@@ -33,7 +33,7 @@ from agents.servers.chat_api import ChatApi
 from agents.servers.loopback import serving
 from agents.servers.script import Scripts
 from agents.session import Session
-from more_agents.installing import Program, installed, node
+from more_agents.installing import Program, installed, is_at_hand, node
 from stenograph import Event, open_archive
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -111,14 +111,18 @@ class Played:
     def runs(self) -> dict[str, list[Event]]:
         """The agent's runs, the oldest first."""
         with open_archive(self.archive) as opened:
-            infos = sorted(opened.runs(), key=lambda info: info.started_at or "")
-            return {info.run_id: list(opened.run(info.run_id).events()) for info in infos}
+            found: dict[str, list[Event]] = {}
+            for info in sorted(opened.runs(), key=lambda info: info.started_at or ""):
+                with opened.run(info.run_id) as run:
+                    found[info.run_id] = list(run.events())
+            return found
 
 
 def real_agents() -> dict[str, RealAgent]:
-    """By the name of its module."""
+    """By the name of its module; one that takes long to install is there when it is installed."""
     names = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
-    return {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
+    agents = {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
+    return {name: agent for name, agent in agents.items() if is_at_hand(agent.program)}
 
 
 def play(agent: RealAgent, folder: Path) -> Played:

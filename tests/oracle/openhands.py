@@ -15,10 +15,10 @@ _NAMES = {
 
 
 def count(path: Path) -> dict[str, Any]:
-    """What the conversation of a folder holds, by its events in the order of their numbers, and by its state."""
+    """What the conversation of a folder holds, by its events in the order of their times, and by its state."""
     uses, results, failed, text, thinking = [], [], [], [], []
-    for file in sorted(path.rglob("event-*.json")):
-        event = json.loads(file.read_text("utf-8"))
+    events = [json.loads(file.read_text("utf-8")) for file in path.rglob("event-*.json")]
+    for event in sorted(events, key=lambda event: event["timestamp"]):
         said = event.get("llm_message", event)
         if event["source"] == "agent" and event["kind"] in ("ActionEvent", "MessageEvent"):
             thinking.append(said.get("reasoning_content") or "")

@@ -85,8 +85,8 @@ HIDDEN = ("hook",)
 """Commands that programs call, and help does not list."""
 
 
-_HOOK_CALL = 3
-"""Words of a hook call; two more where the call itself is an argument."""
+_HOOK_CALL = (3, 4, 5)
+"""Words of a hook call: one more where it names the process, two where the call itself is an argument."""
 
 
 def main() -> None:
@@ -94,7 +94,11 @@ def main() -> None:
     if sys.platform == "win32":
         sys.stderr.write(f"steno: {NOT_ON_WINDOWS}\n")
         sys.exit(2)
-    if len(sys.argv) in (_HOOK_CALL, _HOOK_CALL + 2) and sys.argv[1] == "hook" and not sys.argv[2].startswith("-"):
+    if (
+        len(sys.argv) in _HOOK_CALL
+        and sys.argv[1] == "hook"
+        and not any(word.startswith("-") for word in sys.argv[2:4])
+    ):
         from stenograph.cli.wake import answer
 
         sys.exit(answer(*sys.argv[2:]))

@@ -23,16 +23,17 @@ LONGEST_EVENT = 100
 LONGEST_ID = 100
 
 
-def answer(agent: str, session_field: str = "", call: str | None = None) -> int:
+def answer(agent: str, more: str = "", call: str | None = None) -> int:
     """Take a hook call from standard input; always 0, since no trouble of ours is the agent's.
 
-    An agent that calls a program after each turn gives the call as an argument, with the session's id in that field.
+    `more` is the process that calls. An agent that calls a program after each turn gives the call as an argument, and
+    then `more` is the field of it that has the session's id.
     """
     root = None
     try:
         told = sys.stdin.buffer.read() if call is None else call
         root = storage()
-        _take(told, root, agent, session_field)
+        _take(told, root, agent, more, is_argument=call is not None)
     except Exception as error:  # noqa: BLE001  # whatever it is, the agent must go on
         note(root, f"a hook call was not taken: {type(error).__name__}: {error}")
     return 0
@@ -59,18 +60,23 @@ def _has_config() -> bool:
     return Path(folder, "stenograph", "config.toml").exists()
 
 
-def _take(call: bytes | str, root: Path, agent: str, session_field: str) -> None:
+def _take(call: bytes | str, root: Path, agent: str, more: str, *, is_argument: bool) -> None:
     """A call names the session's file, or its id, or neither where the agent keeps all sessions in one store."""
     import json
 
     told = json.loads(call)
-    if session_field:
+    if is_argument:
         # Nobody says when such a session ends, and the next turn calls again.
-        _start([f"--session={_named(told[session_field])}", "--idle", "60", "--lock", "0"], root, None, agent)
+        _start([f"--session={_named(told[more])}", "--idle", "60", "--lock", "0"], root, None, agent)
         return
     event = str(told["hook_event_name"])
-    if "transcript_path" not in told:
-        lock = lock_session(root / FOLDER, agent, f"{event} {int(told['pid'])}")
+    caller = told.get("pid", more)
+    if (
+        caller
+    ):  # calls that come one beside the other do not say in which order they happened, nor does each agent its end
+        event = f"{event[:LONGEST_EVENT]} {int(caller)}"
+    if "transcript_path" not in told and caller:
+        lock = lock_session(root / FOLDER, agent, event)
         if lock is not None:
             _start([], root, lock, agent)
         return
@@ -99,7 +105,7 @@ def lock_session(folder: Path, session: str, event: str, *, only_if_free: bool =
     fd = os.open(folder / session, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     if fd <= LAST_STANDARD:  # we were called with one of those closed, and whoever collects opens them all
         fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LAST_STANDARD + 1)
-    line = f"{' '.join(event[:LONGEST_EVENT].split())}\n".encode("utf-8", "backslashreplace")
+    line = f"{' '.join(event[: 2 * LONGEST_EVENT].split())}\n".encode("utf-8", "backslashreplace")
     if not only_if_free:
         os.write(fd, line)
     try:

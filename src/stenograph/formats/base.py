@@ -184,6 +184,9 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Where the agent keeps such files, and which belong together; None for what has no place of its own."""
     binary: Binary | None = None
     """How files are read that are not text."""
+    text: Callable[[bytes], bool] | None = None
+    """Whether a file with this beginning is text that is not JSON, in this format: then its records are its first
+    lines, as strings without blank ones."""
     documents: bool = False
     """Whether a session is also written as one JSON object over many lines."""
     programs: tuple[str, ...] = ()

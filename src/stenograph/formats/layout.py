@@ -118,8 +118,8 @@ class ManySessions(Struct, frozen=True, kw_only=True):
 
     is_one: Callable[[bytes], bool]
     """Whether a file holds many sessions, by its first line; else it is one session, line by line."""
-    sessions: Callable[[bytes], list[StoredSession]]
-    """Every session in the bytes of such a file, those of one run together."""
+    sessions: Callable[[bytes, str], list[StoredSession]]
+    """Every session in the bytes of such a file with this path, those of one run together."""
 
 
 class Layout(Struct, frozen=True, kw_only=True):
@@ -157,6 +157,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     shared: tuple[str, ...] = ()
     """Patterns of files beside a main one that tell of many sessions: `runs` reads them with each, but a change of one
     does not mean that a session has changed."""
+    in_work_folder: bool = False
+    """Whether sessions are kept in the folder that the agent works in, or in the root of its repository: `steno run`
+    looks for them there."""
     works_elsewhere: bool = False
     """Whether the agent works in a folder of its own, wherever it is started: `steno run` then takes for a command's
     every session that is written while it runs."""
@@ -178,7 +181,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     def suffixes(self) -> frozenset[str]:
         """What the names of its files end with."""
         names = (pattern.rpartition("/")[2] for pattern in (*self.sessions, *self.members, *self.nearby))
-        return frozenset(f".{name.rpartition('.')[2]}" for name in names if "." in name)
+        # A name without a word is the whole of it where it begins with a dot: other files end with `.md`, too.
+        whole = (name if name.startswith(".") else f".{name.rpartition('.')[2]}" for name in names if "." in name)
+        return frozenset(whole)
 
 
 def cwd_field(folder: str) -> bytes:

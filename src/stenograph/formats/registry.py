@@ -5,7 +5,7 @@ Ours and other people's come by the same door: the entry-point group `stenograph
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -73,7 +73,12 @@ def _installed() -> _Installed:
 
 
 def head_records(head: bytes) -> list[Any]:
-    """The first records in the beginning of a file: its complete lines that are JSON (and a last one that is)."""
+    """The first records in the beginning of a file: its complete lines that are JSON (and a last one that is).
+
+    Of text that some format knows (`FormatSpec.text`), its first lines.
+    """
+    if head[:_LEADING].lstrip()[:1] not in _JSON and any(is_text(head) for is_text in _texts()):
+        return _lines(head)
     records = []
     for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[: HEAD_RECORDS * 2]:
         text = line.removeprefix(b"data:").strip()  # a stream of server-sent events holds JSON, too
@@ -86,6 +91,21 @@ def head_records(head: bytes) -> list[Any]:
         if len(records) == HEAD_RECORDS:
             break
     return records
+
+
+_LEADING = 64
+_JSON = (b"{", b"[", b"")
+"""What a file of JSON begins with, most often: such a file is not asked for text."""
+
+
+@cache
+def _texts() -> tuple[Callable[[bytes], bool], ...]:
+    return tuple(spec.text for spec in formats().values() if spec.text is not None)
+
+
+def _lines(head: bytes) -> list[Any]:
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    return [line for line in text.split("\n") if line.strip()][:HEAD_RECORDS]
 
 
 def _parsed(text: bytes) -> Any:

@@ -20,6 +20,8 @@ class Hooks(Struct, frozen=True, kw_only=True):
     """The event that comes so often that the agent must not wait for us."""
     background_since: tuple[int, ...] = ()
     """The version from which on the agent need not wait for a hook."""
+    is_parent: bool = False
+    """Whether the shell that runs a hook is started by the agent's own process, and no event tells its end."""
     turned_off_by: str = ""
     """The setting that turns all hooks off; dots lead into objects."""
     turned_off_is: bool = True

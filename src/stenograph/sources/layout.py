@@ -362,7 +362,7 @@ def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManag
         raise unreadable(path, error) from error
     if len(data) > LARGEST:
         raise SourceError(f"{path} is larger than {LARGEST >> 20} MB; split it into several files", str(path))
-    return nullcontext(many.sessions(data))
+    return nullcontext(many.sessions(data, path.as_posix()))
 
 
 def _end_of(path: Path, depth: int) -> str:

@@ -1,4 +1,8 @@
-"""OpenHands: a program of Python 3.12; its subagents are conversations below the one that asks."""
+"""OpenHands: a program of Python 3.12; its subagents are conversations below the one that asks.
+
+Its 200 packages take many minutes to install, so it is run where that was done:
+`cd tests && python -c "from more_agents.programs.openhands import AGENT, installed; installed(AGENT.program)"`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import parity
 from agents.errand import Tools
 from agents.servers.script import Call
 from comparison import oracle
-from more_agents.installing import Pip
+from more_agents.installing import Pip, installed
 from more_agents.real_agent import Place, RealAgent
 
 
@@ -29,11 +33,15 @@ def prepare(place: Place) -> list[str]:
 
 def tools(folder: Path) -> Tools:
     """Its tools; a bare `exit` would end its shell, so the command that fails does so in a shell of its own."""
+
+    def call(name: str, **given: str) -> Call:
+        return Call(name, {**given, "security_risk": "LOW"})
+
     child = {"description": "Count files", "prompt": parity.CHILD_PROMPT, "subagent_type": "general-purpose"}
     return Tools(
-        shell=lambda command: Call("terminal", {"command": f"({command})" if "exit" in command else command}),
-        read=lambda name: Call("file_editor", {"command": "view", "path": str(folder / name)}),
-        delegate=(Call("task", child),),
+        shell=lambda command: call("terminal", command=f"({command})" if "exit" in command else command),
+        read=lambda name: call("file_editor", command="view", path=str(folder / name)),
+        delegate=(call("task", **child),),
     )
 
 
@@ -43,10 +51,12 @@ def count(home: Path) -> dict[str, Any]:
     return found
 
 
+__all__ = ["AGENT", "installed"]
+
 AGENT = RealAgent(
     format_name="openhands",
     agent_id="openhands",
-    program=Pip("openhands", "1.16.0", "openhands", python=12),
+    program=Pip("openhands", "1.16.0", "openhands", python=12, is_slow=True),
     prepare=prepare,
     tools=tools,
     count=count,

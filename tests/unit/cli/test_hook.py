@@ -243,3 +243,16 @@ def test_an_agent_with_one_store_is_kept_by_one_process(
     assert len(started) == 1
     assert _words(started[0])[:4] == ["--from", "opencode", "--root", str(store)]
     assert (store / "collectors" / "opencode").read_text() == "session.created 17\n" * 2
+
+
+def test_a_call_may_name_its_process(
+    monkeypatch: pytest.MonkeyPatch, store: Path, started: list[list[str]], tmp_path: Path
+) -> None:
+    """By an argument that the shell gives, or in the call: the recording ends with that process."""
+    transcript = str(tmp_path / f"{SESSION}.jsonl")
+    for more, call in (("17", {}), ("", {"pid": 17})):
+        told = {"transcript_path": transcript, "hook_event_name": "Stop", **call}
+        monkeypatch.setattr(sys, "stdin", _Stdin(json.dumps(told).encode()))
+        assert wake.answer("qwen-code", more) == 0
+    assert (store / "collectors" / SESSION).read_text() == "Stop 17\n" * 2
+    assert (len(started), _problems(store)) == (1, [])

@@ -20,6 +20,7 @@ from stenograph.cli.installing.ways import agents_that_call, ways_of
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.codex_rollout import SPEC as WITH_NOTIFY
 from stenograph.formats.registry import formats
+from stenograph.sources.layouts import placed_formats
 from strategies import examples
 
 Steno = Callable[..., Any]
@@ -199,6 +200,17 @@ def test_an_agent_without_a_way_to_call_us_is_recorded_by_watching(steno: Steno,
     assert "steno watch --agent copilot" in done.out
 
 
+def test_settings_that_are_not_ours_to_read_are_not_a_problem(steno: Steno, home: Path) -> None:
+    """JSON with comments, which an agent may take, is told when we are to change it, and by no doctor before."""
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text("{} // mine\n", "utf-8")
+    assert [each for each in steno("doctor", "--json").json["findings"] if each["kind"] == "hooks"] == []
+    done = steno("install", "gemini")
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert path.read_text("utf-8") == "{} // mine\n"
+
+
 def test_a_machine_without_agents_is_said(steno: Steno) -> None:
     """An empty list is one line."""
     done = steno("install", "--list")
@@ -230,3 +242,15 @@ def test_since_is_when_it_was_installed(steno: Steno, home: Path) -> None:
 
 def _since(steno: Steno, agent: str) -> object:
     return next(row["since"] for row in steno("install", "--list", "--json").json if row["agent"] == agent)
+
+
+def test_the_page_has_every_agent() -> None:
+    """How each agent that we find on a machine is recorded live stands in one table."""
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "record-agents-live.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    for spec in placed_formats():
+        named = [row for row in rows if f"`{spec.agent.id}`" in row]
+        assert spec.agent.id in ("otlp", "stenograph") or len(named) == 1, spec.agent.id
+        for way in ways_of(spec):
+            words = {"hooks": "hooks", "notify": "`notify`", "plugin": "a plugin"}[way.name]
+            assert words in named[0] or "an extension" in named[0]

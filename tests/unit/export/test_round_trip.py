@@ -23,6 +23,7 @@ FORMATS = {
     "messages": "openai_chat",
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",
+    "pi": "pi",
 }
 
 

@@ -40,22 +40,27 @@ def steno(*words: str) -> Result:
     return CliRunner().invoke(cli, words)
 
 
+def _long(*words: str) -> Any:
+    """A case of `make scale`."""
+    return pytest.param(words, marks=pytest.mark.scale)
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ("ls", "--json"),
-        ("ls", "--json", "--agent", "codex", "--status", "finished"),
-        ("ls", "--json", "--since", "2026-11-15T19:13:00+00:00", "--until", "2026-11-15T19:13:30+00:00"),
         ("stats", "--json", "--by", "model"),
-        ("stats", "--json", "--by", "hour"),
         ("stats", "--json", "--by", "tool"),
-        ("stats", "--json", "--by", "project", "--agent", "claude"),
-        ("stats", "--json", "--by", "block", "--since", "2026-11-15T19:13:25+00:00"),
         ("show", "--json", CLAUDE[:6]),
-        ("show", "--as", "markdown", "@2"),
-        ("tail", "--json", CLAUDE[:6], "-n", "5"),
+        ("tail", "--json", "@2", "-n", "5"),
+        _long("ls", "--json", "--agent", "codex", "--status", "finished"),
+        _long("ls", "--json", "--since", "2026-11-15T19:13:00+00:00", "--until", "2026-11-15T19:13:30+00:00"),
+        _long("stats", "--json", "--by", "hour"),
+        _long("stats", "--json", "--by", "project", "--agent", "claude"),
+        _long("stats", "--json", "--by", "block", "--since", "2026-11-15T19:13:25+00:00"),
+        _long("show", "--as", "markdown", "@2"),
     ],
-    ids=" ".join,
+    ids=lambda words: " ".join(words),
 )
 def test_a_store_answers_as_its_archive(place: tuple[Path, Objects], words: tuple[str, ...]) -> None:
     """The very same bytes."""
@@ -66,9 +71,7 @@ def test_a_store_answers_as_its_archive(place: tuple[Path, Objects], words: tupl
     assert own.stdout
 
 
-@pytest.mark.parametrize(
-    "query", ["hello", 'sub* OR "fork"', "tool NOT hello", "请仔细看", "helloWorld", "--tool Bash echo"]
-)
+@pytest.mark.parametrize("query", ["hello", 'sub* OR "fork"', "请仔细看", "--tool Bash echo"])
 def test_search_finds_the_same_events(place: tuple[Path, Objects], query: str) -> None:
     """Whatever the query is; the order of events at one time may be another."""
     home, store = place
@@ -107,14 +110,10 @@ def test_the_examples_of_sql_run(place: tuple[Path, Objects]) -> None:
     "statement",
     [
         "CREATE TABLE t (a INTEGER)",
-        "SELECT 1; SELECT 2",
         "COPY (SELECT 1) TO '/tmp/x'",
         "SELECT * FROM read_text('/etc/passwd')",
-        "SELECT * FROM '/etc/passwd'",
         "ATTACH '/tmp/other.db'",
-        "SET threads = 1",
         "SELECT nothing FROM runs",
-        "SELEC",
         "SELECT count(*) FROM range(10000000000) AS a, range(1000) AS b",
         "SELECT * FROM range(1000) LIMIT 100",
     ],

@@ -82,6 +82,22 @@ def test_a_sync_finds_conversations(tmp_path: Path) -> None:
     assert failed["status_reason"].endswith("fake internal error")
 
 
+def test_a_subagent_is_a_source_of_the_run(tmp_path: Path) -> None:
+    """Its conversation is kept below the one that asked for it, whose state repeats what it took."""
+    folder = home_with("parity", tmp_path)
+    events = list(convert(folder / "base_state.json"))
+    (child,) = {event.source for event in events} - {"main"}
+    origins = [event.origin for event in events if event.source == child and event.origin is not None]
+    (call,) = [event.payload for event in events if event.type == "tool.call" and event.payload.name == "task"]
+    assert {(origin.parent_source, origin.parent_call_id) for origin in origins} == {("main", call.call_id)}
+    usages = [event.payload.message_id for event in events if event.type == "token.usage"]
+    assert len(usages) == len(set(usages)) == 8
+    found = synced(tmp_path)
+    assert (found["new"], found["left_out"]) == (2, {})
+    (run,) = listed(tmp_path)
+    assert (run["subagents"], run["input_tokens"]) == (1, 8000)
+
+
 def test_an_event_more_costs_an_archive_that_event(tmp_path: Path) -> None:
     """Events are written once, and kept once."""
     folder = home_with("resumed", tmp_path)

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER, run_of
+from stenograph.export.exporter import exporter_named
 from stenograph.fold import RunStatus, usage_totals
+from stenograph.fold.losses import LossReport
 from stenograph.formats.base import LIKELY, SURE, Context
 from stenograph.formats.pi import SPEC, PiFormat
+from stenograph.formats.registry import detect
 from stenograph.model import AttachmentBlock, ErrorPayload, Event, SystemPayload, ToolPayload, UsagePayload
 
 SESSION = "01a1e46b-f4fd-731d-aec0-386769b3805e"
@@ -137,3 +140,14 @@ def test_a_newer_version_may_be_of_another_program() -> None:
     assert SPEC.detect([HEADER, entry], "") == SURE
     assert SPEC.detect([{**HEADER, "version": 4}, entry], "") == LIKELY
     assert SPEC.detect([HEADER, {"type": "agent_start"}, {"type": "turn_start"}], "") == 0
+
+
+def test_a_session_that_was_exported_is_one() -> None:
+    """What `steno export --to pi` writes is detected as a session, and nothing in it is unknown."""
+    events = run_of(FOLDER / "pi" / "resume")
+    data = b"".join(each for each in exporter_named("pi")(events, LossReport("pi")) if isinstance(each, bytes))
+    assert detect(data) is SPEC
+    parser = SPEC.open(Context(run_id=SESSION))
+    back = parser.feed(data) + parser.finish()
+    assert (parser.report.failed, parser.report.unknown_types) == (0, {})
+    assert usage_totals(back).total.output_tokens == usage_totals(events).total.output_tokens

@@ -136,9 +136,7 @@ def test_a_missing_file_and_an_unknown_format_are_said_so(tmp_path: Path) -> Non
     """The errors say whose fault it is."""
     with pytest.raises(RunNotFound, match="does not exist"):
         convert(tmp_path / "nothing.jsonl")
-    with pytest.raises(
-        InvalidFormat, match=r"unknown format 'nope'; known formats: acp, anthropic_messages, .*claude_code"
-    ):
+    with pytest.raises(InvalidFormat, match=r"unknown format 'nope'; known formats: acp, aider, .*claude_code"):
         format_named("nope")
 
 

@@ -16,6 +16,7 @@ from stenograph.adapters.following.collection import session_in
 from stenograph.errors import SourceError
 from stenograph.formats.base import FormatSpec, Identity
 from stenograph.formats.layout import State, StoredSession
+from stenograph.formats.registry import formats
 from stenograph.sources.detection import Detection
 from stenograph.sources.layouts import layout_of, placed_formats
 
@@ -37,8 +38,13 @@ def formats_of(command: Sequence[str]) -> list[FormatSpec]:
     words = [command[0]]
     if _name(command[0]) in LAUNCHERS:
         words = [part for word in command[1:] for part in _split(word)]
-    found = ([spec for spec in placed_formats() if _name(word) in spec.programs] for word in words)
+    kept = [spec for spec in formats().values() if spec.is_placed or _is_in_work_folder(spec)]
+    found = ([spec for spec in kept if _name(word) in spec.programs] for word in words)
     return next((specs for specs in found if specs), [])
+
+
+def _is_in_work_folder(spec: FormatSpec) -> bool:
+    return spec.layout is not None and spec.layout.in_work_folder
 
 
 def kept_as(printed: FormatSpec) -> list[FormatSpec]:
@@ -86,7 +92,7 @@ class SessionSearch:
         When a database is written, nothing but that says which of its sessions is the command's.
         """
         for spec, root in self._roots(specs):
-            if spec.layout is None or spec.layout.database is None:
+            if spec.layout is None or (spec.layout.database is None and spec.layout.many is None):
                 continue
             for path in layout_of(spec.name).sessions(root):
                 self._before |= {(str(path), each.identity.native_id): each.state for each in _mains(path, spec)}
@@ -126,7 +132,7 @@ class SessionSearch:
     def _add_stored(self, path: Path, spec: FormatSpec) -> None:
         """Add the sessions in a file that may hold many: those that name the folder, and are not as they were."""
         found = session_in(path, spec)
-        is_anywhere = spec.layout is not None and spec.layout.works_elsewhere
+        is_anywhere = spec.layout is not None and (spec.layout.works_elsewhere or spec.layout.in_work_folder)
         for session in _mains(path, spec) if found is not None else ():
             assert found is not None
             native_id = session.identity.native_id
@@ -155,6 +161,8 @@ class SessionSearch:
     def _roots(self, specs: Sequence[FormatSpec]) -> Iterator[tuple[FormatSpec, Path]]:
         for spec in specs:
             yield from ((spec, root) for root in layout_of(spec.name).roots(self._environment, self._home))
+            if _is_in_work_folder(spec):
+                yield from ((spec, root) for root in _work_folders(self._folders[-1]))
 
     def _is_new(self, path: Path) -> bool:
         for each in (path, path.with_name(f"{path.name}-wal")):  # a database is written beside itself first
@@ -191,6 +199,13 @@ def _mains(path: Path, spec: FormatSpec) -> list[StoredSession]:
             return [each for each in sessions if each.identity.source == "main"]
     except SourceError:  # it is just being written
         return []
+
+
+def _work_folders(folder: str) -> list[Path]:
+    """A folder, and the root of the repository that it is in."""
+    path = Path(folder)
+    roots = [each for each in (path, *path.parents) if (each / ".git").exists()][:1]
+    return list(dict.fromkeys([path, *roots]))
 
 
 def _ends_of(path: Path) -> bytes:

@@ -122,7 +122,7 @@ def _news(found: Detection, journal: Path) -> Iterator[Event]:
 
 
 def _content(event: Event) -> bytes:
-    """All that an event says, without its place, which a session that is written anew changes."""
+    """All that an event says, without its place, and the time that it has from there: both move in a later reading."""
     origin = None if event.origin is None else replace(event.origin, line=None)
     timestamp = "" if origin is not None and origin.time is not None else event.timestamp
     return encode(replace(event, seq=0, timestamp=timestamp, origin=origin, raw=None, raw_b64=None))

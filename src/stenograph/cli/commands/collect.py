@@ -37,7 +37,9 @@ from stenograph.sources.detection import format_named
 from stenograph.sources.layouts import layout_of
 from stenograph.threads import ThreadTranscripts
 
-ENDING = b"SessionEnd\n"
+ENDING = b"SessionEnd"
+_END = 1 << 10
+"""Bytes in which the last call stands."""
 QUIET = 1.0
 """Seconds without anything new after which an ended session is over."""
 TAKE_LOCK = 0
@@ -177,23 +179,23 @@ class _Calls:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._seen = 0
-        self._last = b""
+        self._end = b""
         self.callers: set[int] = set()
         """The processes that called, where the calls name them."""
 
     @property
     def is_ended(self) -> bool:
-        """Whether the last call said that the session ended."""
-        return self._last.endswith(ENDING)
+        """Whether the last call said that the session ended, or the processes that called have."""
+        has_left = bool(self.callers) and not any(map(_lives, self.callers))
+        return has_left or self._end.rstrip().rpartition(b"\n")[2].split()[:1] == [ENDING]
 
     def came(self) -> bool:
         """Whether there were calls since this was asked last."""
         told = os.pread(self._fd, 1 << 16, self._seen)
         self._seen += len(told)
-        self._last = (self._last + told)[-len(ENDING) :]
-        self.callers |= {
-            int(words[1]) for line in told.splitlines() if len(words := line.split()) > 1 and words[1].isdigit()
-        }
+        self._end = (self._end + told)[-_END:]
+        calls = [line.split() for line in told.splitlines()]
+        self.callers |= {int(words[1]) for words in calls if len(words) > 1 and words[1].isdigit()}
         return bool(told)
 
     def let_go(self) -> bool:
@@ -228,8 +230,7 @@ class _Keeping:
     def _goes_on(self, has_changed: bool) -> bool:
         if has_changed or (self._calls is not None and self._calls.came()):
             self._moved = time.monotonic()
-        callers = set() if self._calls is None else self._calls.callers
-        limit = QUIET if callers and not any(map(_lives, callers)) else self._idle
+        limit = QUIET if self._calls is not None and self._calls.is_ended else self._idle
         return time.monotonic() - self._moved < limit
 
 

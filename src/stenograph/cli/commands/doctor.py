@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import click
 
@@ -58,7 +59,7 @@ def _text(report: Report) -> str:
         *_archive(report.archive),
         *(line for each in report.agents for line in _agent(each)),
         *(_journals(each) for each in report.journals),
-        *(_hooks(each) for each in report.hooks),
+        *(_hooks(each) for each in report.hooks if _is_here(each)),
         "",
     ]
     lines += [f"{'✗' if each.needs_person else '·'} {each.message}" for each in report.findings]
@@ -97,6 +98,11 @@ def _agent(state: AgentState) -> list[str]:
 def _journals(state: JournalState) -> str:
     live = f", {state.being_written} being written" if state.being_written else ""
     return f"journals  {state.folder}: {state.journals} ({amount(state.bytes)}B){live}"
+
+
+def _is_here(state: HookState) -> bool:
+    """Whether there is anything to say: the agent is not on every machine."""
+    return bool(state.installed or state.problem) or Path(state.settings).parent.is_dir()
 
 
 def _hooks(state: HookState) -> str:

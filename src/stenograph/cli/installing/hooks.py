@@ -15,6 +15,7 @@ from stenograph.cli.installing.settings_file import (
     followed,
     gone_program,
     is_our_program,
+    may_call_us,
     our_program,
     path_of,
     read_settings,
@@ -27,6 +28,8 @@ from stenograph.query.doctor.report import HookState
 
 _LONGEST_ANSWER = 20.0
 HOOK = "hook"
+_CALLER = "$PPID"
+"""The process that started the shell."""
 _QUIET = " 2>/dev/null || true"
 """Where we are gone, the shell that the agent starts would say so at every step, and its failure be the agent's."""
 
@@ -93,7 +96,8 @@ def hook_state(spec: FormatSpec) -> HookState:
         path = followed(path)
         settings = _parse(path, read_settings(path))
     except SourceError as error:
-        return HookState(agent=agent, settings=str(path), problem=str(error).partition(";")[0])
+        problem = str(error).partition(";")[0] if may_call_us(path) else None
+        return HookState(agent=agent, settings=str(path), problem=problem)
     installed = _calling(settings)
     wanted = _wanted(spec, version_of(spec)) if installed else {}
     missing = [name for name in wanted if not _is_told(settings, name, wanted[name])]
@@ -149,7 +153,8 @@ def version_of(spec: FormatSpec) -> tuple[int, ...] | None:
 def _wanted(spec: FormatSpec, version: tuple[int, ...] | None) -> dict[str, dict[str, Any]]:
     """Our hook of each event, for this version of the agent."""
     assert spec.hooks is not None
-    hook: dict[str, Any] = {"type": "command", "command": f"{hook_command(spec)}{_QUIET}"}
+    caller = f" {_CALLER}" if spec.hooks.is_parent else ""
+    hook: dict[str, Any] = {"type": "command", "command": f"{hook_command(spec)}{caller}{_QUIET}"}
     hooks = {name: hook for name in spec.hooks.events if name != spec.hooks.in_background}
     if version is not None and version >= spec.hooks.background_since:
         hooks[spec.hooks.in_background] = {**hook, "async": True}
@@ -222,4 +227,5 @@ def _words(hook: Any) -> list[str]:
 
 def _is_ours(hook: Any) -> bool:
     words = _words(hook)
+    words = words[:-1] if words[-1:] == [_CALLER] else words
     return words[-2:-1] == [HOOK] and is_our_program(words[:-2])

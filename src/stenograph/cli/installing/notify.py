@@ -17,6 +17,7 @@ from stenograph.cli.installing.settings_file import (
     followed,
     gone_program,
     is_our_program,
+    may_call_us,
     our_program,
     path_of,
     read_settings,
@@ -67,7 +68,8 @@ def notify_state(spec: FormatSpec) -> HookState:
         path = followed(path)
         value = _toml(path, read_settings(path) or "").get(KEY)
     except SourceError as error:
-        return HookState(agent=agent, settings=str(path), problem=str(error).partition(";")[0])
+        problem = str(error).partition(";")[0] if may_call_us(path) else None
+        return HookState(agent=agent, settings=str(path), problem=problem)
     if value is None or not _is_ours(value):
         return HookState(agent=agent, settings=str(path))
     gone = gone_program(value)

@@ -80,6 +80,18 @@ def read_settings(path: Path) -> str | None:
         raise unreadable(path, error) from error
 
 
+def may_call_us(path: Path) -> bool:
+    """Whether a file that is not understood may hold a call of ours; JSON with comments that does not name us does not.
+
+    Some agents take such JSON, and nobody has to mend it for our sake.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return True
+    return b"steno" in data or not (b"//" in data or b"/*" in data)
+
+
 def refused(path: Path, why: str) -> SourceError:
     """The exception for settings that cannot be changed safely."""
     return SourceError(f"{path} cannot be changed, {why}; mend it first, nothing was changed", str(path))

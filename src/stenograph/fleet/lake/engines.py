@@ -82,13 +82,14 @@ def _processes(chunks: Sequence[Chunk], workers: int | None, address: str | None
 
 def _dask(chunks: Sequence[Chunk], workers: int | None, address: str | None) -> Iterator[Part]:
     try:
-        from distributed import Client, as_completed
+        import distributed
     except ImportError as error:
         raise _missing("dask", "dask[distributed]") from error
     given: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1} if address is None else {}
-    with Client(address, dashboard_address=None, **given) as client:
+    library: Any = distributed  # which has no types
+    with library.Client(address, dashboard_address=None, **given) as client:
         futures = client.map(run_chunk, list(chunks), pure=False, retries=_MOST_DEATHS)
-        for future in as_completed(futures):
+        for future in library.as_completed(futures):
             yield future.result()
 
 
@@ -119,7 +120,7 @@ def _spark(chunks: Sequence[Chunk], workers: int | None, address: str | None) ->
     session = SparkSession.builder.master(master).appName("steno lake build").getOrCreate()
     try:
         spread = session.sparkContext.parallelize(list(chunks), len(chunks))
-        yield from spread.map(run_chunk).toLocalIterator(prefetchPartitions=True)
+        yield from spread.map(run_chunk).collect()  # an iterator would do one chunk after the other
     finally:
         session.stop()
 

@@ -104,11 +104,18 @@ class Lake:
 
     @contextmanager
     def connected(
-        self, span: Span = WHOLE, prices: Prices | None = None, *, tokens: bool = False, pairs: bool = False
+        self,
+        span: Span = WHOLE,
+        prices: Prices | None = None,
+        *,
+        tokens: bool = False,
+        pairs: bool = False,
+        only_runs: bool = False,
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection with the views; those that people ask need `prices`.
 
         `tokens`: usage is added up, so make that quick. `pairs`: calls are asked for, and what people ask is not.
+        `only_runs`: nothing but `runs_table` is asked.
         """
         connection = _connection()
         try:
@@ -119,6 +126,9 @@ class Lake:
             for value in values:
                 quoted = quoted.replace("?", _quoted(value), 1)
             connection.execute(f"CREATE VIEW runs_table AS SELECT * FROM all_runs WHERE {quoted}")
+            if only_runs:
+                yield connection
+                return
             connection.execute(f"CREATE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
             if prices is not None or pairs:
                 from stenograph.fleet.lake.functions import add_functions

@@ -162,12 +162,15 @@ class StoredGrowth:
 def find_stored(lake: Lake, text: str) -> StoredRun:
     """A run by its id or the unique beginning of it, or by how new it is (`@`, `@2`). Raises as `find_run` does."""
     number = _newest(text)
-    with lake.connected(Span(run_id=None)) as connection:
+    with lake.connected(only_runs=True) as connection:
         if number is not None:
-            query = "SELECT run_id FROM current_runs ORDER BY ended_ms DESC NULLS LAST, run_id LIMIT 1 OFFSET ?"
+            query = """
+                SELECT run_id FROM runs_table GROUP BY run_id
+                ORDER BY max_by(ended_ms, (generation, last_block)) DESC NULLS LAST, run_id LIMIT 1 OFFSET ?
+            """
             found = [row[0] for row in connection.execute(query, [number - 1]).fetchall()]
         else:
-            query = f"SELECT DISTINCT run_id FROM current_runs WHERE starts_with(run_id, ?) LIMIT {_MOST_FITTING}"
+            query = f"SELECT DISTINCT run_id FROM runs_table WHERE starts_with(run_id, ?) LIMIT {_MOST_FITTING}"
             found = [row[0] for row in connection.execute(query, [text.lower()]).fetchall()]
     if not found or not text:
         raise RunNotFound(f"no run {text!r} in {lake.url}; steno ls --store lists them", text)

@@ -23,7 +23,8 @@ SPEC = FormatSpec(
     tools=TOOLS,
     hooks=Hooks(
         settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
-        events=("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+        # Not SessionStart, which names another file than the one in which a resumed session goes on.
+        events=("BeforeAgent", "AfterAgent", "SessionEnd"),
         turned_off_by="hooksConfig.enabled",
         turned_off_is=False,
     ),

@@ -15,6 +15,8 @@ from stenograph.formats.opencode.layout import LAYOUT as OPENCODE_LAYOUT
 from stenograph.formats.opencode.spec import TURNS
 from stenograph.formats.opencode.stored import has_session, stored_sessions
 from stenograph.formats.opencode.tools import TOOLS
+from stenograph.formats.settings import Plugin
+from stenograph.formats.shared.plugin_text import STORE_PLUGIN
 
 NAME = "kilo"
 
@@ -50,6 +52,9 @@ SPEC = FormatSpec(
     programs=("kilo", "kilocode"),
     turns=TURNS,
     tools=TOOLS,
+    plugin=Plugin(
+        file=Home(variable="XDG_CONFIG_HOME", default=".config", folder="kilo/plugin/stenograph.js"), text=STORE_PLUGIN
+    ),
     tokens=("call",),
     sample=b'{"table":"session","program":"kilo","id":"ses_1","directory":"/","version":"1","time_created":1}\n',
 )

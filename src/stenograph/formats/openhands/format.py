@@ -44,7 +44,7 @@ class OpenHandsFormat(MessageFormat):
 
     def _state(self, state: dict[str, Any]) -> None:
         """What is known of the conversation; the file itself also has what each answer took."""
-        self._place()
+        self._place(utc_of(state.get("began")) if "conversation" not in self._facts else None)
         llm = a_dict(a_dict(state.get("agent")).get("llm"))
         facts = {
             "status": state.get("execution_status"),

@@ -28,7 +28,8 @@ def conversations_in(files: Contents) -> list[StoredSession]:
     for folder in folders:
         parent = found.get(folder.rpartition(_SUBAGENTS)[0], main)
         found[folder] = _Conversation(files, folder, parent)
-    return [each.stored() for each in found.values()]
+    answers = {answer for each in found.values() for answer in each.answers}
+    return [each.stored(answers) for each in found.values()]
 
 
 class _Conversation:
@@ -49,9 +50,17 @@ class _Conversation:
             return own
         return replace(own, native_id=self.parent.identity.native_id, source=f"subagent:{own.native_id}")
 
-    def stored(self) -> StoredSession:
+    @property
+    def answers(self) -> set[str]:
+        """The answers of models that it asked for itself."""
+        return {a_str(event.get(_RESPONSE)) for event in dicts(self.events)}
+
+    def stored(self, elsewhere: set[str]) -> StoredSession:
+        """With what its answers took, but for those of other conversations: a subagent's are in both states."""
         told = {name: value for name, value in self.state.items() if name != "stats"}
-        lines = [run_line(each) for each in (told, *_with_usages(self.events, usages_of(self.state)))]
+        told["began"] = next((event.get("timestamp") for event in dicts(self.events)), None)
+        usages = [each for each in usages_of(self.state) if each.get("response_id") not in elsewhere - self.answers]
+        lines = [run_line(each) for each in (told, *_with_usages(self.events, usages))]
         parent: Parent = (None, None)
         if self.parent is not None:
             its_calls = self.parent.calls.get(prompt_of(self.events))

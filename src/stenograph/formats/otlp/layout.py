@@ -45,7 +45,7 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _conversations(data: bytes) -> list[StoredSession]:
+def _conversations(data: bytes, path: str) -> list[StoredSession]:
     """The conversations in a file, each as the lines that `steno receive` would have written of it."""
     routing = Routing(traces=1 << 40, size=1 << 60)
     lines: dict[str, list[bytes]] = {}

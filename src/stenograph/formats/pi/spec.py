@@ -8,12 +8,15 @@ from typing import Any
 
 from stenograph.fold.agent_tables import Turns
 from stenograph.formats.base import LIKELY, SURE, FormatSpec, Identity
+from stenograph.formats.layout import Home
 from stenograph.formats.pi.agent import AGENT
 from stenograph.formats.pi.layout import FORKS, LAYOUT
 from stenograph.formats.pi.tools import TOOLS
+from stenograph.formats.settings import Plugin
 from stenograph.formats.shared.loose import a_dict, a_str
 from stenograph.formats.shared.pi_entries.detection import header_of, identity_of
 from stenograph.formats.shared.pi_entries.format import ABORTED, PiEntryFormat
+from stenograph.formats.shared.plugin_text import EXTENSION
 
 _NEWEST = 3
 """The version of the entries that pi writes."""
@@ -59,6 +62,10 @@ SPEC = FormatSpec(
     programs=("pi", "omp"),
     turns=Turns(interrupting_errors=(ABORTED,)),
     tools=TOOLS,
+    plugin=Plugin(
+        file=Home(variable="PI_CODING_AGENT_DIR", default=".pi/agent", folder="extensions/stenograph.ts"),
+        text=EXTENSION,
+    ),
     fork=("session", "forked_from"),
     labels={"context_edit": "Context edited", "branch": "Another branch"},
     tokens=("call",),

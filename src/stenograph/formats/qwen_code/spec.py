@@ -2,11 +2,13 @@
 
 from stenograph.fold.agent_tables import ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
+from stenograph.formats.layout import Home
 from stenograph.formats.qwen_code.agent import AGENT
 from stenograph.formats.qwen_code.content import CANCELLED
 from stenograph.formats.qwen_code.detection import detect, identify
 from stenograph.formats.qwen_code.layout import LAYOUT
 from stenograph.formats.qwen_code.tools import TOOLS
+from stenograph.formats.settings import Hooks
 
 SPEC = FormatSpec(
     name="qwen_code",
@@ -26,6 +28,13 @@ SPEC = FormatSpec(
         }
     ),
     tools=TOOLS,
+    hooks=Hooks(
+        settings=Home(variable="QWEN_HOME", default=".qwen", folder="settings.json"),
+        # Not UserPromptSubmit, which comes before every request to the model, and which it waits for.
+        events=("SessionStart", "PreCompact", "Stop", "SessionEnd"),
+        is_parent=True,  # SessionEnd does not come where it answers one prompt and ends
+        turned_off_by="disableAllHooks",
+    ),
     fork=("fork", "sessionId"),
     labels={"ui_telemetry": "Measured by Qwen Code", "cancelled": "Cancelled by the user"},
     tokens=("call",),

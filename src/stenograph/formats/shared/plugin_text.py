@@ -46,10 +46,13 @@ export default function (agent) {
   for (const [name, event] of Object.entries(EVENTS)) {
     agent.on(name, (_, context) => {
       const file = context.sessionManager?.getSessionFile?.();
-      if (file) tell({ hook_event_name: event, transcript_path: file });
+      if (file) tell({ hook_event_name: event, transcript_path: file, pid: process.pid });
     });
   }
 }
 """
 )
-"""For extensions of pi, and of agents made from it: each session is a file."""
+"""For extensions of pi, and of agents made from it: each session is a file.
+
+Calls run one beside the other, and the last to come need not be the last that happened: so the process is named, too.
+"""
