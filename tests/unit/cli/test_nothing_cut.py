@@ -53,7 +53,7 @@ def test_empty_results_say_what_was_looked_through(steno: Steno, home: Path, tmp
 
 
 @pytest.mark.parametrize("command", [("ls",), ("stats",), ("search", "walrus")])
-@pytest.mark.parametrize(("name", "hint"), [("cluade", "did you mean claude"), ("zzzz", "codex, copilot")])
+@pytest.mark.parametrize(("name", "hint"), [("cluade", "did you mean claude"), ("zzzz", "known agents: acp, ")])
 def test_an_unknown_agent_suggests_the_nearest(
     steno: Steno, home: Path, command: tuple[str, ...], name: str, hint: str
 ) -> None:
