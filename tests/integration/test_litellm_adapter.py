@@ -104,9 +104,9 @@ def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module imports without LiteLLM; using it says what to install."""
     monkeypatch.setitem(sys.modules, "litellm", None)
     monkeypatch.delitem(sys.modules, "stenograph.adapters.litellm.logger", raising=False)
-    with pytest.raises(MissingExtra, match=r"stenograph\[litellm\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[litellm\]'"):
         LiteLLMAdapter("m").evaluate("x")
-    with pytest.raises(MissingExtra, match=r"stenograph\[litellm\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[litellm\]'"):
         from stenograph.adapters.litellm import StenographLogger  # noqa: F401  # asking for it is the point
     with pytest.raises(ImportError, match="cannot import name"):
         from stenograph.adapters.litellm import Nothing  # type: ignore[attr-defined]  # noqa: F401  # as above

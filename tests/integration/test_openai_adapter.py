@@ -245,7 +245,7 @@ def test_a_tool_that_stops_iteration_does_not_stop_the_loop(root: Path) -> None:
 def test_the_missing_sdk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module imports without the SDK; using it says what to install."""
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtra, match=r"stenograph\[openai\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[openai\]'"):
         OpenAIAdapter("m").evaluate("x")
 
 

@@ -95,8 +95,8 @@ def asks_a_person(event: Event) -> bool:
 
 def action_of(tool: Tool, given: Any, result: ToolPayload | None = None) -> Action:
     """What a tool does that was given this."""
-    kind = tool.kind
     fields = given if isinstance(given, dict) else {}
+    kind = READ if tool.reads_if is not None and fields.get(tool.reads_if[0]) == tool.reads_if[1] else tool.kind
     changes = tuple(_changes(tool, given)) if kind in _CHANGING else ()
     paths = tuple(dict.fromkeys([*_paths(tool, fields), *(change.path for change in changes if change.path)]))
     is_shell = kind == SHELL

@@ -80,6 +80,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     patch: tuple[str, ...] = ("patch", "patchText", "input", "diff")
     exit_code: str = r"\A[Ee]xit code:? (-?\d+)"
     """A regular expression for the exit code in an error or output, of kind `shell`."""
+    reads_if: tuple[str, str] | None = None
+    """The argument and its value with which an editor only shows a file."""
 
 
 class AgentTables(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
 from golden_cases import CASES, run_of, sampled
+from stenograph.errors import InvalidTarget
 from stenograph.export.exporter import exporter_named
 from stenograph.fold.losses import LossReport
 
@@ -51,7 +52,14 @@ def test_the_sdks_of_the_apis_take_every_request(case: Path) -> None:
 
 @pytest.mark.parametrize("case", sampled(CASES))
 def test_every_trajectory_is_valid(case: Path) -> None:
-    """The models of the `atif` package refuse unknown fields, steps out of order and results of other steps."""
+    """The models of the `atif` package refuse unknown fields, steps out of order and results of other steps.
+
+    A run without messages is not one, and is refused by us.
+    """
+    if not any(event.type.startswith("message.") for event in run_of(case)):
+        with pytest.raises(InvalidTarget, match="has no messages"):
+            exported(case, "atif")
+        return
     for how in ("embed", "files", "drop"):
         trajectory = Trajectory.model_validate_json(exported(case, "atif", subagents=how))
         assert [step.step_id for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))

@@ -113,10 +113,14 @@ def _connected(path: Path, readonly: bool) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         kind = SourceError if readonly else StoreError
         raise kind(f"cannot open the index {path}: {error}; check its permissions", str(path)) from error
-    connection.execute("PRAGMA cache_size = -32768")
-    if not readonly:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA cache_size = -32768")
+        if not readonly:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from stenograph.fold import actions
-from stenograph.fold.agent_tables import Tool
-from stenograph.formats.shared.tools import Tools, shells, tools
+from stenograph.formats.shared.tools import Tools, editors, shells, tools
 
 TOOLS: Tools = (
     shells("terminal execute_bash bash", r"exit code (-?\d+)")
-    | {"file_editor": Tool(kind=actions.EDIT, content=("file_text",)), "str_replace_editor": Tool(kind=actions.EDIT)}
-    | tools(actions.EDIT, "apply_patch edit_file planning_file_editor")
+    | editors("file_editor str_replace_editor planning_file_editor")
+    | tools(actions.EDIT, "apply_patch edit_file")
     | tools(actions.WRITE, "write_file")
     | tools(actions.READ, "read_file list_directory")
     | tools(actions.SEARCH, "grep glob")

@@ -4,7 +4,7 @@ from stenograph.fold import actions
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.openhands_v0.detection import detect, identify
-from stenograph.formats.shared.tools import shells, tools
+from stenograph.formats.shared.tools import editors, shells, tools
 
 SPEC = FormatSpec(
     name="openhands_v0",
@@ -19,7 +19,8 @@ SPEC = FormatSpec(
     tools=shells("execute_bash run", r"exit code (-?\d+)")
     | tools(actions.READ, "read")
     | tools(actions.WRITE, "write")
-    | tools(actions.EDIT, "str_replace_editor edit edit_file")
+    | editors("str_replace_editor")
+    | tools(actions.EDIT, "edit edit_file")
     | tools(actions.FETCH, "browse browse_interactive browser fetch web_read")
     | tools(actions.SUBAGENT, "delegate")
     | tools(actions.TODO, "task_tracker")

@@ -16,6 +16,11 @@ def tools(kind: str, names: str) -> Tools:
     return dict.fromkeys(names.split(), Tool(kind=kind))
 
 
+def editors(names: str) -> Tools:
+    """Tools of these names, separated by blanks, that show a file when their command is `view`, and change it else."""
+    return dict.fromkeys(names.split(), Tool(kind=actions.EDIT, reads_if=("command", "view")))
+
+
 def shells(names: str, exit_code: str) -> Tools:
     """Tools that run a command, with the regular expression that finds the exit code in a result."""
     return {name: Tool(kind=actions.SHELL, exit_code=exit_code) for name in names.split()}

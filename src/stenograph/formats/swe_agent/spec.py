@@ -4,7 +4,7 @@ from stenograph.fold import actions
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
-from stenograph.formats.shared.tools import shells, tools
+from stenograph.formats.shared.tools import editors, shells, tools
 from stenograph.formats.swe_agent.detection import detect, identify
 
 SPEC = FormatSpec(
@@ -22,7 +22,8 @@ SPEC = FormatSpec(
     tools=shells("bash", r"exit code:? (-?\d+)")
     | tools(actions.READ, "open goto scroll_up scroll_down")
     | tools(actions.WRITE, "create")
-    | tools(actions.EDIT, "edit insert str_replace_editor")
+    | editors("str_replace_editor")
+    | tools(actions.EDIT, "edit insert")
     | tools(actions.SEARCH, "find_file search_dir search_file")
     | tools(actions.OTHER, "submit exit_forfeit"),
     tokens=("total",),
