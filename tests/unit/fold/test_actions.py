@@ -17,8 +17,8 @@ from stenograph.model import Event, Origin, ToolPayload, decode
 HOSTS_OWN = ("mcp__", "tiny__")
 """Tools of MCP servers: nobody's table can name them."""
 TITLES = {"list files", "task", "missing_read", "no_such_tool"}
-"""A title that the Agent Client Protocol tells for a name, a tool that a program of the OTLP cases made itself, and tools
-that models asked for although there are none."""
+"""A title that the Agent Client Protocol tells for a name, a tool that a program of the OTLP cases made itself, and
+tools that models asked for although there are none."""
 
 
 def call(name: str, given: Any, adapter: str = "claude_code") -> Event:
