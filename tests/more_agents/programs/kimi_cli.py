@@ -50,7 +50,7 @@ def scripts(folder: Path) -> Scripts:
 AGENT = RealAgent(
     format_name="kimi_cli",
     agent_id="kimi-cli",
-    program=Pip("kimi-cli", "1.45.0", "kimi", python=12),
+    program=Pip("kimi-cli", "1.45.0", "kimi", python=13),  # its dataclasses break on 3.12.1
     prepare=prepare,
     scripts=scripts,
     totals=lambda totals: {name: number for name, number in totals.items() if name != "reasoning_output_tokens"},
