@@ -54,10 +54,10 @@ agents: $(VENV)/.developing
 
 browser: $(VENV)/.developing
 	@tools/ensure chromium
-	@tools/run-tests browser "no long browser test yet"
+	@tools/run-tests browser "no long browser test yet" -n 2 --dist worksteal
 
 scale: $(VENV)/.engines
-	@tools/run-tests scale "no test of scale yet"
+	@tools/run-tests scale "no test of scale yet" -n 2 --dist worksteal
 
 more-agents: $(VENV)/.developing
 	@tools/ensure npm

@@ -13,8 +13,6 @@ import pytest
 REPO = Path(__file__).parents[2]
 PAGE = REPO / "docs" / "reference" / "platforms.md"
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
-PARTS = ["archive", "cli", "journal", "query", "runs", "sources"]
-"""Of the unit tests: what databases, warnings and the interpreter's own limits can break."""
 
 
 def _listed(*options: str) -> dict[str, str]:
@@ -32,15 +30,6 @@ def test_every_python_that_is_named_was_tried_or_is_said_not_to_be() -> None:
     found = [version.rpartition(".")[0] for version in _listed()]
     assert ours in found
     assert [version.rpartition(".")[0] for version in _listed("--others")] == [each for each in found if each != ours]
-
-
-@pytest.mark.scale
-@pytest.mark.timeout(1800)
-def test_the_other_pythons_here_run_the_suites_core() -> None:
-    """`make pythons` runs all of the suite on each; this runs the parts in which Pythons differ."""
-    tool = [sys.executable, REPO / "tools" / "pythons", "--others"]
-    done = subprocess.run([*tool, *(f"tests/unit/{part}" for part in PARTS)], cwd=REPO, timeout=1700)
-    assert done.returncode == 0
 
 
 def test_windows_is_refused_in_one_line() -> None:
