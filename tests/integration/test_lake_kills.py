@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -59,7 +59,8 @@ def running(code: str, *words: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may have ended by itself
+                os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
@@ -91,7 +92,8 @@ def test_two_loaders_killed_at_random_load_every_event_once(tmp_path: Path) -> N
                 process.stdout.readline()
             for process in (one, other):
                 time.sleep(chance.uniform(0, 0.15))
-                os.killpg(process.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it may have ended by itself
+                    os.killpg(process.pid, signal.SIGKILL)
                 killed += 1
     load(store, batch_bytes=1)
     assert rows_of(store.url) == (expected, expected)
@@ -143,7 +145,8 @@ def test_a_build_whose_workers_and_driver_are_killed_is_whole(tmp_path: Path) ->
                     os.kill(below[-1], signal.SIGKILL)
                     workers, is_worker_due = workers + 1, False
                 time.sleep(0.05)
-            os.killpg(builder.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may have ended by itself
+                os.killpg(builder.pid, signal.SIGKILL)
             drivers += 1
     with running(_BUILDER, source, target, "processes") as builder:
         output, errors = builder.communicate(timeout=300)

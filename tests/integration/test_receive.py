@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import http.client
 import json
 import random
 import signal
@@ -196,7 +197,7 @@ def kill_at_random_moments(archive: Path, kills: int, seed: int, cases: list[str
         while left:
             try:
                 status, _ = process.send_json(left[0])
-            except OSError:
+            except (OSError, http.client.HTTPException):
                 break
             assert status == 200
             left.pop(0)

@@ -115,6 +115,7 @@ def test_recording_does_not_wait_for_a_collector(tmp_path: Path) -> None:
 
 
 @pytest.mark.scale
+@pytest.mark.timeout(600)
 def test_many_kills_double_nothing(tmp_path: Path) -> None:
     """Kill -9 of both processes at thirty moments: by id, the collector has the whole run and no other span."""
     home, archive = tmp_path / "home", tmp_path / "archive"
