@@ -45,8 +45,6 @@ ANY_AGENT = {"acp"}
 """Formats that several agents write: a protocol."""
 MADE_FROM = {"kilo": ("opencode", "opencode_stream"), "openclaw": ("pi",)}
 """Agents that are made from another one, and write as it does."""
-BORROWED = {"gptme": ("openai_chat", "chat_json"), "kimi-cli": ("openai_chat", "chat_json")}
-"""Agents that print messages of the chat API."""
 
 
 def _allowed(named: Path) -> frozenset[str]:
@@ -59,7 +57,7 @@ def _allowed(named: Path) -> frozenset[str]:
         return frozenset({"otlp"})
     agent = next((spec.agent.id for spec in formats().values() if _is_version_of(folder, spec.agent.id)), agent)
     own = {name for name, spec in formats().items() if spec.agent.id == agent}
-    return frozenset({*own, *ANY_AGENT, *MADE_FROM.get(agent, ()), *BORROWED.get(agent, ())})
+    return frozenset({*own, *ANY_AGENT, *MADE_FROM.get(agent, ())})
 
 
 def _is_version_of(folder: str, agent: str) -> bool:

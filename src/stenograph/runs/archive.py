@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.damage import readable_index
@@ -114,18 +114,10 @@ class Archive:
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
         """Tokens, cost and tool calls by one of `query.stats.KEYS`, such as `day`, `block`, `model` or `run`."""
-        from stenograph.errors import InvalidQuery
-        from stenograph.query.prices import load_prices
-        from stenograph.query.stats import KEYS, stats
-
-        if by not in KEYS:
-            raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
+        check_key(by)
         scope = scope_of(filters, self.path)
         with self._asked(scope) as reader:
-            told = stats(reader.index, scope, load_prices(prices), by).as_dict()
-        found = Stats(map(Row, told["rows"]))
-        found.totals, found.by = Row(told["totals"]), by
-        return found
+            return added_up(reader.index, scope, by, prices)
 
     def sql(
         self, statement: str, *, max_rows: int = 100_000, seconds: float = 30.0, prices: str | None = None
@@ -135,8 +127,7 @@ class Archive:
 
         with views(self, prices) as connection:
             result = run_sql(connection, statement, Limits(rows=max_rows, seconds=seconds), only_views=True)
-            columns = distinct(result.columns)
-            return Rows(Row(dict(zip(columns, row, strict=True))) for row in result)
+            return rows_of(result.columns, result)
 
     def run(self, run_id: str, *, redact: bool | Masker | None = None) -> RunReader:
         """A reader of the run of that id, or of its unique beginning; `@` is the newest, `@2` the one before.
@@ -208,14 +199,7 @@ class Archive:
     def _asked(self, scope: Scope) -> Iterator[IndexReader]:
         """The index, where the scope can be asked for."""
         with self.reading() as reader:
-            if scope.agent is not None:
-                from stenograph.query.agents import check_agent
-
-                check_agent(reader.index, scope.agent)
-            if scope.status is not None:
-                from stenograph.query.run_status import RunStatuses, add_status_functions
-
-                add_status_functions(reader.index, RunStatuses(reader.index))
+            prepare(reader.index, scope)
             yield reader
 
     def close(self) -> None:
@@ -236,6 +220,44 @@ class Archive:
 def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:
     """The archive in a folder; without one, that of this machine (`$STENOGRAPH_HOME`, else the user's data folder)."""
     return Archive(home)
+
+
+def prepare(index: sqlite3.Connection, scope: Scope) -> None:
+    """Make an index ready to be asked for a scope. Raises `InvalidAgent` for an agent that it does not know."""
+    if scope.agent is not None:
+        from stenograph.query.agents import check_agent
+
+        check_agent(index, scope.agent)
+    if scope.status is not None:
+        from stenograph.query.run_status import RunStatuses, add_status_functions
+
+        add_status_functions(index, RunStatuses(index))
+
+
+def check_key(by: str) -> None:
+    """Raises `InvalidQuery` for something that nothing can be added up by."""
+    from stenograph.errors import InvalidQuery
+    from stenograph.query.stats import KEYS
+
+    if by not in KEYS:
+        raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
+
+
+def added_up(index: sqlite3.Connection, scope: Scope, by: str, prices: str | None) -> Stats:
+    """What `Archive.stats` gives, of an index that is ready for the scope."""
+    from stenograph.query.prices import load_prices
+    from stenograph.query.stats import stats
+
+    told = stats(index, scope, load_prices(prices), by).as_dict()
+    found = Stats(map(Row, told["rows"]))
+    found.totals, found.by = Row(told["totals"]), by
+    return found
+
+
+def rows_of(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Rows[Row]:
+    """What a statement gave, each row by the names of its columns."""
+    names = distinct(columns)
+    return Rows(Row(dict(zip(names, row, strict=True))) for row in rows)
 
 
 def listed(

@@ -14,8 +14,8 @@ from stenograph.errors import InvalidQuery
 from stenograph.fleet.lake.reading import Lake, Owners
 from stenograph.fleet.lake.scratch import Scratch, Wanted, scratch_of, span_of
 from stenograph.fleet.lake.searching import Scanned
-from stenograph.runs.archive import Filters, SearchOptions, Stats, scope_of
-from stenograph.runs.rows import Row, Rows, distinct
+from stenograph.runs.archive import Filters, SearchOptions, Stats, added_up, check_key, prepare, rows_of, scope_of
+from stenograph.runs.rows import Row, Rows
 
 if TYPE_CHECKING:
     from stenograph.query.runs import RunLine
@@ -137,18 +137,12 @@ class StoreArchive:
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
         """Tokens, cost and tool calls, as `Archive.stats` gives them."""
         from stenograph.query.period import Period
-        from stenograph.query.prices import load_prices
-        from stenograph.query.stats import KEYS, stats
 
-        if by not in KEYS:
-            raise InvalidQuery(f"cannot add up by {by!r}; use one of {', '.join(KEYS)}")
+        check_key(by)
         scope = _scope(filters)
         is_by_run = by in _BY_RUN and scope.period == Period()
         with self._asked(scope, Wanted(calls="run" if is_by_run else "time", tools=by == "tool")) as scratch:
-            told = stats(scratch.index, scope, load_prices(prices), by).as_dict()
-        found = Stats(map(Row, told["rows"]))
-        found.totals, found.by = Row(told["totals"]), by
-        return found
+            return added_up(scratch.index, scope, by, prices)
 
     def sql(
         self, statement: str, *, max_rows: int = 100_000, seconds: float = 30.0, prices: str | None = None
@@ -159,8 +153,7 @@ class StoreArchive:
         from stenograph.query.sql import Limits
 
         answer = ask(self.lake, statement, load_prices(prices), Limits(rows=max_rows, seconds=seconds))
-        columns = distinct(answer.columns)
-        return Rows(Row(dict(zip(columns, row, strict=True))) for row in answer)
+        return rows_of(answer.columns, answer)
 
     def run(self, run_id: str, *, redact: bool | Masker | None = None) -> RunReader:
         """A reader of the run of that id, or of its unique beginning; `@` is the newest, `@2` the one before."""
@@ -184,14 +177,7 @@ class StoreArchive:
     @contextmanager
     def _asked(self, scope: Scope, wanted: Wanted) -> Iterator[Scratch]:
         with scratch_of(self.lake, scope.period, wanted) as scratch:
-            if scope.agent is not None:
-                from stenograph.query.agents import check_agent
-
-                check_agent(scratch.index, scope.agent)
-            if scope.status is not None:
-                from stenograph.query.run_status import RunStatuses, add_status_functions
-
-                add_status_functions(scratch.index, RunStatuses(scratch.index))
+            prepare(scratch.index, scope)
             yield scratch
 
     def _run_ids(self, scope: Scope) -> list[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, first_str
-from stenograph.formats.shared.model_api.media import from_url
-from stenograph.formats.shared.model_api.parts import FIDELITY, block_of, outcome, plain_text
+from stenograph.formats.shared.kimi_parts import blocks_of, output_of, part_block
+from stenograph.formats.shared.loose import FAR, first_str
+from stenograph.formats.shared.model_api.parts import FIDELITY, plain_text
 from stenograph.formats.shared.usage import UsageFields
-from stenograph.formats.shared.verbatim import verbatim
-from stenograph.model.block import Block, ThinkingBlock
+from stenograph.model.block import Block
 from stenograph.model.payload import ErrorPayload, ToolPayload
 
 USAGE = UsageFields(
@@ -24,27 +23,18 @@ _MEDIA = ("imageUrl", "audioUrl", "videoUrl")
 
 def blocks_in(content: Any) -> list[Block]:
     """The blocks of a message's content."""
-    return [block for part in a_list(content) if (block := part_of(part)) is not None]
+    return blocks_of(content, _MEDIA)
 
 
 def part_of(part: Any) -> Block | None:
     """One part; None for an empty text."""
-    fields = a_dict(part)
-    if fields.get("type") == "think":
-        thought, key = a_str(fields.get("think")), first_str(fields, "encrypted")
-        return ThinkingBlock(fidelity=FIDELITY, thinking=thought, encrypted_content=key) if thought or key else None
-    for name in _MEDIA:
-        if isinstance(fields.get(name), dict):
-            return from_url(a_str(fields[name].get("url"))) or verbatim(part)
-    return block_of(part)
+    return part_block(part, _MEDIA)
 
 
 def result_of(call_id: str, name: str, result: dict[str, Any]) -> ToolPayload:
     """What a tool gave back: a text, or parts; `isError` says that it failed."""
     content = result.get("output")
-    output, blocks = outcome(content)
-    if isinstance(content, list) and blocks is not None:
-        output, blocks = None, tuple(blocks_in(content))
+    output, blocks = output_of(content, _MEDIA)
     error = None
     if result.get("isError") is True:
         error = (output if isinstance(output, str) else plain_text(content)) or "failed"
