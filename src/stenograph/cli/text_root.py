@@ -1,6 +1,7 @@
 """`--text-root` and what goes with it: where runs are written as plain text, too, and which thread they belong to.
 
-Apart from the other options, since `steno run` has no time to lose: `stenograph.threads` is loaded when it is used.
+Apart from the other options, since `steno run` has no time to lose: `stenograph.text_transcripts` is loaded when it is
+used.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from click.core import ParameterSource
 from stenograph import config
 
 if TYPE_CHECKING:
-    from stenograph.threads import ThreadTranscripts
+    from stenograph.text_transcripts import ThreadTranscripts
 
 _MODE = "agent"
 NO_PROMPT = "no text transcript is written: no prompt is recorded, and each file begins with one"
@@ -39,7 +40,7 @@ class TextOptions(NamedTuple):
         """What writes them; None where none are wanted."""
         if not self.root:
             return None
-        from stenograph.threads import ThreadTranscripts
+        from stenograph.text_transcripts import ThreadTranscripts
 
         root = Path(self.root).absolute()
         return ThreadTranscripts(root, thread_id=self.thread or None, chat_id=self.chat or None, mode=self.mode)

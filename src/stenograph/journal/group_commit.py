@@ -1,4 +1,4 @@
-"""Group commit: one sync to disk for everyone who waits."""
+"""Group commit: one sync to disk for all threads that wait."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from stenograph.model.event import Event
 
 
 class GroupCommit:
-    """One fdatasync for everyone who waits: whoever comes while the disk is free syncs for all before it.
+    """One fdatasync for all threads that wait: a thread that finds the disk free syncs for all events before it.
 
     Events are published after the sync that made them durable, by the thread that synced, so in file order. They stay
-    pending until then, so that whoever is interrupted on the way leaves them to the next.
+    pending until then, so that a thread that is interrupted leaves them to the next one.
     """
 
     def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
@@ -35,12 +35,12 @@ class GroupCommit:
         return self._pending[-1][1] if self._pending else self._fan_out.end
 
     def check(self) -> None:
-        """Raise when a sync has failed: the system may have thrown pages away, so nothing later can be trusted."""
+        """Raise when a sync has failed: the system may have dropped pages, so no later sync can be trusted."""
         if self._failure is not None:
             raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
-        """Remember what to publish, once; call with the recorder's lock held."""
+        """Queue an event to be published, once; call with the recorder's lock held."""
         if not self._pending or self._pending[-1][0].seq < event.seq:
             self._pending.append((event, end))
 
@@ -75,7 +75,7 @@ class GroupCommit:
                     pending.popleft()
 
     def _must_sync(self, seq: int, me: int) -> bool:
-        """Wait for one's turn; False when someone else's sync covered the event.
+        """Wait for this thread's turn; False when another thread's sync covered the event.
 
         It is also the turn of a signal handler or finalizer that records while its own thread syncs.
         """
