@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "stenograph.formats"
 _OURS = "exchange"
@@ -122,17 +125,24 @@ def name_of_agent(name: str) -> str:
     return str(spec.adapters.get(name, spec.agent.name))
 
 
+@cache
+def format_points() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """The entry points of all formats, by name in alphabetical order: read once, because that takes a while."""
+    from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
 def _spec_of(name: str) -> Any:
     """The format of that name, else the one that an adapter of that name records."""
-    from importlib.metadata import entry_points  # slow to import
-
-    named = tuple(entry_points(group=GROUP, name=name))
-    return named[0].load() if named else next((spec for spec in _specs() if name in spec.adapters), None)
+    points = format_points().get(name)
+    return points[0].load() if points else next((spec for spec in _specs() if name in spec.adapters), None)
 
 
 @cache
 def _specs() -> tuple[Any, ...]:
     """Every format: needed only for a name that is not a format's."""
-    from importlib.metadata import entry_points
-
-    return tuple(point.load() for point in entry_points(group=GROUP))
+    return tuple(points[0].load() for points in format_points().values())

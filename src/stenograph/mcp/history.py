@@ -268,7 +268,7 @@ class History:
         return int(self._began * 1000)
 
     def _is_new(self, path: str) -> bool:
-        """Whether a file was written since the start; a session of a database (`FILE#SESSION`) has no file of its own."""
+        """Whether a file was written since the start; a session of a database (`FILE#SESSION`) has no own file."""
         with suppress(OSError, ValueError):
             return os.stat(path).st_mtime >= self._began  # noqa: PTH116  # thousands of them, at every call
         return False
