@@ -1,6 +1,7 @@
 """Which formats there are, and which one a file is written in.
 
-Ours and other people's come by the same door: the entry-point group `stenograph.formats`, each naming a `FormatSpec`.
+Built-in and third-party formats are found in the same way: the entry-point group `stenograph.formats`, each entry
+naming a `FormatSpec`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def formats() -> dict[str, FormatSpec]:
 
 
 def broken_formats() -> dict[str, str]:
-    """Entry points that give no format, by their names, each with the reason."""
+    """Entry points that do not provide a format, by name, each with the reason."""
     return _installed().broken
 
 
@@ -51,7 +52,7 @@ def package_of(name: str) -> str:
 
 @cache
 def _installed() -> _Installed:
-    """What is installed. One package that is broken must not keep the others from being read."""
+    """What is installed. One broken package must not prevent the others from being read."""
     from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
 
     found: dict[str, FormatSpec] = {}
@@ -60,7 +61,7 @@ def _installed() -> _Installed:
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         try:
             spec = point.load()
-        except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
+        except Exception as error:  # noqa: BLE001  # another package may raise anything when it is imported
             broken[point.name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
             continue
         if not isinstance(spec, FormatSpec) or spec.name != point.name:
@@ -95,7 +96,7 @@ def head_records(head: bytes) -> list[Any]:
 
 _LEADING = 64
 _JSON = (b"{", b"[", b"")
-"""What a file of JSON begins with, most often: such a file is not asked for text."""
+"""What a JSON file usually begins with: such a file is not tried as text."""
 
 
 @cache
@@ -109,7 +110,7 @@ def _lines(head: bytes) -> list[Any]:
 
 
 def _parsed(text: bytes) -> Any:
-    """Any JSON: most of it by the fast decoder, because a sync looks at thousands of files."""
+    """Parse any JSON, with the fast decoder first, because a sync looks at thousands of files."""
     try:
         return msgspec.json.decode(text)
     except REFUSALS:

@@ -130,7 +130,7 @@ class Batches:
             already: Iterable[int] = ()
             if main is not None and each.cursor.parser.report.lines == 0 and (main.kept or main.version > 1):
                 teller = by_id.get(main.id) or self.open(main, is_begun=False)
-                already = getattr(teller.cursor.parser, "told_of", {}).get(each.file.about.source, ())
+                already = getattr(teller.cursor.parser, "subagent_keys", {}).get(each.file.about.source, ())
             if main is not None or each.file.about.source == "main":
                 separate = frozenset() if main is not None else self.catalog.sources_beside(each.file)
                 each.leave_to_others(separate, frozenset(already))

@@ -7,14 +7,14 @@ from stenograph.formats.opencode.stored import has_session, stored_sessions
 
 
 def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Beside the database."""
+    """The path of a stored output, beside the database."""
     base = last_name(name)
     return f"{folder_of(main)}/tool-output/{base}" if is_name(base) else None
 
 
 LAYOUT = Layout(
     homes=(Home(variable="XDG_DATA_HOME", default=".local/share", folder="opencode", file_variable="OPENCODE_DB"),),
-    sessions=("*.db",),  # one for each channel from which OpenCode was installed
+    sessions=("*.db",),  # one for each release channel of OpenCode
     side_file=_parked_output,
     database=Database(sessions=stored_sessions, has_session=has_session),
 )
