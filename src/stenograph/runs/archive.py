@@ -144,10 +144,10 @@ class Archive:
 
         Without `version`, the newest of each. Raises `RunNotFound`, and `StoreError` rather than write over a file.
         """
-        from stenograph.archive.store.originals import give_back
+        from stenograph.archive.store.restore import restore_files
 
         with self.reading() as reader:
-            return give_back(reader, reader.find_run(run_id)[1], Path(folder), version)
+            return restore_files(reader, reader.find_run(run_id)[1], Path(folder), version)
 
     def sync(
         self,

@@ -14,11 +14,11 @@ from stenograph.journal.place import ENVIRONMENT as STORAGE
 
 
 def wanted_roots(
-    archive: Home, home: str | None, agents: Sequence[str], paths: Sequence[str], *, are_there: bool = True
+    archive: Home, home: str | None, agents: Sequence[str], paths: Sequence[str], *, existing_only: bool = True
 ) -> list[Root]:
     """The folders of agents below a home, and those that were named. Raises `SourceError` for one that is not there.
 
-    With `are_there` false also those of agents that do not exist yet.
+    With `existing_only` false also those of agents that do not exist yet.
     """
     for folder in (*paths, *([home] if home else [])):
         if not Path(folder).is_dir():
@@ -28,7 +28,9 @@ def wanted_roots(
     environment = {} if home is not None else {**os.environ, **({STORAGE: storage} if storage else {})}
     roots = [Root(Path(path).resolve(), None) for path in paths]
     if not paths or agents or home:
-        roots += roots_of(environment, Path(home or Path.home()), archive.path, tuple(agents), are_there=are_there)
+        roots += roots_of(
+            environment, Path(home or Path.home()), archive.path, tuple(agents), existing_only=existing_only
+        )
     for root in roots:
         if root.format != "exchange" and archive.path.resolve().is_relative_to(root.path):
             message = (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.archive.keep.frozen_parser import freeze, thaw
+from stenograph.archive.keep.parser_state import dump_state, load_state
 from stenograph.errors import AmbiguousFormat
 from stenograph.fold.actions import KINDS
 from stenograph.formats.base import FormatSpec, Identity
@@ -270,7 +270,7 @@ def _resuming(spec: FormatSpec, case: Case) -> None:
         parser = opened(spec, side_file=_no_side_file)
         before = parser.feed(case.data[:cut])
         try:
-            parser = thaw(freeze(parser, _no_side_file), spec, _no_side_file)
+            parser = load_state(dump_state(parser, _no_side_file), spec, _no_side_file)
         except Exception as error:  # whatever pickle says, the state cannot be saved
             raise _Broken(f"the parser's state cannot be saved: {error}", cut) from error
         after = parser.feed(case.data[cut:]) + parser.finish()

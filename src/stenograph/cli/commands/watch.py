@@ -131,7 +131,7 @@ def command(
     try:
         if feeder is not None:
             feeder.begin()
-        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, existing_only=False), stop, tell)
     finally:
         if feeder is not None:
             feeder.close()
