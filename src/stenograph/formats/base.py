@@ -225,7 +225,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
 
 
 def later(module: str, name: str) -> Callable[[Context], Format]:
-    """A parser that is imported when one is opened: every start imports every description, and few need a parser."""
+    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
 
     def opened(context: Context) -> Format:
         parser: Callable[[Context], Format] = getattr(import_module(module), name)

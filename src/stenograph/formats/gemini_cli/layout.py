@@ -39,7 +39,7 @@ LAYOUT = Layout(
     sessions=("{project}/chats/session-{time}-{session}.jsonl", "{project}/chats/session-{time}-{session}.json"),
     session_in_name=_short,
     continues_in="first",
-    replaced_by={".json": ".jsonl"},  # a resume has replaced the old file by a new one
+    replaced_by={".json": ".jsonl"},  # a resume has made a new file of the old one
     members=("{session}/{agent}.jsonl",),
     links=Links(mark=b'"agentId"', of=agent_links, are_nested=True),
     side_file=_parked_output,

@@ -35,7 +35,7 @@ class KiloFormat(OpenCodeFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure of OpenCode's tables with one of Kilo's own, or of rows that were read from such a database."""
+    """How surely it is a database of OpenCode's with a table of Kilo's own, or rows that were read from one."""
     return SURE if is_rows(records) and fork_of(records) == NAME else 0
 
 

@@ -31,7 +31,7 @@ class OpenClawFormat(PiEntryFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure of a database with OpenClaw's tables, or of rows that were read from one."""
+    """How surely it is a database with OpenClaw's tables, or rows that were read from one."""
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return SURE if {name for name in a_list(first.get("tables")) if isinstance(name, str)} >= _TABLES else 0
@@ -39,7 +39,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session of the rows; the layout lists all sessions of a database."""
+    """The session of rows; a database holds many, which its layout tells."""
     return identity_of(records, path)
 
 

@@ -14,7 +14,7 @@ def _parked_output(main: str, session_id: str, name: str) -> str | None:
 
 LAYOUT = Layout(
     homes=(Home(variable="XDG_DATA_HOME", default=".local/share", folder="opencode", file_variable="OPENCODE_DB"),),
-    sessions=("*.db",),  # one for each release channel of OpenCode
+    sessions=("*.db",),  # one for each channel from which OpenCode was installed
     side_file=_parked_output,
     database=Database(sessions=stored_sessions, has_session=has_session),
 )

@@ -29,7 +29,7 @@ class PiFormat(PiEntryFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure of a header and entries; less sure of a newer version, which another program may have written."""
+    """How surely these are a header and entries; those of a newer version may be of another program."""
     header = header_of(records)
     if not header:
         return 0
@@ -38,7 +38,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, and which fork wrote it, by its place or by fields that only that fork writes."""
+    """The session, and which fork wrote it, by its place or by what only that one writes."""
     names = re.split(r"[/\\]", path)
     fork = next((FORKS[name] for name in names if name in FORKS), None)
     return identity_of(records, path, fork or ("openclaw" if any(map(_is_openclaws, records)) else None))
