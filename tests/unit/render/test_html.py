@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 import page_sample
 from html_reading import Page
+from stenograph.fold.actions import command_of
 from stenograph.fold.explain import explain
 from stenograph.fold.prices import Price, Prices
 from stenograph.model import (
@@ -32,7 +33,7 @@ from stenograph.model import (
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import clock, day, tokens
-from stenograph.render.given import change_lines, command_of, is_patch, summary_of
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html import html_fragment, html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment, split_prose
@@ -44,7 +45,7 @@ from stenograph.render.html.prose import prose
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.strip import MOST, Cell, strip
 from stenograph.render.html.style import STYLE
-from stenograph.render.survey import outline_of
+from stenograph.render.tool_input import change_lines, is_patch, summary_of
 
 
 def _event(kind: str, payload: Any, seq: int = 1, **more: Any) -> Event:
@@ -113,9 +114,9 @@ def test_the_page_names_nothing_outside_it() -> None:
 def test_the_title_is_the_first_prompt_on_one_line() -> None:
     """Cut where it is long; the run's name or id where nobody spoke."""
     long = "word " * 50
-    assert outline_of([_said("user", _text(f"\n{long}"))]).title == ("word " * 18)[:-1][:89].rstrip() + "…"
-    assert outline_of([_event("run.started", LifecyclePayload(name="nightly", kind="workflow"))]).title == "nightly"
-    assert outline_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
+    assert page_facts_of([_said("user", _text(f"\n{long}"))]).title == ("word " * 18)[:-1][:89].rstrip() + "…"
+    assert page_facts_of([_event("run.started", LifecyclePayload(name="nightly", kind="workflow"))]).title == "nightly"
+    assert page_facts_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
 
 
 def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
@@ -123,7 +124,7 @@ def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
     init = _event(
         "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
     )
-    assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+    assert page_facts_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
 
 
 def test_a_fragment_is_what_the_page_shows() -> None:
@@ -737,7 +738,7 @@ def test_times_are_those_of_the_events() -> None:
     assert clock("yesterday") == "yesterday"
     assert day("2026-06-08T08:14:42+02:00") == "2026-06-08 08:14 +02:00"
     assert day("yesterday") == "yesterday"
-    assert tokens(outline_of([]).totals.tokens) == ""
+    assert tokens(page_facts_of([]).totals.tokens) == ""
 
 
 def test_steps_and_the_runs_they_call_are_lines() -> None:
