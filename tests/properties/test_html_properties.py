@@ -29,7 +29,7 @@ from stenograph.render.html import html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.diff import change, patch
 from stenograph.render.html.highlight import LANGUAGES, Highlighter
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.output import folded, input_html
 from stenograph.render.html.page_writer import HtmlPageWriter
 from stenograph.render.html.prose import _Prose, prose
 from stenograph.render.layout import PageLayout
@@ -156,7 +156,7 @@ def _colorless(words: str, instead: str = "") -> str:
 @given(hostile_json)
 def test_input_stays_inside_and_whole(value: Any) -> None:
     """Whatever a tool is given is shown with every string and key in it; a command and a change are known by form."""
-    read = Page(given_html(value, full=False))
+    read = Page(input_html(value, full=False))
     for words in _strings(value, by_form=("command", "cmd", *CHANGES)):
         for word in re.findall(r"[A-Za-z]{3,}", _colorless(words, " ")):
             assert word in read.text

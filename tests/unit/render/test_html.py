@@ -39,7 +39,7 @@ from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment, split_prose
 from stenograph.render.html.diff import patch
 from stenograph.render.html.highlight import Highlighter
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.output import folded, input_html
 from stenograph.render.html.page import POLICY
 from stenograph.render.html.prose import prose
 from stenograph.render.html.script import SCRIPT
@@ -396,7 +396,7 @@ def test_a_change_counts_its_lines_and_marks_its_words() -> None:
     given = {"file_path": "a.py", "old_string": "size = 10\nend", "new_string": "size = 20\nmore\nend"}
     body = _main(_tool("tool.call", given, name="Edit"))
     assert '<span class="plus">+2</span> <span class="minus">−1</span>' in body
-    html = given_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
+    html = input_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
     assert '<span class="del">-size = <b>10</b>\n</span><span class="add">+size = <b>20</b>\n</span>' in html
 
 
@@ -508,14 +508,14 @@ def test_a_call_is_summed_up_by_its_telling_argument(given: Any, summary: str) -
 def test_words_that_say_more_than_the_line_stay() -> None:
     """`bash -lc` is not lost where the script is shown."""
     assert command_of(["bash", "-lc", "make"]) == "make"
-    shown = Page(given_html({"command": ["bash", "-lc", "make"]}, full=False)).text
+    shown = Page(input_html({"command": ["bash", "-lc", "make"]}, full=False)).text
     assert "bash" in shown
-    assert Page(given_html({"command": "make all"}, full=False)).text == "make all"
+    assert Page(input_html({"command": "make all"}, full=False)).text == "make all"
 
 
 def test_changes_are_diffs() -> None:
     """What stays, what goes, what comes; the other arguments beside it."""
-    html = given_html({"path": "a.py", "old_str": "one\ntwo\n", "new_str": "one\n2\n"}, full=False)
+    html = input_html({"path": "a.py", "old_str": "one\ntwo\n", "new_str": "one\n2\n"}, full=False)
     assert '<span class="same"> one\n</span><span class="del">-two\n</span><span class="add">+2\n</span>' in html
     assert "a.py" in html
     assert change_lines("", "x\n") == ["+x"]
@@ -527,7 +527,7 @@ def test_changes_are_diffs() -> None:
 def test_several_changes_in_one_call() -> None:
     """Each edit of a list is a diff."""
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
-    assert given_html({"file_path": "x", "edits": edits}, full=False).count('<pre class="diff"') == 2
+    assert input_html({"file_path": "x", "edits": edits}, full=False).count('<pre class="diff"') == 2
 
 
 @pytest.mark.parametrize(
