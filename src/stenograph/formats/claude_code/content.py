@@ -34,7 +34,7 @@ def blocks_of(content: Any) -> list[Block]:
 
 
 def block_of(item: Any) -> Block:
-    """One content block; what we do not know is kept as it stood."""
+    """One content block; unknown types are kept unchanged."""
     if isinstance(item, str):
         return TextBlock(fidelity=EMITTED, text=item)
     if not isinstance(item, dict):
@@ -74,7 +74,7 @@ def is_result(kind: Any) -> bool:
 
 
 def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
-    """An image or document whose content is in the block; None when it is elsewhere or not base64."""
+    """An image or document inside the block; None when its content is elsewhere or not base64."""
     source = item.get("source")
     if not isinstance(source, dict) or not isinstance(data := source.get("data"), str):
         return None
@@ -125,7 +125,7 @@ _SAVED_TO = re.compile(r"<persisted-output>\s[^\n]*?Full output saved to: ([^\n]
 
 
 def side_file_of(output: Any) -> str | None:
-    """The file in which the agent parked an oversized output, relative to the session's folder."""
+    """The file in which the agent stored an oversized output, relative to the session's folder."""
     if not isinstance(output, str) or not output.startswith("<persisted-output>"):
         return None
     found = _SAVED_TO.match(output)
@@ -138,7 +138,7 @@ def side_file_of(output: Any) -> str | None:
 def usage_of(
     usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None, cost_usd: Any = None
 ) -> UsagePayload:
-    """Usage with cached input counted as input, as the wire format wants it."""
+    """Usage with cached input included in the input, as the wire format requires."""
     read = _count(usage.cache_read_input_tokens)
     by_duration = usage.cache_creation if isinstance(usage.cache_creation, dict) else {}
     hour = _count(by_duration.get("ephemeral_1h_input_tokens"))
@@ -163,7 +163,7 @@ def usage_of(
 
 
 def _count(value: Any) -> int | None:
-    """A number of something; None for anything that cannot be one, or that no model ever reaches."""
+    """The value as a count; None when it is not one, or is implausibly large."""
     return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
 
 
