@@ -212,21 +212,21 @@ class CodexRolloutFormat(LineFormat):
 
     def _image_generation_call(self, item: Item) -> None:
         """Emit a call that holds its result."""
-        given = small([("revised_prompt", item.revised_prompt)])
-        self._call(item, "image_generation", given, kind="server")
+        arguments = small([("revised_prompt", item.revised_prompt)])
+        self._call(item, "image_generation", arguments, kind="server")
         if isinstance(item.result, str) and item.result:
             image = attachment("image/png", item.result)
             output, blocks = (item.result, None) if image is None else (None, (image,))
             self._result(self._call_id(item), output, blocks)
 
-    def _call(self, item: Item, name: str, given: Any, kind: str | None = None) -> None:
+    def _call(self, item: Item, name: str, arguments: Any, kind: str | None = None) -> None:
         call_id = self._call_id(item)
         self._outcomes.called(call_id)
         block = ToolUseBlock(
             fidelity="agent_emitted",
             tool_name=name,
             tool_id=call_id,
-            tool_input=given,
+            tool_input=arguments,
             namespace=string(item.namespace),
             kind=kind,
         )

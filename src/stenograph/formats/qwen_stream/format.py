@@ -19,8 +19,7 @@ from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.claude_code.message import text_of
 from stenograph.formats.claude_code.record import ClaudeMessage, StreamRecord, Usage
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat
-from stenograph.formats.shared.gemini_parts import token_count
-from stenograph.formats.shared.loose import a_str, first_told, string
+from stenograph.formats.shared.loose import a_str, first_told, string, tokens
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ErrorPayload, UsagePayload
 
@@ -72,10 +71,10 @@ class QwenStreamFormat(ClaudeStreamFormat):
         """The tokens: input includes what was read from a cache, output includes reasoning."""
         return UsagePayload(
             scope=facts.get("scope", "call"),
-            input_tokens=token_count(usage.input_tokens) or 0,
-            output_tokens=token_count(usage.output_tokens) or 0,
-            cache_read_input_tokens=token_count(usage.cache_read_input_tokens),
-            cache_creation_input_tokens=token_count(usage.cache_creation_input_tokens),
+            input_tokens=tokens(usage.input_tokens) or 0,
+            output_tokens=tokens(usage.output_tokens) or 0,
+            cache_read_input_tokens=tokens(usage.cache_read_input_tokens),
+            cache_creation_input_tokens=tokens(usage.cache_creation_input_tokens),
             model=string(facts.get("model")),
             message_id=string(facts.get("message_id")),
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 from stenograph.formats.shared.attachment import attachment
 from stenograph.formats.shared.loose import a_dict, a_str, dollars, small, string, tokens
-from stenograph.formats.shared.pi_entries.record import Cost, Details, Entry, Message, Usage
+from stenograph.formats.shared.pi_entries.record import Cost, Details, Entry, EntryMessage, Usage
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import Block, Fidelity, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import SystemPayload, ToolPayload, UsagePayload
@@ -55,13 +55,13 @@ def words_of(content: Any) -> str:
     return "\n".join(block.text for block in blocks_of(content) if isinstance(block, TextBlock))
 
 
-def prompt_of(message: Message) -> str:
+def prompt_of(message: EntryMessage) -> str:
     """The system prompt: a text, or sections of it."""
     sections = [text for text in a_dict(message.sections).values() if isinstance(text, str) and text]
     return "\n\n".join(filter(None, [words_of(message.content), *sections]))
 
 
-def result_of(message: Message) -> ToolPayload:
+def result_of(message: EntryMessage) -> ToolPayload:
     """A tool's result: text as output, media and several parts as blocks."""
     blocks: tuple[Block, ...] | None = blocks_of(message.content)
     output: Any = None
@@ -86,7 +86,7 @@ def result_of(message: Message) -> ToolPayload:
     )
 
 
-def typed_command(message: Message, entry_id: str) -> tuple[ToolPayload, ToolPayload]:
+def typed_command(message: EntryMessage, entry_id: str) -> tuple[ToolPayload, ToolPayload]:
     """A command that a person ran in the session, as call and result."""
     call = ToolPayload(
         name="bash", call_id=entry_id, input={"command": a_str(message.command)}, output=None, fidelity=EMITTED
@@ -133,7 +133,7 @@ def notice_of(subtype: str, entry: Entry, text: Any = None, **more: Any) -> Syst
     return SystemPayload(subtype=subtype, text=string(text), data=small([*facts, *more.items()]))
 
 
-def compaction_of(entry: Entry | Message) -> SystemPayload:
+def compaction_of(entry: Entry | EntryMessage) -> SystemPayload:
     """The history was summarized."""
     facts = {"part": "summary", "pre_tokens": tokens(entry.tokens_before)}
     return SystemPayload(subtype="compaction", text=string(entry.summary), data=small(facts.items()))

@@ -19,7 +19,7 @@ from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import small, string
 from stenograph.formats.shared.pi_entries import content
 from stenograph.formats.shared.pi_entries.detection import session_of
-from stenograph.formats.shared.pi_entries.record import Entry, Message, entry_from
+from stenograph.formats.shared.pi_entries.record import Entry, EntryMessage, entry_from
 from stenograph.model.block import ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload
 
@@ -52,7 +52,7 @@ class PiEntryFormat(LineFormat):
         if entry.type == "session":
             self._session_id = self._session_id or string(entry.id)
         self._place(entry.timestamp, session_id=self._session_id)
-        if entry.type == "message" and isinstance(entry.message, Message):
+        if entry.type == "message" and isinstance(entry.message, EntryMessage):
             act = _ROLES.get(entry.message.role) if isinstance(entry.message.role, str) else None
             if act is not None:
                 self._follow(entry)
@@ -81,11 +81,11 @@ class PiEntryFormat(LineFormat):
 
     # What is said.
 
-    def _user(self, entry: Entry, message: Message) -> None:
+    def _user(self, entry: Entry, message: EntryMessage) -> None:
         blocks = content.blocks_of(message.content)
         self._emit("message.user", MessagePayload(role="user", blocks=blocks, message_id=string(entry.id)))
 
-    def _assistant(self, entry: Entry, message: Message) -> None:
+    def _assistant(self, entry: Entry, message: EntryMessage) -> None:
         """Emit an answer, or the rest of one that failed or was stopped."""
         blocks = content.blocks_of(message.content)
         reason, entry_id = string(message.stop_reason), string(entry.id)
@@ -111,30 +111,30 @@ class PiEntryFormat(LineFormat):
 
     # What is done.
 
-    def _result(self, entry: Entry, message: Message) -> None:
+    def _result(self, entry: Entry, message: EntryMessage) -> None:
         self._emit("tool.result", content.result_of(message))
 
-    def _command(self, entry: Entry, message: Message) -> None:
+    def _command(self, entry: Entry, message: EntryMessage) -> None:
         call, result = content.typed_command(message, string(entry.id) or f"line-{self.report.lines}")
         self._emit("tool.call", call)
         self._emit("tool.result", result)
 
     # Everything else.
 
-    def _system(self, entry: Entry, message: Message) -> None:
+    def _system(self, entry: Entry, message: EntryMessage) -> None:
         self._notice(SystemPayload(subtype="system_prompt", text=content.prompt_of(message) or None))
 
-    def _custom(self, entry: Entry, message: Message) -> None:
+    def _custom(self, entry: Entry, message: EntryMessage) -> None:
         facts = small((("customType", string(message.custom_type)), ("display", message.display is True)))
         self._notice(
             SystemPayload(subtype="custom_message", text=content.words_of(message.content) or None, data=facts)
         )
 
-    def _left_branch(self, entry: Entry, message: Message) -> None:
+    def _left_branch(self, entry: Entry, message: EntryMessage) -> None:
         facts = small((("fromId", string(message.from_id)),))
         self._notice(SystemPayload(subtype="branch_summary", text=string(message.summary), data=facts))
 
-    def _summed_up(self, entry: Entry, message: Message) -> None:
+    def _summed_up(self, entry: Entry, message: EntryMessage) -> None:
         self._notice(content.compaction_of(message))
 
     def _header(self, entry: Entry) -> None:
@@ -161,7 +161,7 @@ class PiEntryFormat(LineFormat):
         self._usage(entry.usage, entry.model, entry)
 
 
-_ROLES: dict[str, Callable[[PiEntryFormat, Entry, Message], None]] = {
+_ROLES: dict[str, Callable[[PiEntryFormat, Entry, EntryMessage], None]] = {
     "user": PiEntryFormat._user,
     "assistant": PiEntryFormat._assistant,
     "toolResult": PiEntryFormat._result,

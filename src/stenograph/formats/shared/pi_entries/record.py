@@ -37,7 +37,7 @@ class Details(Struct, gc=False, rename="camel"):
     exit_code: Any = None
 
 
-class Message(Struct, gc=False, rename="camel"):
+class EntryMessage(Struct, gc=False, rename="camel"):
     """The message of an entry, of any role."""
 
     role: Any = None
@@ -69,7 +69,7 @@ class Entry(Struct, gc=False, rename="camel"):
     id: Any = None
     parent_id: Any = None
     timestamp: Any = None
-    message: Message | Other = None
+    message: EntryMessage | Other = None
     version: Any = None
     cwd: Any = None
     parent_session: Any = None
