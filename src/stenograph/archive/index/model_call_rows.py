@@ -9,7 +9,7 @@ import msgspec
 
 from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.index.run_row import RunRow
-from stenograph.fold.model_calls import HEARD, ModelCall, ModelCalls
+from stenograph.fold.model_calls import MODEL_CALL_TYPES, ModelCall, ModelCalls
 from stenograph.model.event import Event
 
 _CALL = "INSERT OR REPLACE INTO model_calls VALUES (?, ?, ?, ?)"
@@ -44,12 +44,12 @@ class ModelCallRows:
 
     def add(self, run: RunRow, event: Event, tool: str | None, message_id: str | None) -> ModelCall | None:
         """Add an event; returns the model call that it belongs to, if any."""
-        if event.type not in HEARD:
+        if event.type not in MODEL_CALL_TYPES:
             return None
         known = self._runs.get(run.id)
         if known is None:
             known = self._runs[run.id] = self._load(run)
-        return known.calls.hear(event.source, event.type, tool or "", message_id)
+        return known.calls.add(event.source, event.type, tool or "", message_id)
 
     def _load(self, run: RunRow) -> _RunCalls:
         if run.is_new:

@@ -33,7 +33,7 @@ def agent_of(format: str) -> str:
 
 def agent_of_adapter(adapter: str | None) -> str | None:
     """The agent that the origin of an event in a journal names, if any."""
-    return agent_of(adapter) if adapter in formats() and adapter != JOURNALS else None
+    return agent_of(adapter) if adapter is not None and adapter in formats() and adapter != JOURNALS else None
 
 
 def rank_of(format: str) -> int:
