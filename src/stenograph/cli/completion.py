@@ -35,7 +35,7 @@ class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in 
 
 
 def _runs(incomplete: str) -> Iterable[CompletionItem]:
-    from stenograph.render.visible import on_one_line
+    from stenograph.render.control_chars import on_one_line
     from stenograph.runs.archive import open_archive
 
     with open_archive() as archive, archive.reading() as reader:

@@ -10,7 +10,7 @@ import click
 
 from stenograph.cli import COMMANDS, GROUPS
 from stenograph.errors import StenographError
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.version import __version__
 
 

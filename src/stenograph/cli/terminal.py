@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import click
 
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 _OBEYED = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_OBEYED}]")

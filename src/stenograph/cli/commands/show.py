@@ -27,8 +27,8 @@ from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, s
 from stenograph.cli.store import store_options
 from stenograph.fold.status import Life
 from stenograph.model import Event, encode
+from stenograph.render.control_chars import visible
 from stenograph.render.terminal import TerminalRenderer
-from stenograph.render.visible import visible
 from stenograph.runs.opening import reader_of
 from stenograph.runs.reader import RunReader
 from stenograph.runs.target import find_run

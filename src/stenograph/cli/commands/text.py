@@ -15,7 +15,7 @@ from stenograph.cli.options import (
     tell_of_problems,
     write_text,
 )
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.opening import open_run
 from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
 
