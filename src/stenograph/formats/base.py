@@ -59,7 +59,7 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What the beginning and the name of a file tell about it."""
+    """What the beginning and the name of a file say about it."""
 
     native_id: str = ""
     """The agent's own id of the run; empty when it has none."""
@@ -175,7 +175,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     detect: Detect
     """How sure it is that a file is in this format; the highest score wins, then `priority`."""
     identify: Callable[[Sequence[Any], str], Identity]
-    """What the first records and the path tell about the run."""
+    """What the first records and the path say about the run."""
     open: Callable[[Context], Format]
     """A new parser."""
     priority: int = 0

@@ -140,7 +140,7 @@ class CopilotFormat(LineFormat):
         return answer
 
     def _reasoning(self, data: Data) -> None:
-        """A thought that stands alone."""
+        """Emit a thought outside a message."""
         thought = string(data.content)
         if thought is None:
             self._emit("system.event", content.notice_of("assistant.reasoning", data))
