@@ -9,8 +9,8 @@ from typing import Any, TypedDict, TypeVar
 import click
 
 from stenograph.errors import InvalidQuery
-from stenograph.runs.passage import nothing_there
 from stenograph.runs.reader import RunReader
+from stenograph.runs.selection import empty_message
 
 T = TypeVar("T")
 
@@ -60,4 +60,4 @@ def not_empty(items: Iterable[T], run: RunReader, part: Part) -> Iterator[T]:
         is_empty = False
         yield item
     if is_empty:
-        raise InvalidQuery(nothing_there(run.events(keep_raw=False)))
+        raise InvalidQuery(empty_message(run.events(keep_raw=False)))

@@ -1,4 +1,4 @@
-"""CodexTranscriptEmitter: the mapping table of the seed document, row by row, and what it promises its callers."""
+"""CodexTranscriptEmitter: the mapping table of the design document, row by row, and what it promises its callers."""
 
 from __future__ import annotations
 

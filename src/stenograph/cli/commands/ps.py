@@ -14,9 +14,9 @@ from stenograph.errors import RunNotFound
 from stenograph.model.moment import milliseconds_of
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import duration, when
+from stenograph.runs.active import active_runs
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.info import RunInfo
-from stenograph.runs.living import living
 
 _HEAD = ("run", "agent", "project", "status", "since", "last event", "why", "title")
 _OPTIONAL = ("since", "project", "agent", "why", "last event")
@@ -34,7 +34,7 @@ def command(archive_dir: str | None, as_json: bool) -> None:
     Processes and files are checked as they are now. Add --sync to find sessions that are not recorded or synced yet.
     """
     with open_archive(archive_dir) as archive:
-        runs = living(archive)
+        runs = active_runs(archive)
         names = _names(archive)
     if as_json:
         print_json([run.to_dict() for run in runs])

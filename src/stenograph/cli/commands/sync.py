@@ -79,7 +79,7 @@ def command(
     else:
         write_text(summary_text(summary, archive.path))
     if not any((summary.new, summary.grown, summary.rewritten, summary.unchanged, summary.failed)):
-        roots = wanted_roots(home_of(archive.path), home, agents, paths, are_there=False)
+        roots = wanted_roots(home_of(archive.path), home, agents, paths, existing_only=False)
         say(f"no transcripts found; looked in {', '.join(str(root.path) for root in roots)}")
     for problem in summary.problems:
         say(problem)

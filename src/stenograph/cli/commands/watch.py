@@ -130,7 +130,7 @@ def command(
     try:
         if feeder is not None:
             feeder.begin()
-        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, on_sync)
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, existing_only=False), stop, on_sync)
     finally:
         if feeder is not None:
             feeder.close()

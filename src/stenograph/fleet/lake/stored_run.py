@@ -21,8 +21,8 @@ from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection, selected
 
 _MOST_FITTING = 100
 _COLUMNS = 'archive, run_id, generation, revision, agent, agent_version, cwd, branch, ended_ms, host, "user"'
@@ -49,9 +49,9 @@ class StoredRun:
         """The URL of the store."""
         return self._lake.url
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
         """Of the lake; a part is picked from the whole."""
-        return selected(self._all(), passage)
+        return selected(self._all(), selection)
 
     def _all(self, from_seq: int = 0) -> Iterator[Event]:
         with self._lake.connected(Span(run_id=self.run_id)) as connection:

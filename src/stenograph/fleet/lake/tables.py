@@ -47,7 +47,7 @@ EVENTS: dict[str, tuple[str, str]] = {
     "usage_key": (INTEGER, "of usage: which model call it reports, as a number, if it is the first report of it"),
     "report_key": (INTEGER, "of usage: equal numbers are reports of one model call"),
     "fidelity": (TEXT, "of calls and results: who reports them"),
-    "duration_ms": (NUMBER, "of results: as recorded"),
+    "duration_ms": (NUMBER, "of results: as reported"),
     "known_by": (TEXT, "of calls: what tells the same call in another run: `id` or `time`"),
     "text": (TEXT, "what a person reads of it"),
     "payload": (TEXT, "all that it says, as JSON"),

@@ -41,8 +41,8 @@ class ClaudeCodeFormat(ClaudeFormat):
         self._source = context.source
         self._spawners: dict[str, str] = {}
         """Who made a call that begins a subagent."""
-        self.told_of: dict[str, set[int]] = {}
-        """What progress lines told of each subagent: the keys of its records."""
+        self.subagent_keys: dict[str, set[int]] = {}
+        """Keys of subagents' records that were emitted from progress lines, by source."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -100,7 +100,7 @@ class ClaudeCodeFormat(ClaudeFormat):
         """Whether a subagent's record in a progress line is told nowhere else."""
         if source in self.context.separate:
             return False
-        keys, told = record_keys(inner), self.told_of.setdefault(source, set())
+        keys, told = record_keys(inner), self.subagent_keys.setdefault(source, set())
         is_new = told.isdisjoint(keys)
         told.update(keys)
         return is_new

@@ -39,9 +39,9 @@ class ClaudeFormat(LineFormat):
 
     def _define(self, tools: Any) -> None:
         """The tools that the model may call, when they are new or changed."""
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
     # The user's side: prompts, tool results, and what the harness says in the user's name.
 

@@ -412,7 +412,7 @@ class CodexRolloutFormat(LineFormat):
         )
 
     def _define(self, tools: Any) -> None:
-        told = self._tools.news(tools)
+        told = self._tools.changed(tools)
         if told is not None:
             self._emit("system.event", told)
 

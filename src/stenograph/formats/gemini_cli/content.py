@@ -28,11 +28,11 @@ def answer_blocks(message: dict[str, Any]) -> list[Block]:
 
 
 def _add_parts(blocks: list[Block], parts: list[Any], message_id: str) -> None:
-    """Adjacent texts are pieces of one; thoughts may stand both before and among the parts, and are taken once."""
-    told = {squeezed(block.thinking) for block in blocks if isinstance(block, ThinkingBlock)}
+    """Add parts: adjacent texts are joined; thoughts may be both before and among the parts, and are taken once."""
+    thoughts = {squeezed(block.thinking) for block in blocks if isinstance(block, ThinkingBlock)}
     for number, part in enumerate(parts):
         block = block_of(part, f"{message_id}:{number}")
-        if not (isinstance(block, ThinkingBlock) and squeezed(block.thinking) in told):
+        if not (isinstance(block, ThinkingBlock) and squeezed(block.thinking) in thoughts):
             add_block(blocks, block)
 
 
@@ -44,7 +44,7 @@ def calls_of(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def thought_of(thought: dict[str, Any]) -> str:
-    """A thought as the model wrote it: the CLI keeps the bold heading and what is below it apart."""
+    """A thought as the model wrote it: the CLI stores the bold heading and the text below it separately."""
     subject, description = a_str(thought.get("subject")), a_str(thought.get("description"))
     if not subject:
         return description
@@ -52,7 +52,7 @@ def thought_of(thought: dict[str, Any]) -> str:
 
 
 def squeezed(text: str) -> bytes:
-    """Words without their blanks: the CLI trims texts and flattens their lines when it writes them again."""
+    """A text without blanks: the CLI trims texts and joins their lines when it writes them again."""
     return text.strip().encode("utf-8", "surrogatepass").translate(None, b" \t\n\v\f\r")
 
 

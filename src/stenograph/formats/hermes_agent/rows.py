@@ -1,6 +1,6 @@
 """The rows of Hermes' database as lines of JSON: the name of the table and its columns, without those that are null.
 
-A session's row is two lines: what stays as it is, and behind its messages what grows with them.
+A session's row is two lines: the columns that do not change, and, after its messages, those that do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GROWING = frozenset(
         *("compression_failure_cooldown_until", "compression_failure_error", "compression_fallback_streak"),
     }
 )
-"""Columns of a session that change while it goes on."""
+"""Columns of a session that change while it runs."""
 
 
 def rows_of(cursor: sqlite3.Cursor, table: str) -> Iterator[dict[str, Any]]:
@@ -32,16 +32,16 @@ def rows_of(cursor: sqlite3.Cursor, table: str) -> Iterator[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A column as JSON has it."""
+    """A column as a JSON value."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
 def head_line(session: dict[str, Any]) -> bytes:
-    """What of a session's row stays as it is."""
+    """The columns of a session's row that do not change."""
     return run_line({name: value for name, value in session.items() if name not in GROWING})
 
 
 def growing_line(session: dict[str, Any]) -> bytes:
-    """What of a session's row grows."""
+    """The columns of a session's row that change."""
     grown = {name: value for name, value in session.items() if name in GROWING}
     return run_line({"table": "sessions", "id": session["id"], "started_at": session.get("started_at"), "grown": grown})

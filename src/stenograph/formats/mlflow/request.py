@@ -1,8 +1,8 @@
-"""A trace of MLflow as the request of OTLP that it would have come as.
+"""A trace of MLflow as a request of OTLP.
 
-Values of attributes are JSON once more. A span that was sent to MLflow by OpenTelemetry has its own vocabulary (GenAI,
-OpenInference), and is taken as it is. A span of MLflow's own tracing has what went in and out as JSON
-(`mlflow.spanInputs`, `mlflow.spanOutputs`), in the words of the model's API: it is worded as OpenInference does.
+Values of attributes are JSON inside JSON. A span that OpenTelemetry sent to MLflow has its own vocabulary (GenAI,
+OpenInference), and is taken unchanged. A span of MLflow's own tracing has its input and output as JSON
+(`mlflow.spanInputs`, `mlflow.spanOutputs`), in the shape of the model's API: it is converted to OpenInference.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _answers(answer: dict[str, Any], gave: Any) -> list[dict[str, Any]]:
 
 
 def _message(prefix: str, message: dict[str, Any]) -> dict[str, Any]:
-    """A message of Chat Completions or of Anthropic's in the flat words of OpenInference."""
+    """A message of Chat Completions or of Anthropic's as flat attributes of OpenInference."""
     found: dict[str, Any] = {f"{prefix}.role": a_str(message.get("role")) or "assistant"}
     content = message.get("content")
     parts = dicts(content)

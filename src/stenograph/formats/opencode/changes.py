@@ -28,7 +28,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What of a change tells which row it was: a session's or a message's (`info`), or a part's."""
+    """The fields of a change that name its row: a session or a message (`info`), or a part."""
 
     info: _Row = _Row()
     part: _Row = _Row()
@@ -38,7 +38,7 @@ _decode = msgspec.json.Decoder(_Change).decode
 
 
 def last_changes(connection: sqlite3.Connection) -> dict[str, int]:
-    """The number of each session's last change; none where the database does not count them."""
+    """The number of each session's last change; empty when the database does not count changes."""
     try:
         rows = connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall()
     except sqlite3.OperationalError:  # no such table
@@ -47,7 +47,7 @@ def last_changes(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def changed_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int) -> set[str] | None:
-    """The ids of the rows that changed after one change up to another; None when not all of them are there any more."""
+    """The ids of the rows that changed after one change up to another; None when some changes were deleted."""
     ids = set()
     changes = connection.execute(_CHANGES, (session_id, after, last)).fetchall()
     if len(changes) != last - after:
@@ -79,5 +79,5 @@ def _part(connection: sqlite3.Connection, key: str) -> Iterator[_Placed]:
 
 
 def _time(value: Any) -> int:
-    """What rows are sorted by; the parts of messages that are not there come last."""
+    """The sort key of rows; parts without a message come last."""
     return value if isinstance(value, int) else _LAST

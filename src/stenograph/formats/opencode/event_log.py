@@ -12,17 +12,17 @@ _EVENTS = "SELECT id, aggregate_id, seq, type, data FROM event WHERE aggregate_i
 
 
 class EventLog:
-    """Reads the log on from where it stopped, at a cost in proportion to what is new.
+    """Continues to read the log from where it stopped; the cost is proportional to what is new.
 
     Fed to one parser, its lines give the events of a session as they happen.
     """
 
     def __init__(self, seen: Mapping[str, int] | None = None) -> None:
         self.seen = dict(seen or {})
-        """The last number read, by session; another log goes on with it."""
+        """The last number read, by session; another log can continue from it."""
 
     def read(self, connection: sqlite3.Connection) -> list[bytes]:
-        """What was written since the last time, as lines of JSON, the sessions in the order of time."""
+        """What was written since the last read, as lines of JSON, sessions in the order of time."""
         found: list[dict[str, Any]] = []
         for name, last in connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall():
             session = str(plain(name))

@@ -7,7 +7,7 @@ from stenograph.formats.opencode.stored import has_session, stored_sessions
 
 
 def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Beside the database."""
+    """The path of a stored output, beside the database."""
     base = last_name(name)
     return f"{folder_of(main)}/tool-output/{base}" if is_name(base) else None
 

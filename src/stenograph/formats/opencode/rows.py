@@ -1,6 +1,6 @@
 """The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` as it stands.
 
-A session is read message by message in the order of their creation, each part with what it must know of its message,
+A session is read message by message in the order of creation: each part with what it needs to know about its message,
 then the message itself, whose row is finished last.
 """
 
@@ -51,7 +51,7 @@ WHERE session_id = ? AND message_id NOT IN (SELECT id FROM message) ORDER BY id
 
 
 def part_line(row: tuple[Any, ...], hints: dict[str, Any]) -> bytes:
-    """A part's row, with what it must know of its message."""
+    """A part's row, with what it needs to know about its message."""
     part, message, session, made, changed, data = row
     columns = {
         "table": "part",
@@ -81,7 +81,7 @@ def message_line(row: tuple[Any, ...]) -> bytes:
 
 
 class _Facts(msgspec.Struct):
-    """What of a message's data its parts must know."""
+    """The fields of a message's data that its parts need."""
 
     role: Any = None
     modelID: Any = None  # noqa: N815  # the name is OpenCode's
@@ -92,10 +92,10 @@ _decode_facts = msgspec.json.Decoder(_Facts).decode
 
 
 def hints_of(data: Any) -> dict[str, Any]:
-    """What of a message's data its parts must know."""
+    """What parts need to know of a message's data."""
     try:
         facts = _decode_facts(data)
-    except (*REFUSALS, TypeError):  # whatever it is, the message's own line shows it
+    except (*REFUSALS, TypeError):  # the message's own line keeps the data
         return {}
     return {"role": facts.role, "model": facts.modelID, "summary": facts.summary is True}
 
@@ -120,5 +120,5 @@ def row_line(row: dict[str, Any]) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """A column as JSON has it."""
+    """A column as a JSON value."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

@@ -170,7 +170,7 @@ class Thread(Chat):
         call_id = super()._call_id(given, name)
         return f"{call_id}:{self._answer}" if call_id in self._calls and self._answer else call_id
 
-    def _tell_result(self, item: dict[str, Any]) -> None:
+    def _emit_result(self, item: dict[str, Any]) -> None:
         """Tell a result that a history has, unless the use of the tool told it."""
         call_id, content = a_str(item.get("tool_call_id")), item.get("content")
         name = a_str(item.get("name")) or ("" if call_id in self._calls else _name_in(call_id))
@@ -185,7 +185,7 @@ class Thread(Chat):
             return
         turn = Turn()
         turn.result(call_id, content, name=name if call is None else call.name)
-        turn.tell_tools(self._emit)
+        turn.emit_tools(self._emit)
 
     def _open_call(self, name: str) -> str | None:
         waiting = (each for each, call in self._calls.items() if not call.is_answered and call.name == name)

@@ -24,7 +24,7 @@ def parts_of(content: Any) -> list[Any]:
 
 
 def text_of(part: Any) -> str | None:
-    """The words of a part that is nothing but words."""
+    """The text of a part that holds nothing but text."""
     if isinstance(part, str):
         return part
     if isinstance(part, dict) and not part.get("thought") and isinstance(text := part.get("text"), str):
@@ -44,7 +44,7 @@ def response_of(part: Any) -> dict[str, Any] | None:
 
 
 def block_of(part: Any, call_id: str = "") -> Block:
-    """One part; what we do not know is kept as it stood. `call_id` names a call that has no id of its own."""
+    """One part; unknown kinds are kept unchanged. `call_id` names a call that has no id of its own."""
     text = text_of(part)
     if text is not None:
         return TextBlock(fidelity=EMITTED, text=text)
@@ -87,7 +87,7 @@ def add_block(blocks: list[Block], block: Block) -> None:
 
 
 def response_result(response: dict[str, Any]) -> ToolPayload:
-    """The result that only a function response tells: it has failed when there is an error and no output."""
+    """The result in a function response: it has failed when there is an error and no output."""
     part = {"functionResponse": response}
     output, blocks = output_of([part])
     answer = a_dict(response.get("response"))
@@ -100,7 +100,7 @@ def response_result(response: dict[str, Any]) -> ToolPayload:
 def result_payload(
     name: str, call_id: str, output: Any, error: str | None, blocks: tuple[Block, ...] | None
 ) -> ToolPayload:
-    """A result by its pieces."""
+    """The payload of a result."""
     return ToolPayload(
         name=name, call_id=call_id, input=None, output=output, error=error, fidelity=EMITTED, blocks=blocks
     )
@@ -126,7 +126,7 @@ def output_of(parts: list[Any]) -> tuple[Any, tuple[Block, ...] | None]:
 
 
 def _said(response: Any) -> Any:
-    """What a response says: its output or its error, and all of it when there is more."""
+    """What a response says: its output or its error, or the whole response when it has more fields."""
     if isinstance(response, dict) and len(response) == 1:
         for key in ("output", "error"):
             if key in response:
@@ -135,7 +135,7 @@ def _said(response: Any) -> Any:
 
 
 def error_of(parts: list[Any]) -> str | None:
-    """The first error that responses tell."""
+    """The first error in the responses."""
     answers = [a_dict(a_dict(response_of(part)).get("response")) for part in parts]
     return next((words_in(answer["error"]) for answer in answers if answer.get("error")), None)
 

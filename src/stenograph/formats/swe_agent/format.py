@@ -1,9 +1,9 @@
 """A trajectory as events: by its history where that is there, else by its steps.
 
 Theory of operation. SWE-agent writes a run twice: `history` is the conversation with the model (with ids of calls where
-the model calls functions), `trajectory` the steps (thought, action, observation). The history is told; a demonstration
-in it is a note, because it is not of this run. What a step alone knows (how long it took) goes with its result. Without
-a history the steps are told: an answer with a call named by its place, and its observation.
+the model calls functions), `trajectory` the steps (thought, action, observation). The history is emitted; a
+demonstration in it is a note, because it is not part of this run. What only a step has (its duration) goes with its
+result. Without a history the steps are emitted: an answer with a call named by its place, and its observation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stenograph.model.block import Block
 
 _STATS = UsageFields(input=("tokens_sent",), output=("tokens_received",), cost=("instance_cost", "total_cost"))
 _SHELL = "bash"
-"""What runs an action that is a line of the shell."""
+"""The tool that runs an action that is a shell command."""
 
 
 class SweAgentFormat(ImportFormat):
@@ -41,7 +41,7 @@ class SweAgentFormat(ImportFormat):
             self._history(history, steps)
         else:
             self._steps(steps)
-        self._tell_system()
+        self._emit_system()
         self._usage(_STATS.read(info.get("model_stats"), scope="total"))
         if info:
             self._note("result", first_str(info, "exit_status"), info)

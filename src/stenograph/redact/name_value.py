@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from stenograph.redact.assignment import believes, value_parts
-from stenograph.redact.bare import ValuePlace
 from stenograph.redact.header import parts_of
 from stenograph.redact.name import secret_of
 from stenograph.redact.span import Span
+from stenograph.redact.unquoted import ValuePlace
 
 _VALUE = "value"
 _LABELS = ("name", "key")
@@ -55,7 +55,7 @@ def labelled(label: str, value: str) -> Iterable[Span]:
 
 
 def pairs(text: str, small: str) -> Iterator[Span]:
-    """The values of pairs in a text, where they stand behind the name; `small` is the text in small letters."""
+    """The values of pairs in a text, where they are behind the name; `small` is the text in small letters."""
     if _VALUE not in small:
         return
     for match in _PAIR.finditer(small):

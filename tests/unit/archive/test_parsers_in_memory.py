@@ -50,8 +50,8 @@ def _killed(world: World) -> None:
     world.writer.close()
 
 
-def _put_away(world: World) -> None:
-    world.writer.put_away()
+def _saved_and_closed(world: World) -> None:
+    world.writer.save_and_close()
     assert all(world.states())
 
 
@@ -65,14 +65,14 @@ def _rebuilt(world: World) -> None:
     synced(world.home, world.archive, rebuild=True)
 
 
-@pytest.mark.parametrize("between", [lambda world: None, _killed, _put_away, _other_writer, _rebuilt])
+@pytest.mark.parametrize("between", [lambda world: None, _killed, _saved_and_closed, _other_writer, _rebuilt])
 def test_a_watcher_goes_on_whatever_came_between(world: World, between: Callable[[World], None]) -> None:
     """What it has in memory is not in the index; where that is lost or out of date, what is kept is read again."""
     assert world.states() == [0]
     between(world)
     world.watched(claude_line(5, "assistant", "the end of it"))
     world.watched(claude_line(6))
-    world.writer.put_away()
+    world.writer.save_and_close()
     again = synced(world.home, world.archive)
     assert (again.events, again.grown, again.rewritten) == (0, 0, 0)
     maintained = whole_index(world.archive)
@@ -99,7 +99,7 @@ def test_others_can_write_between_two_syncs(world: World) -> None:
     world.writer.close()
 
 
-def test_more_files_than_stay_in_memory_are_put_away(tmp_path: Path) -> None:
+def test_more_files_than_stay_in_memory_are_saved_and_closed(tmp_path: Path) -> None:
     """The oldest first; all of them are read on from where they were."""
     world = World(tmp_path)
     paths = [session_path(world.home, f"0f1e2d3c-4b5a-4978-8695-{number:012}") for number in range(20)]
@@ -110,7 +110,7 @@ def test_more_files_than_stay_in_memory_are_put_away(tmp_path: Path) -> None:
             sync(store, roots_of({}, world.home, world.archive))
     assert world.states().count(0) == 16
     assert rows(world.archive, "SELECT events, count(*) FROM runs GROUP BY 1") == [(3, 20)]
-    world.writer.put_away()
+    world.writer.save_and_close()
     assert all(world.states())
 
 

@@ -1,7 +1,7 @@
 """The one place where an archive reads the agents' files, so that what it costs can be counted.
 
-Links are never followed, and pipes never waited for: what is read are files in the folders that were given. (A database
-is read by SQLite; of that, the rows are counted.)
+It follows no links and waits for no pipes: it reads only regular files in the given folders. (A database is read by
+SQLite; of that, the rows are counted.)
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 
-class OpenSource:
-    """An open file of an agent, as long as it is now."""
+class OpenInput:
+    """An open file of an agent, up to the size that it had when it was opened."""
 
-    def __init__(self, fd: int, path: Path, counter: SourceBytes) -> None:
+    def __init__(self, fd: int, path: Path, counter: InputFiles) -> None:
         self._fd = fd
         self._path = path
         self._counter = counter
         self.status = status_of(os.fstat(fd))
 
     def read(self, start: int, length: int) -> bytes:
-        """So many bytes from an offset on, or what there is of them."""
+        """At most `length` bytes from an offset."""
         try:
             data = os.pread(self._fd, length, start)
         except OSError as error:
@@ -51,7 +51,7 @@ class OpenSource:
             start += len(chunk)
 
 
-class SourceBytes:
+class InputFiles:
     """Opens agents' files and counts what is read of them."""
 
     def __init__(self) -> None:
@@ -59,23 +59,23 @@ class SourceBytes:
         """Bytes read."""
 
     @contextmanager
-    def opened(self, path: Path) -> Iterator[OpenSource]:
-        """The open file. Raises `SourceError` for what is no regular file, or cannot be read."""
+    def opened(self, path: Path) -> Iterator[OpenInput]:
+        """The open file. Raises `SourceError` for a file that is not regular or cannot be read."""
         try:
             fd = regular_fd(path, os.O_NOFOLLOW)
         except OSError as error:
             raise unreadable(path, error) from error
         try:
-            yield OpenSource(fd, path, self)
+            yield OpenInput(fd, path, self)
         finally:
             os.close(fd)
 
     def detect(self, path: Path, spec: FormatSpec | None = None) -> tuple[Detection, Head]:
-        """What a file is, and its beginning. Raises `SourceError` for what cannot be read."""
+        """What a file is, and its beginning. Raises `SourceError` for a file that cannot be read."""
         return look_at(path, spec, self._open)
 
     def open(self, path: Path) -> BinaryIO:
-        """A file that was not found by looking through folders: none of the folders above it may be a link, either."""
+        """Open a file that `walk` did not find: no folder above it may be a link, either."""
         if os.path.realpath(path.parent) != str(path.parent):
             raise OSError(errno.ELOOP, "behind a symbolic link", str(path))
         return self._open(path)
@@ -85,9 +85,9 @@ class SourceBytes:
 
 
 class _CountedFile(io.FileIO):
-    """Counts what every single call to the system gave."""
+    """Counts the bytes that each system call read."""
 
-    def __init__(self, fd: int, counter: SourceBytes) -> None:
+    def __init__(self, fd: int, counter: InputFiles) -> None:
         super().__init__(fd, "rb")
         self._counter = counter
 

@@ -1,69 +1,69 @@
-"""One witness telling of one run, in one batch: what of it is new, and whether the run keeps its order."""
+"""Merging the events of one witness into a run, in one batch: which are new, and whether the run keeps its order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from stenograph.archive.index.block import bare, events_of, unnumbered
+from stenograph.archive.index.chunk import bare, events_of, unnumbered
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.index.run_draft import RunDraft
-from stenograph.archive.keep import likeness
-from stenograph.archive.keep.untold import Times, Untold, UntoldEvents, with_blocks, with_call_id
+from stenograph.archive.index.run_row import RunRow
+from stenograph.archive.keep import match_keys
+from stenograph.archive.keep.unreported import Times, UnreportedEvent, UnreportedEvents, with_blocks, with_call_id
 from stenograph.archive.keep.witness import Range, Witness, is_in, ranges_of
 from stenograph.model.event import Event
 
 
 @dataclass(slots=True)
-class Step:
-    """An event that the witness told."""
+class MergeStep:
+    """An event that the witness reported."""
 
     source: str
     ms: int | None
     """Its own time."""
     same: int | None
-    """The event of the run that is the same."""
+    """The number of the same event in the run, if it has one."""
     number: int = 0
-    """Its number in the run: that event's, or its own."""
+    """Its number in the run: that of the same event, or its own."""
 
 
-class Telling:
-    """What a witness tells of a run that others tell of, too."""
+class WitnessMerge:
+    """Merges one witness into a run that other witnesses report, too."""
 
-    def __init__(self, index: IndexWriter, run: RunDraft, witness: Witness, others: Iterable[Witness]) -> None:
+    def __init__(self, index: IndexWriter, run: RunRow, witness: Witness, others: Iterable[Witness]) -> None:
         self.witness = witness
         self.others = list(others)
         self.began = run.last_seq
         """The last number of the run before."""
         self.is_out_of_order = False
-        """Something was told that is not at its place in the run, or that another witness told in other words."""
-        self.steps: list[Step] = []
+        """An event does not belong at the end of the run, or another witness reported it in other words."""
+        self.steps: list[MergeStep] = []
         self._leads = witness.rank < min(each.rank for each in self.others)
         missing = witness.missing(run.last_seq)
-        self.untold = UntoldEvents(lambda: _events(index, run.id, missing), leads=self._leads)
+        self.unreported = UnreportedEvents(lambda: _events(index, run.id, missing), leads=self._leads)
         self._times = Times()
         self._at = dict(witness.last)
         self._same_words: set[int] = set()
 
-    def hear(self, event: Event) -> Event | None:
-        """What of the event is new, if anything; `numbered` comes after that."""
+    def add(self, event: Event) -> Event | None:
+        """What is new in the event, if anything; call `set_number` with the number that it gets."""
         event = unnumbered(bare(event)[0])
-        found, new = self.untold.take(event) if self.untold.all else (None, event)
-        step = Step(event.source, self._times.own(event), None if found is None else found.seq)
+        found, new = self.unreported.take(event) if self.unreported.all else (None, event)
+        step = MergeStep(event.source, self._times.own(event), None if found is None else found.seq)
         if found is not None and self._leads:
             new = self._lead(event, found)
         if found is None and new is None:
             return None
-        if new is not None and found is None and self.untold.has_later(step.source, step.ms):
+        if new is not None and found is None and self.unreported.has_later(step.source, step.ms):
             self.is_out_of_order = True
         self.steps.append(step)
         if new is None:
-            self.numbered(step.same or 0)
+            self.set_number(step.same or 0)
         return new
 
-    def _lead(self, event: Event, found: Untold) -> Event | None:
-        """The agent's own word stands for that of others, at its own place."""
-        if found.content == likeness.content_of(event):
+    def _lead(self, event: Event, found: UnreportedEvent) -> Event | None:
+        """The leading witness's version of an event replaces the others', at its own place."""
+        if found.content == match_keys.content_of(event):
             self._same_words.add(found.seq)
             if found.seq < self._at.get(event.source, 0):
                 self.is_out_of_order = True
@@ -71,25 +71,25 @@ class Telling:
         self.is_out_of_order = True
         return event
 
-    def numbered(self, seq: int) -> None:
-        """The number of the event that was heard last."""
+    def set_number(self, seq: int) -> None:
+        """Set the number of the event that was added last."""
         step = self.steps[-1]
         step.number = seq
         self._at[step.source] = max(seq, self._at.get(step.source, 0))
 
     def settle(self, last_seq: int) -> None:
-        """Note how far the witness has told the run, which has so many events now."""
-        self.witness.untold = ranges_of(self.untold.left())
+        """Note how much of the run, which has this many events now, the witness has reported."""
+        self.witness.unreported = ranges_of(self.unreported.left())
         self.witness.upto = last_seq
         self.witness.last = self._at
 
     # When the run has to be put in order.
 
     def order(self, existing: list[int], before: dict[str, int]) -> list[int]:
-        """The numbers of the run's events in their right order, those aside that the witness said in its own words.
+        """The numbers of the run's events in the right order, without those that the witness replaced.
 
-        `existing` are those from before, `before` how far the witness had told them. Where it leads, its order counts.
-        Whatever else is new stands behind what the witness told before it, and there by its time.
+        `existing` are the old ones, `before` the last ones that the witness had reported, by source. Where it leads,
+        its order counts. Any other new event stands behind what the witness reported before it, and there by its time.
         """
         places = {seq: place for place, seq in enumerate(existing)}
         moved = self._moved()
@@ -118,11 +118,11 @@ class Telling:
         return ordered
 
     def _is_earlier(self, seq: int, ms: int | None) -> bool:
-        each = self.untold.all.get(seq)
+        each = self.unreported.all.get(seq)
         return each is None or (ms is not None and each.ms <= ms)
 
     def _bounds(self, places: dict[int, int]) -> list[int]:
-        """For each step, where the next event is that the witness and another one told."""
+        """For each step, where the next event is that both this witness and another one reported."""
         bounds: list[int] = []
         bound = len(places)
         for step in reversed(self.steps):
@@ -131,23 +131,23 @@ class Telling:
         return bounds[::-1]
 
     def _moved(self) -> set[int]:
-        """What stands at the place that the leading witness gives it, in its words or in the same ones."""
+        """Events that move to the place where the leading witness has them, replaced or not."""
         if not self._leads:
             return set()
-        return {seq for seq, each in self.untold.all.items() if each.is_told} - self.trimmed().keys()
+        return {seq for seq, each in self.unreported.all.items() if each.is_reported} - self.trimmed().keys()
 
     def trimmed(self) -> dict[int, list[int]]:
-        """Messages of which the leading witness tells some blocks, with the places of the others."""
+        """Messages of which the leading witness reported only some blocks, with the places of the other blocks."""
         return {
-            seq: [place for place in range(each.blocks) if place not in each.told_blocks]
-            for seq, each in self.untold.all.items()
-            if self._leads and each.told_blocks and len(each.told_blocks) < each.blocks
+            seq: [place for place in range(each.blocks) if place not in each.reported_blocks]
+            for seq, each in self.unreported.all.items()
+            if self._leads and each.reported_blocks and len(each.reported_blocks) < each.blocks
         }
 
     def rewriting(self) -> Callable[[Event], Event]:
-        """What becomes of events that others told: the leading witness names the calls, and tells its own blocks."""
+        """A function that changes other witnesses' events: with the leading one's call ids, without its blocks."""
         trimmed = self.trimmed()
-        ids = {other: own for own, other in self.untold.aliases.items()} if self._leads else {}
+        ids = {other: own for own, other in self.unreported.aliases.items()} if self._leads else {}
 
         def rewrite(event: Event) -> Event:
             if event.seq > self.began:

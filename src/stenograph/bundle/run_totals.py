@@ -1,4 +1,4 @@
-"""What a run came to: who, when, how it ended, and its numbers; counted event by event, keeping no texts."""
+"""The totals of a run: its agent, times, end and numbers; counted event by event, keeping no texts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.summary import Tally
 
 
-class Account:
-    """Takes the events of a run, of those that it called, and the run's entries into account."""
+class RunTotals:
+    """Counts the events of a run and of those that it called, and the run's entries."""
 
     def __init__(self) -> None:
         self.run_id = ""
@@ -28,7 +28,7 @@ class Account:
         self.agent = ""
         self._has_failed = False
         self.error: dict[str, Any] | None = None
-        """The error of the run, when it failed; else the last one that was told."""
+        """The error of the run, when it failed; else the last reported one."""
         self.session_ids: dict[str, None] = {}
         self.called: dict[str, None] = {}
         """The runs that it called."""
@@ -65,7 +65,7 @@ class Account:
         self._count(event)
 
     def verdict(self, life: Life) -> Verdict:
-        """How the run stands, by its events and by what is known of its process."""
+        """The status of the run, by its events and by what is known about its process."""
         return self._status.verdict(life)
 
     def add_child(self, event: Event) -> None:
@@ -84,18 +84,18 @@ class Account:
 
     @property
     def started_at(self) -> str | None:
-        """The earliest time that was told."""
+        """The earliest time of the events."""
         first = self._times.moments[0]
         return None if first is None else first.isoformat()
 
     @property
     def ended_at(self) -> str | None:
-        """The latest time that was told."""
+        """The latest time of the events."""
         last = self._times.moments[1]
         return None if last is None else last.isoformat()
 
     def metrics(self) -> dict[str, Any]:
-        """Tokens, timings and counts, of the run with those that it called."""
+        """Tokens, timings and counts, of the run together with those that it called."""
         summary = self._entries.summary()
         first, last = self._times.moments
         return {
@@ -133,7 +133,7 @@ class Account:
             self._usage.add(event)
 
     def _own_totals(self) -> dict[str, Any]:
-        """What the run itself comes to, without the runs that it called."""
+        """The totals of the run itself, without the runs that it called."""
         totals: dict[str, Any] = msgspec.to_builtins(self._totals.totals())
         usage: dict[str, Any] = totals.pop("usage")["total"]
         return {**totals, **usage}
@@ -156,13 +156,13 @@ def _by_tool(pairs: list[PairState]) -> dict[str, dict[str, Any]]:
 def _took(pair: PairState) -> float | None:
     if pair.result is None or pair.call is None:
         return None
-    ended, told = pair.result
-    return call_duration(pair.call[0], ended, told)
+    ended, reported_ms = pair.result
+    return call_duration(pair.call[0], ended, reported_ms)
 
 
-def call_duration(began: str, ended: str, told: float | None) -> float | None:
-    """Milliseconds that a call took: as told, or from its times; None when neither says."""
-    if told is not None:
-        return told
+def call_duration(began: str, ended: str, reported_ms: float | None) -> float | None:
+    """The duration of a call in milliseconds: as reported, or from its times; None when neither is known."""
+    if reported_ms is not None:
+        return reported_ms
     first, last = moment_of(began), moment_of(ended)
     return None if first is None or last is None else max(0.0, (last - first).total_seconds() * 1000)

@@ -1,4 +1,4 @@
-"""How a value may be written: in quotes, also escaped ones, or bare."""
+"""How a value may be written: in quotes, also escaped ones, or without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPENING = {")": "(", "}": "{", "]": "["}
 
 
 def value_span(match: re.Match[str]) -> tuple[int, int]:
-    """Where the value of a match begins and ends; a bracket or stop behind a bare one is not part of it."""
+    """Where the value of a match begins and ends; a bracket or stop behind an unquoted one is not part of it."""
     if match["bare"] is None:
         return match.span(next(name for name in ("double", "single", "back") if match[name] is not None))
     start = match.start("bare")
@@ -28,5 +28,5 @@ def value_span(match: re.Match[str]) -> tuple[int, int]:
 
 
 def is_quoted(match: re.Match[str]) -> bool:
-    """Whether the value stands in quotes."""
+    """Whether the value is in quotes."""
     return match["bare"] is None

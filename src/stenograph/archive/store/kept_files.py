@@ -1,4 +1,4 @@
-"""The files that an archive keeps, by path, by number, and by who speaks in them."""
+"""The files that an archive keeps, by path, by number, and by source."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from stenograph.archive.store.kept_file import KeptFile, load_files
 from stenograph.archive.store.pack import About
 
 
-class Catalog:
-    """All of them in memory; what changes goes on to the index."""
+class KeptFiles:
+    """All kept files, in memory; changes are written to the index."""
 
     def __init__(self, connection: sqlite3.Connection, index: IndexWriter) -> None:
         self._index = index
@@ -19,10 +19,10 @@ class Catalog:
         self._last = 0
         self._speakers: dict[tuple[str, str, str], list[KeptFile]] = {}
         self._sources: dict[tuple[str, str], set[str]] = {}
-        """Who speaks in the files of a run, by run and format."""
+        """The sources in the files of a run, by run and format."""
         for file in load_files(connection):
             self._enter(file)
-        # The number of a file that was removed on purpose is in the packs for ever, and never another's.
+        # The number of a file that was removed on purpose stays in the packs, and is never used again.
         self._last = max(self._last, connection.execute("SELECT coalesce(max(file), 0) FROM frames").fetchone()[0])
 
     def _enter(self, file: KeptFile) -> None:
@@ -32,7 +32,7 @@ class Catalog:
         self._sources.setdefault((file.about.run_id, file.about.format), set()).add(file.about.source)
 
     def add(self, about: About, id: int | None = None) -> KeptFile:
-        """A file that was not kept before, under the next number that is free, or under its own."""
+        """Add a file that was not kept before, with the next free number, or with `id`."""
         file = KeptFile(id or self._last + 1, about)
         self._enter(file)
         file.write(self._index)
@@ -51,7 +51,7 @@ class Catalog:
         self._last = max(self._last, number)
 
     def sources_beside(self, file: KeptFile) -> frozenset[str]:
-        """Who else speaks in files of the same run."""
+        """The sources of other files of the same run."""
         about = file.about
         return frozenset(self._sources[about.run_id, about.format] - {about.source})
 
@@ -61,8 +61,8 @@ class Catalog:
         mains = self._speakers.get((about.run_id, "main", about.format), []) if about.source != "main" else []
         return mains[0] if mains else None
 
-    def twins(self, file: KeptFile) -> list[KeptFile]:
-        """Other files with the same speaker of the same run: copies, or pieces of one thread."""
+    def same_source(self, file: KeptFile) -> list[KeptFile]:
+        """Other files of the same run, source and format: copies, or pieces of one session."""
         return sorted((each for each in self._speakers[_speaker(file.about)] if each is not file), key=lambda e: e.id)
 
 

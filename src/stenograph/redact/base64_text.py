@@ -22,12 +22,12 @@ _ASCII = re.compile(rf"(?:[A-Za-f][A-Za-z0-9+/]{{3}}){{{_SHORTEST // 4}}}", re.A
 
 
 def holds_packed(text: str, may_hold: Callable[[str], bool]) -> bool:
-    """Whether the content of any base64 in a text is worth a look."""
+    """Whether the content of any base64 in a text is worth searching."""
     return any(may_hold(content) for _, content in _contents(text))
 
 
 def packed_secrets(text: str, find: Callable[[str], list[Span]]) -> Iterator[Span]:
-    """Runs of base64 in whose content something is found; all of the run goes, line by line."""
+    """Runs of base64 whose content holds a secret; the whole run is masked, line by line."""
     for run, content in _contents(text):
         found = find(content)
         if found:
@@ -35,7 +35,7 @@ def packed_secrets(text: str, find: Callable[[str], list[Span]]) -> Iterator[Spa
 
 
 def _contents(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """The runs of base64 that say something in ASCII, with what they say."""
+    """The runs of base64 with ASCII content, each with its content."""
     if len(text) < _SHORTEST or _LONG not in text.encode("utf-8", "replace").translate(_LETTERS):
         return
     for run in _RUN.finditer(text):
@@ -44,7 +44,7 @@ def _contents(text: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def unpacked(packed: str) -> str:
-    """The content of base64, whether it is text or not; empty when it is no base64."""
+    """The content of base64, whether it is text or not; empty when it is not base64."""
     letters = _LINE_END.sub("", packed).rstrip("=")
     whole = letters[: len(letters) - (len(letters) % 4 == 1)]
     try:

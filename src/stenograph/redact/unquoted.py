@@ -1,11 +1,11 @@
-"""Values without quotes, which may as well be code, a type or a word of a sentence."""
+"""Values without quotes, which may also be code, a type or a word of a sentence."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.header import cookies_at, credentials_at
 from stenograph.redact.name import Grade, Secret, holds_keyword, is_name_of_secret, looks_random
 from stenograph.redact.span import Span
@@ -43,7 +43,7 @@ _ENOUGH = 512
 
 
 class ValuePlace(NamedTuple):
-    """Where an assignment stands."""
+    """The place of an assignment."""
 
     name: str
     start: int
@@ -51,7 +51,7 @@ class ValuePlace(NamedTuple):
     sign: str
     """`=`, `:` and the like, with the blanks around it; one blank behind a command's flag."""
     before: str
-    """The text before the name, a short piece of it."""
+    """A short piece of the text before the name."""
     quoted_name: bool
 
 
@@ -72,7 +72,7 @@ def bare_parts(text: str, start: int, stop: int, place: ValuePlace, secret: Secr
 
 
 def _end(text: str, start: int, pattern: re.Pattern[str]) -> int:
-    """Where a secret without quotes ends; one that goes on with a bracket was no code, so the bracket is part of it."""
+    """Where an unquoted secret ends; one that continues with a bracket is not code, so the bracket is part of it."""
     match = pattern.match(text, start) or _ODD_SETTING.match(text, start)
     end = match.end() if match else start
     rest = _REST.match(text, end) if text[end : end + 1] in ("(", "[", "{") else None
@@ -82,9 +82,9 @@ def _end(text: str, start: int, pattern: re.Pattern[str]) -> int:
 def _believes(value: str, text: str, end: int, place: ValuePlace, secret: Secret) -> bool:
     """Whether a value is a secret, judged by itself first and then by its place."""
     word = value.rstrip(".,:!?")
-    if guess.is_placeholder(value) or guess.is_no_value(word) or guess.is_path(value):
+    if judge.is_placeholder(value) or judge.is_no_value(word) or judge.is_path(value):
         return False
-    if guess.is_version(value) or value[0] in ":.":
+    if judge.is_version(value) or value[0] in ":.":
         return False
     is_code = _IDENTIFIER.fullmatch(value) is not None
     if is_code and text[end : end + 1] in ("(", "[", "{", "<"):
@@ -102,7 +102,7 @@ def _believes(value: str, text: str, end: int, place: ValuePlace, secret: Secret
 
 
 def _is_setting(place: ValuePlace) -> bool:
-    """Whether the place leaves no doubt that a plain value follows: `NAME=`, `?name=`, `--name=`."""
+    """Whether the place makes it certain that a plain value follows: `NAME=`, `?name=`, `--name=`."""
     return place.sign == "=" and (
         _ENVIRONMENT.fullmatch(place.name) is not None
         or place.before.endswith(("?", "&", "--", "/:", "-literal="))
@@ -120,7 +120,7 @@ def _is_setting_line(place: ValuePlace) -> bool:
 
 
 def _believes_setting(value: str, word: str, place: ValuePlace, secret: Secret) -> bool:
-    """Whether a plain value is a secret: all but numbers and names of other variables."""
+    """Whether a plain value is a secret: anything except numbers and names of other variables."""
     if value.isdigit():
         return secret.kind == "password" and len(value) >= 4
     return word.lower() != place.name.lower() and _DOTTED.fullmatch(word) is None
@@ -166,8 +166,8 @@ def _is_line_start(place: ValuePlace) -> bool:
 
 
 def _believes_token(value: str, word: str, alone: bool) -> bool:
-    """Whether a value that is no code is a secret; amid a sentence only one that mixes letters and digits."""
+    """Whether a value that is not code is a secret; in a sentence only one that mixes letters and digits."""
     has_digit = _DIGIT.search(value) is not None
-    if len(value) < 6 or value.isdigit() or (guess.is_words(word) and not has_digit):
+    if len(value) < 6 or value.isdigit() or (judge.is_words(word) and not has_digit):
         return False
     return alone or (len(value) >= 8 and has_digit and _LETTER.search(value) is not None)

@@ -1,4 +1,4 @@
-"""Values: which ones stand for a secret kept elsewhere, which are words, which look random."""
+"""Judges values: which stand for a secret kept elsewhere, which are words, which look random."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _CALL = re.compile(
 )
 _DIGESTS = (32, 40, 56, 64, 96, 128)
 _ENOUGH = 512
-"""Characters that tell a value's nature; the rest is not looked at."""
+"""The characters by which a value is judged; the rest is ignored."""
 
 
 def is_placeholder(value: str) -> bool:
@@ -89,12 +89,12 @@ def is_prose(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Whether the value says where something is: a file or an address."""
+    """Whether the value is the location of something: a file or an address."""
     return _PATH.match(value) is not None
 
 
 def is_random(value: str) -> bool:
-    """Whether the value is too disorderly to be words, a path, a date or a UUID."""
+    """Whether the value is too irregular to be words, a path, a date or a UUID."""
     head = value[:_ENOUGH]
     if not _RANDOM_LETTERS.fullmatch(head) or is_path(head) or _UUID.fullmatch(head):
         return False
@@ -102,12 +102,12 @@ def is_random(value: str) -> bool:
 
 
 def is_digest(value: str) -> bool:
-    """Whether the value is as long as a digest and written like one."""
+    """Whether the value has the length and the characters of a digest."""
     return len(value) in _DIGESTS and _HEX.fullmatch(value) is not None
 
 
 def _is_disorderly(part: str) -> bool:
-    """Whether a run of letters and digits changes between them as often as chance does."""
+    """Whether letters and digits alternate as often as in random text."""
     if part.isalpha() or part.isdigit():
         return False
     least = 3.0 if _HEX.fullmatch(part) else 3.5
@@ -121,7 +121,7 @@ def entropy(text: str) -> float:
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a single word is none that people write in sentences or code: it mixes letters with digits or signs."""
+    """Whether a single word is unusual in sentences and code: it mixes letters with digits or signs."""
     if len(value) < 6 or is_words(value) or is_path(value) or is_version(value) or _PLAIN_MIX.fullmatch(value):
         return False
     has_letter, has_digit = _LETTER.search(value), _DIGIT.search(value)

@@ -1,4 +1,4 @@
-"""The agents' own files, given back byte for byte."""
+"""Restoring the agents' own files, byte for byte."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from stenograph.sources.layouts import layout_of
 from stenograph.whole_file import make_folder
 
 SIDE_FILES = "side-files"
-"""The folder for parked outputs of which nobody knows where the agent had them."""
+"""The folder for parked outputs whose original place is not known."""
 
 
-def give_back(archive: IndexReader, run_id: str, folder: Path, version: int | None = None) -> list[Path]:
-    """Write the files of a run below `folder`, laid out as the agent had them; the paths of all that was written.
+def restore_files(archive: IndexReader, run_id: str, folder: Path, version: int | None = None) -> list[Path]:
+    """Write the files of a run below `folder`, laid out as the agent had them; returns the paths of all files.
 
     Without `version`, the newest of each. Raises `RunNotFound` for a version that no file of the run has, and
     `StoreError` rather than write over a file that is there.
@@ -32,10 +32,10 @@ def give_back(archive: IndexReader, run_id: str, folder: Path, version: int | No
     """
     kept = KeptBytes(archive.index, archive.home.kept)
     out = _Folder(folder)
-    for number, newest, told, main in archive.index.execute(query, (run_id,)).fetchall():
+    for number, newest, about_json, main in archive.index.execute(query, (run_id,)).fetchall():
         if version is not None and not 1 <= version <= newest:
             continue
-        about = msgspec.json.decode(told, type=About)
+        about = msgspec.json.decode(about_json, type=About)
         out.write(_below(about.root, about.path), kept.chunks(number, version or newest))
         for name in kept.side_names(number):
             out.write_once(_side_place(about, Path(main), name), kept.side(number, name) or b"")
@@ -59,14 +59,14 @@ def _side_place(about: About, main: Path, name: str) -> Path:
 
 
 def _below(root: str, path: str) -> Path:
-    """Where a file was below its root; never anything that leads out of a folder."""
+    """Where a file was below its root; never a path that leads out of a folder."""
     inside = path.removeprefix(root) if path.startswith(root) else PurePosixPath(path).name
     parts = [part for part in PurePosixPath(inside.lstrip("/")).parts if part not in ("..", "/")]
     return Path(*parts) if parts else Path("transcript")
 
 
 class _Folder:
-    """Where files are given back; nothing in there is written over."""
+    """The folder to restore to; no file in it is overwritten."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -82,7 +82,7 @@ class _Folder:
         self.written.append(path)
 
     def write_once(self, place: Path, data: bytes) -> None:
-        """The same for a file that several may refer to."""
+        """Write a file to which several others may refer, unless it is there with the same content."""
         path = self._path / place
         if path not in self.written or path.read_bytes() != data:
             self.write(place, [data])

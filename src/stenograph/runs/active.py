@@ -1,4 +1,4 @@
-"""What runs now: runs of the archive that live, and journals that are being written and are not indexed yet."""
+"""Active runs: runs of the archive that are running or waiting, and unindexed journals that are being written."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from stenograph.runs.journal import JournalRun
 LIVING = ("running", "waiting")
 
 
-def living(archive: Archive) -> list[RunInfo]:
-    """The runs that work or wait now, those with the newest events first."""
+def active_runs(archive: Archive) -> list[RunInfo]:
+    """The runs that are running or waiting now, those with the newest events first."""
     try:
         found = {run.run_id: run for status in LIVING for run in archive.runs(status=status)}
     except RunNotFound:  # no archive yet

@@ -1,7 +1,8 @@
 """Parsers between two syncs: pickled into the index, so that a grown file is read on from where it was.
 
-What a parser can open is not pickled; it is given a new one. The unpickler knows Stenograph's classes, those of the
-package that the format comes from, and plain containers: the index is ours, but a database is no program.
+The function by which a parser reads side files is not pickled; the restored parser gets a new one. The unpickler allows
+Stenograph's classes, those of the package that the format comes from, and plain containers: the index is ours, but
+reading a database must not run arbitrary code.
 """
 
 from __future__ import annotations
@@ -41,25 +42,25 @@ _PLAIN = {
 
 
 class UnknownState(Exception):
-    """A state that this program did not write."""
+    """The state was not written by this program."""
 
 
 def program_of(spec: FormatSpec) -> str:
-    """What a state is bound to: the version of the program, the format, and the package that it comes from."""
+    """What a state is valid for: the version of the program, the format, and the package that the format comes from."""
     package = package_of(spec.name)
     ours = f"{__version__} {spec.name}"
     return ours if package in ("", f"stenograph {__version__}") else f"{ours} {package}"
 
 
-def freeze(state: Any, side_file: SideFile) -> bytes:
-    """A state as bytes; wherever it holds `side_file`, the one that thaws it puts its own."""
+def dump_state(state: Any, side_file: SideFile) -> bytes:
+    """A state as bytes; `load_state` puts its own function wherever the state holds `side_file`."""
     buffer = io.BytesIO()
     _Pickler(buffer, side_file).dump(state)
     return buffer.getvalue()
 
 
-def thaw(data: bytes, spec: FormatSpec, side_file: SideFile) -> Any:
-    """The state in these bytes. Raises `UnknownState` for anything that `freeze` did not make of known classes."""
+def load_state(data: bytes, spec: FormatSpec, side_file: SideFile) -> Any:
+    """The state in these bytes. Raises `UnknownState` for anything that `dump_state` did not make of known classes."""
     try:
         return _Unpickler(io.BytesIO(data), spec, side_file).load()
     except Exception as error:  # whatever a broken pickle raises, the kept bytes are read again
@@ -72,13 +73,13 @@ class _Pickler(pickle.Pickler):
         self._side_file = side_file
 
     def reducer_override(self, obj: Any) -> Any:
-        # Not `persistent_id`, which is asked for every text and number: that took a third of the time.
-        return (_given_side_file, ()) if obj is self._side_file else NotImplemented
+        # Not `persistent_id`, which is called for every text and number: that took a third of the time.
+        return (_side_file_of_reader, ()) if obj is self._side_file else NotImplemented
 
 
-def _given_side_file() -> SideFile:
+def _side_file_of_reader() -> SideFile:
     """Stands in a state for `side_file`; reading the state puts another function in its place."""
-    raise UnknownState("a side file is given by who thaws the state")
+    raise UnknownState("only load_state can put a side file into a state")
 
 
 class _Unpickler(pickle.Unpickler):
@@ -90,13 +91,13 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("builtins", "getattr"):  # how a method that an object holds is written
             return self._method
-        if (module, name) == (__name__, _given_side_file.__name__):
+        if (module, name) == (__name__, _side_file_of_reader.__name__):
             return lambda: self._side_file
         if (module, name) in _PLAIN or module.partition(".")[0] in self._packages:
             return super().find_class(module, name)
-        raise UnknownState(f"{module}.{name} is no part of a parser")
+        raise UnknownState(f"{module}.{name} is not a part of a parser")
 
     def _method(self, owner: Any, name: str) -> Any:
         if type(owner).__module__.partition(".")[0] in self._packages and not name.startswith("__"):
             return getattr(owner, name)
-        raise UnknownState(f"{name} is no method of a parser")
+        raise UnknownState(f"{name} is not a method of a parser")

@@ -1,4 +1,4 @@
-"""A run while events are added to it: its row in the index, its speakers, and the block that is being filled."""
+"""A run while events are added to it: its row in the index, its sources, and the chunk that is being filled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.keep.walk import JOURNALS
-from stenograph.archive.keep.witness import agent_of, told_agent
+from stenograph.archive.keep.witness import agent_of, agent_of_adapter
 from stenograph.archive.store.pack import About
 from stenograph.fold.agent_tables import tables_of
 from stenograph.fold.messages import MessageCounter, MessageKey
@@ -21,7 +21,7 @@ from stenograph.model.payload import LifecyclePayload, MessagePayload, SystemPay
 
 PROMPT_LENGTH = 500
 _REMEMBERED = 16
-"""Runs whose messages are remembered from batch to batch."""
+"""The number of runs whose messages are remembered from batch to batch."""
 _COLUMNS = [
     "parent_run_id",
     "forked_from",
@@ -71,8 +71,8 @@ _SOURCE = """
 
 
 @dataclass(slots=True)
-class Speaker:
-    """A source of a run, as far as this batch tells."""
+class SourceRow:
+    """A source of a run, by the events of this batch."""
 
     first_seq: int
     last_seq: int = 0
@@ -82,7 +82,7 @@ class Speaker:
 
 
 @dataclass(slots=True)
-class RunDraft:
+class RunRow:
     """One run. The fields are the columns of `runs`."""
 
     id: int
@@ -122,17 +122,17 @@ class RunDraft:
     status_reason: str = ""
     proof: RunStatus = field(default_factory=RunStatus)
     said: MessageCounter = field(default_factory=MessageCounter)
-    speakers: dict[str, Speaker] = field(default_factory=dict)
+    sources: dict[str, SourceRow] = field(default_factory=dict)
     lines: list[bytes] = field(default_factory=list)
-    """Of the block that is being filled."""
+    """The lines of the chunk that is being filled."""
     size: int = 0
-    block: int = 0
-    block_first: int = 0
+    chunk: int = 0
+    chunk_first: int = 0
     has_usage: bool = False
-    """This batch told of tokens."""
+    """This batch reported tokens."""
 
-    def know(self, about: About, *, takes_over: bool = False) -> None:
-        """Take over what a main file's frame tells of the run. One that leads from now on `takes_over`."""
+    def take_about(self, about: About, *, takes_over: bool = False) -> None:
+        """Take over what is kept of a main file; with `takes_over`, its facts replace those that are known."""
         self.cwd = (about.cwd or self.cwd) if takes_over else (self.cwd or about.cwd)
         if about.format == self.format:
             self.agent_version = about.agent_version or self.agent_version
@@ -144,9 +144,9 @@ class RunDraft:
         if self.cwd:
             self.project = self.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.cwd
 
-    def anew(self) -> RunDraft:
-        """The run with nothing told of it yet: what its files' frames tell stays, and everything else is told again."""
-        return RunDraft(
+    def emptied(self) -> RunRow:
+        """The run without its events, to be filled again: only the facts of its files stay."""
+        return RunRow(
             self.id,
             self.run_id,
             self.format,
@@ -159,13 +159,13 @@ class RunDraft:
         )
 
     def add(self, event: Event, ms: int | None) -> None:
-        """Count one event, whose `seq` is its own by now."""
+        """Count one event, which has its number in the run."""
         self.events += 1
         self.last_seq = event.seq
         self.parent_run_id = self.parent_run_id or event.parent_run_id
         if self.format == JOURNALS and event.origin is not None and self.agent == agent_of(JOURNALS):
-            self.agent = told_agent(event.origin.adapter) or self.agent
-        self._hear(event)
+            self.agent = agent_of_adapter(event.origin.adapter) or self.agent
+        self._count_source(event)
         if ms is not None and event.told_at:
             if self.started_ms is None or ms < self.started_ms:
                 self.started_ms, self.started_at = ms, event.timestamp
@@ -184,16 +184,16 @@ class RunDraft:
         elif isinstance(payload, SystemPayload) and self.forked_from is None:
             self.forked_from = _fork_of(event, payload)
 
-    def _hear(self, event: Event) -> None:
+    def _count_source(self, event: Event) -> None:
         source = event.source
-        speaker = self.speakers.get(source)
-        if speaker is None:
-            speaker = self.speakers[source] = Speaker(event.seq)
-        speaker.events += 1
-        speaker.last_seq = event.seq
+        row = self.sources.get(source)
+        if row is None:
+            row = self.sources[source] = SourceRow(event.seq)
+        row.events += 1
+        row.last_seq = event.seq
         if event.origin is not None:
-            speaker.parent_source = speaker.parent_source or event.origin.parent_source
-            speaker.parent_call_id = speaker.parent_call_id or event.origin.parent_call_id
+            row.parent_source = row.parent_source or event.origin.parent_source
+            row.parent_call_id = row.parent_call_id or event.origin.parent_call_id
 
     def _message(self, event: Event, payload: MessagePayload) -> None:
         if event.source != "main":
@@ -206,14 +206,14 @@ class RunDraft:
             self.first_prompt = "\n".join(texts)[:PROMPT_LENGTH] or None
 
     def write(self, index: IndexWriter) -> None:
-        """Write the row and those of the speakers."""
+        """Write the row of the run, and those of its sources."""
         self.status, self.status_reason = msgspec.structs.astuple(self.proof.verdict())
         self.evidence = msgspec.json.encode(self.proof).decode()
         values: list[Any] = [getattr(self, name) for name in _COLUMNS]
         index.add(_RUN, (self.id, self.run_id, *values))
-        for name, each in self.speakers.items():
-            told = (each.parent_source, each.parent_call_id, each.events, each.first_seq, each.last_seq)
-            index.add(_SOURCE, (self.id, name, *told))
+        for name, each in self.sources.items():
+            values = [each.parent_source, each.parent_call_id, each.events, each.first_seq, each.last_seq]
+            index.add(_SOURCE, (self.id, name, *values))
 
 
 class Runs:
@@ -222,37 +222,37 @@ class Runs:
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
         self._known: set[str] | None = None
-        self._drafts: dict[str, RunDraft] = {}
+        self._rows: dict[str, RunRow] = {}
         self._last = 0
 
-    def load(self, run_id: str, format: str, agent: str) -> RunDraft:
-        """The run of that id as it stands in the index; a new one of that format where there is none."""
+    def load(self, run_id: str, format: str, agent: str) -> RunRow:
+        """The run with that id from the index; a new one of that format where there is none."""
         if self._known is None:
             self._known = {known for (known,) in self._index.written("SELECT run_id FROM runs")}
             self._last = self._index.written("SELECT coalesce(max(id), 0) FROM runs")[0][0]
         if run_id not in self._known:
             self._known.add(run_id)
             self._last += 1
-            return self._latest(RunDraft(self._last, run_id, format, agent))
+            return self._latest(RunRow(self._last, run_id, format, agent))
         query = f"SELECT id, copied_errors, {', '.join(_COLUMNS)} FROM runs WHERE run_id = ?"
         row = self._index.execute(query, (run_id,)).fetchone()
         values = dict(zip(_COLUMNS, row[2:], strict=True))
-        values["errors"] += row[1]  # while it is told, all count; `sum_calls` takes the copied ones out again
+        values["errors"] += row[1]  # while events are added, all count; `sum_calls` subtracts the copied ones
         proof = msgspec.json.decode(values["evidence"], type=RunStatus)
         said = MessageCounter(self._keys(row[0], run_id, values["last_seq"]))
-        return self._latest(RunDraft(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))
+        return self._latest(RunRow(id=row[0], run_id=run_id, is_new=False, proof=proof, said=said, **values))
 
-    def _latest(self, draft: RunDraft) -> RunDraft:
-        """Remember a run: most batches go on where the one before ended."""
-        self._drafts.pop(draft.run_id, None)
-        self._drafts[draft.run_id] = draft
-        if len(self._drafts) > _REMEMBERED:
-            del self._drafts[next(iter(self._drafts))]
-        return draft
+    def _latest(self, row: RunRow) -> RunRow:
+        """Remember a run: most batches continue the run of the batch before."""
+        self._rows.pop(row.run_id, None)
+        self._rows[row.run_id] = row
+        if len(self._rows) > _REMEMBERED:
+            del self._rows[next(iter(self._rows))]
+        return row
 
     def _keys(self, run: int, run_id: str, last_seq: int) -> set[MessageKey]:
-        """The messages with an id that the index has of a run; as remembered, when nothing came between."""
-        before = self._drafts.get(run_id)
+        """The messages with an id that the index has of a run; from memory, when nothing came between."""
+        before = self._rows.get(run_id)
         if before is not None and (before.id, before.last_seq) == (run, last_seq):
             return before.said.keys
         rows = self._index.execute(_MESSAGES, (run,))

@@ -1,8 +1,8 @@
-"""By what two witnesses are known to tell the same event.
+"""Keys by which the same event is found in the reports of two witnesses.
 
-They name the same line of the same file; or the same moment and the same content; or the same call, or the same block
-of the same message; or else they say the same words. A program that prints its calls under numbers of its own says the
-same call in other words: then the words have to overlap.
+Both name the same line of the same file; or the same time and content; or the same call, or the same block of the same
+message; or they have the same words. A program that prints its calls with ids of its own also words them differently:
+then the words have to overlap.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import line_of
+from stenograph.archive.index.chunk import line_of
 from stenograph.archive.index.words import event_text
 from stenograph.formats.registry import formats
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
@@ -28,23 +28,23 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS = 64
 _ENOUGH = 0.5
 _FEW = 2
-"""So many words of a call, the name of its tool among them, say nothing of what it was called with."""
+"""A call with at most this many words, the tool's name among them, says nothing about its input."""
 _FOLDER = re.compile(r"[^\s'\"=(,]*/")
 
 
 def content_of(event: Event) -> bytes:
-    """A digest of all that an event says, its numbers aside."""
+    """A digest of an event without its numbers."""
     origin = None if event.origin is None else replace(event.origin, seq=None)
     return _digest(line_of(replace(event, seq=0, origin=None if origin == Origin() else origin)))
 
 
 def time_of(event: Event) -> str:
-    """The event's time as its source told it; empty where the source had none."""
+    """The event's time as its source gave it; empty where the source had none."""
     return "" if event.origin is not None and event.origin.time == "given" else event.timestamp
 
 
 def adapter_of(event: Event) -> str | None:
-    """Who told it first: the agent's format, or an adapter of ours."""
+    """Who reported it first: the agent's format, or an adapter of ours."""
     return None if event.origin is None else event.origin.adapter
 
 
@@ -57,13 +57,13 @@ def place_of(event: Event) -> Key | None:
 
 
 def moment_key(event: Event) -> Key | None:
-    """When it was, and what it says."""
+    """By time and content."""
     time = time_of(event)
     return ("moment", event.source, event.type, time, _payload(event)) if time else None
 
 
 def id_key(event: Event) -> Key | None:
-    """The id under which the agent knows a call, its result, or what a model call took."""
+    """By the agent's id of a call, of its result, or of the usage of a model call."""
     payload = event.payload
     if isinstance(payload, ToolPayload) and payload.call_id:
         return (event.type, payload.call_id, payload.fidelity)
@@ -73,7 +73,7 @@ def id_key(event: Event) -> Key | None:
 
 
 def block_keys(event: Event) -> list[Key]:
-    """The blocks of a message that has an id."""
+    """One key for each block of a message that has an id."""
     payload = event.payload
     if not isinstance(payload, MessagePayload) or not payload.message_id:
         return []
@@ -81,7 +81,7 @@ def block_keys(event: Event) -> list[Key]:
 
 
 def words_key(event: Event) -> Key:
-    """Who says what. A message is what is written and thought in it; everything else all that it says."""
+    """By source, type and words. Of a message, text and thinking count; of any other event, the whole payload."""
     payload = event.payload
     if isinstance(payload, MessagePayload):
         texts = (_text(block) for block in payload.blocks)
@@ -91,7 +91,7 @@ def words_key(event: Event) -> Key:
 
 
 def block_words(event: Event) -> list[Key]:
-    """The same for each block of a message. A thought is known by its first line, a call by its id."""
+    """One key by words for each block of a message: the first line of thinking, the id of a call, else the text."""
     payload = event.payload
     if not isinstance(payload, MessagePayload):
         return []
@@ -107,7 +107,7 @@ def block_words(event: Event) -> list[Key]:
 
 
 def call_words(event: Event) -> frozenset[str]:
-    """The words in the input of a call, or of a message that only calls; empty for everything else."""
+    """The words in the input of a call, or of a message that is only a call; empty for everything else."""
     payload = event.payload
     if isinstance(payload, ToolPayload) and event.type == "tool.call":
         return _words(payload.name, payload.input)
@@ -129,9 +129,9 @@ def called_ids(event: Event) -> list[str]:
 
 
 def overlap(first: frozenset[str], second: frozenset[str]) -> float:
-    """How alike two calls are by their words, at most 2; 0 where they are not the same call.
+    """How similar two calls are by their words, at most 2; 0 where they are not the same call.
 
-    Most of what the shorter says must be in the other; where it says nothing, the tool must be the same.
+    Most words of the shorter one must be in the other; where it has no words of its own, the tool must be the same.
     """
     common = len(first & second)
     shorter = min(len(first), len(second))
@@ -144,7 +144,7 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def _speaker(event: Event) -> Key:
-    """Who says what kind of thing: programs name their subagents in different ways."""
+    """The type, and whether it is the main source: programs name their subagents in different ways."""
     return event.type, event.source == "main"
 
 

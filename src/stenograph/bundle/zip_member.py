@@ -1,4 +1,4 @@
-"""A file of a bundle while it grows: compressed as it comes, by a thread of its own, so that writing costs little."""
+"""A file of a bundle while it grows: compressed by a thread of its own, so that writing costs little."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 
 LEVEL = 1
-"""Of deflate: text shrinks to a quarter, and the writer need not wait."""
+"""Of deflate: text shrinks to a quarter, and the writer does not have to wait."""
 _CHUNK = 1 << 19
 _AHEAD = 8
 """Chunks that may wait for the compressor."""
 
 
 class Packed(Struct, frozen=True, kw_only=True):
-    """A finished file: its raw deflate stream on disk, and what a zip says about it."""
+    """A finished file: its raw deflate stream on disk, and its fields in a zip."""
 
     name: str
     path: Path
@@ -46,9 +46,9 @@ class ZipMember:
         self._file = path.open("xb")
 
     def write(self, data: bytes | memoryview) -> None:
-        """Add bytes; raises what an earlier chunk ran into, such as a full disk."""
+        """Add bytes; raises the error of an earlier chunk, such as a full disk."""
         self.size += len(data)
-        if len(data) > _CHUNK:  # not all of it at once: there would be two of it
+        if len(data) > _CHUNK:  # piece by piece, to avoid a second copy of all of it
             view = memoryview(data)
             for start in range(0, len(data), _CHUNK):
                 self._buffer += view[start : start + _CHUNK]
@@ -75,7 +75,7 @@ class ZipMember:
         )
 
     def abandon(self) -> None:
-        """Give up the file; what was written of it is of no use."""
+        """Give up the file; what was written of it is useless."""
         for future in self._waiting:
             future.cancel()
         self._file.close()

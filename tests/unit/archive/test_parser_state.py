@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stenograph.archive.index.block import line_of
-from stenograph.archive.keep import frozen_parser
-from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_of, thaw
+from stenograph.archive.index.chunk import line_of
+from stenograph.archive.keep import parser_state
 from stenograph.archive.keep.opened_file import cursor_of
+from stenograph.archive.keep.parser_state import UnknownState, dump_state, load_state, program_of
 from stenograph.archive.store.pack import About
 from stenograph.formats.registry import formats
 
@@ -39,7 +39,7 @@ def test_every_format_goes_on_after_a_freeze(name: str) -> None:
         cursor, found = cursor_of(about, spec, no_side_file), []
         for start in range(0, len(data), STEP):
             found += cursor.feed(data[start : start + STEP])
-            cursor = thaw(freeze(cursor, no_side_file), spec, no_side_file)
+            cursor = load_state(dump_state(cursor, no_side_file), spec, no_side_file)
         found += cursor.settle()
         assert list(map(line_of, found)) == list(map(line_of, wanted)), path
 
@@ -47,16 +47,16 @@ def test_every_format_goes_on_after_a_freeze(name: str) -> None:
 def test_other_classes_are_refused() -> None:
     """A pickle that names anything but a parser's classes is not loaded."""
     with pytest.raises(UnknownState):
-        thaw(pickle.dumps(Path("/")), formats()["claude_code"], no_side_file)
+        load_state(pickle.dumps(Path("/")), formats()["claude_code"], no_side_file)
     with pytest.raises(UnknownState):
-        thaw(b"garbage", formats()["claude_code"], no_side_file)
+        load_state(b"garbage", formats()["claude_code"], no_side_file)
 
 
 def test_a_state_is_bound_to_the_package_of_its_format(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new version of a package does not get the state that an older one left."""
     spec = formats()["claude_code"]
     ours = program_of(spec)
-    monkeypatch.setattr(frozen_parser, "package_of", lambda name: "steno-tiny 1.0")
+    monkeypatch.setattr(parser_state, "package_of", lambda name: "steno-tiny 1.0")
     theirs = program_of(spec)
-    monkeypatch.setattr(frozen_parser, "package_of", lambda name: "steno-tiny 1.1")
+    monkeypatch.setattr(parser_state, "package_of", lambda name: "steno-tiny 1.1")
     assert len({ours, theirs, program_of(spec)}) == 3
