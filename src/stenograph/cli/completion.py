@@ -14,12 +14,12 @@ _OFFERED = 50
 
 
 class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click
-    """A text, for which the shell is offered something."""
+    """A text argument with completions."""
 
     name = "text"
 
     def __init__(self, offers: Callable[[str], Iterable[CompletionItem]], *, files: bool = False) -> None:
-        """`offers` gives what begins with what was typed; `files`: names of files are offered, too."""
+        """`offers` returns the completions of what was typed; with `files`, file names are offered, too."""
         self._offers = offers
         self._files = files
 
@@ -29,7 +29,7 @@ class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
             found = list(self._offers(incomplete))
-        except (StenographError, OSError):  # a shell that asks has no place for an error
+        except (StenographError, OSError):  # an error must not appear in a shell's completion
             found = []
         return [*([CompletionItem(incomplete, type="file")] if self._files else []), *found]
 
