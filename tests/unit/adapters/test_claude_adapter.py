@@ -24,7 +24,7 @@ from stenograph.adapters.claude_agent_sdk import (
 )
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.model import Origin
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.sources import convert
