@@ -289,7 +289,7 @@ LIVE = {
     "stenograph.adapters.outputs": ["Outputs"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],
-    "stenograph.threads": ["ThreadTranscripts"],
+    "stenograph.text_transcripts": ["ThreadTranscripts"],
 }
 """The rooms of live.md, with what a user takes from those that have no `__all__`."""
 NOT_CALLED = {"JsonFormatter", "Slice", "SliceAccessor", "SliceFactory", "SlicePolicy", "SliceView"}

@@ -29,7 +29,7 @@ from stenograph.errors import AgentError, AgentTimeout, InvalidTool
 from stenograph.fold.calls import pair_calls
 from stenograph.model import Event
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.transcript import TranscriptEntry
 from text_files import texts_below, texts_of
 

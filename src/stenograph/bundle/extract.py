@@ -7,11 +7,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from stenograph.atomic_file import make_folder
 from stenograph.bundle.container import Container, ZipLimits
 from stenograph.bundle.manifest import NAME, read_manifest
 from stenograph.bundle.seal import is_sealed
 from stenograph.errors import SourceError, StoreError
-from stenograph.whole_file import make_folder
 
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

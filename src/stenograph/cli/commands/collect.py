@@ -35,7 +35,7 @@ from stenograph.render.control_chars import on_one_line
 from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
 from stenograph.sources.layouts import layout_of
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 ENDING = b"SessionEnd"
 _END = 1 << 10
