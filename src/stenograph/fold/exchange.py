@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.fold.calls import CallPairs, PairState
-from stenograph.fold.messages import is_message, richest
+from stenograph.fold.messages import is_message, merged_blocks
 from stenograph.fold.usage import Usage, UsageCounter, usage_of
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.event import Event
@@ -400,9 +400,9 @@ def _turn(draft: _TurnDraft) -> Turn:
     payloads = draft.payloads
     first = payloads[0] if payloads else None
     prompt = first.system_prompt if first is not None and draft.role == "user" else None
-    blocks = richest(payloads)
+    blocks = merged_blocks(payloads)
     if first is not None and prompt is not None:
-        blocks = first.said if len(payloads) == 1 else first.said + richest(payloads[1:])
+        blocks = first.said if len(payloads) == 1 else first.said + merged_blocks(payloads[1:])
     return Turn(
         seq=draft.seq,
         role=draft.role,
