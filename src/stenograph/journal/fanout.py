@@ -103,7 +103,7 @@ class FanOut:
             look_at = min(look_at, self._offer(box, event, published))
         for ring in tuple(self._calls):
             ring()  # before it is removed: after an interruption the next event rings
-            with suppress(ValueError):  # whoever was woken has removed it
+            with suppress(ValueError):  # the woken subscriber has removed it
                 self._calls.remove(ring)
         page.look_at = look_at - page.before
         if end >= page.full_at and page.events:

@@ -234,7 +234,7 @@ class Recorder:
         """Finish: subscribers end when they have read what there is. May be called twice."""
         try:
             self._finish()
-        except BaseException:  # the disk failed, or a signal handler raised: whoever listens must not wait for ever
+        except BaseException:  # the disk failed, or a signal handler raised: subscribers must not wait for ever
             self._let_go()
             raise
 
