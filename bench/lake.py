@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 from bench.measure import Row, Spent, in_child, median_spent, spent_by
 from bench.query import CALLS, SESSIONS, make_index
 from bench.tree import make_tree
+from stenograph.archive.index.tables import QUARTER_HOUR
+from stenograph.fleet.store.sent_events import SUMS
 
 DAYS = 32
 """Copies of the sample, each on a day and a machine of its own."""
@@ -105,7 +108,15 @@ def _moved(run: dict[str, Any], number: int, first_ms: int, day: str) -> dict[st
         "ended_ms": first_ms + 86_000_000,
         "started_at": f"{day}T00:00:00Z",
         "ended_at": f"{day}T23:53:20Z",
+        **{name: _sums_on(run[name], first_ms // QUARTER_HOUR) for name in SUMS},
     }
+
+
+def _sums_on(sums: str, begin: int) -> str:
+    """What a run added up, from another quarter of an hour on."""
+    rows = json.loads(sums)
+    first = min((row[0] for row in rows), default=0)
+    return json.dumps([[begin + row[0] - first, *row[1:]] for row in rows])
 
 
 def _asked(url: str, count: int) -> list[Row]:

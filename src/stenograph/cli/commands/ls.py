@@ -12,7 +12,7 @@ from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.cli.store import store_options
+from stenograph.cli.store import store_options, tell_of_grep
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
@@ -36,6 +36,7 @@ _DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status"
 
 def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
     """The same over everybody's runs."""
+    tell_of_grep(filters)
     most = (None if as_json else SHOWN) if limit is None else limit or None
     found = archive.listed(most, prices, **filters)
     if as_json:
