@@ -32,6 +32,11 @@ began = time.process_time()
 loaded = load(store)
 print(loaded.events / (time.process_time() - began))
 """
+_IMPORTS = (
+    "import duckdb, numpy, pyarrow, deltalake, stenograph.cli.program, stenograph.cli.commands.{},"
+    " stenograph.fleet.lake.stored_run, stenograph.fleet.lake.scratch, stenograph.fleet.lake.searching"
+)
+"""What a command loads before it asks."""
 _BUILD = """
 import sys
 from stenograph.fleet.lake import build as building, engines
@@ -122,12 +127,6 @@ def _sums_on(sums: str, begin: int) -> str:
 def _asked(url: str, count: int) -> list[Row]:
     run = "00000005-0000-4000-8000-00000000000a"
     day = ("--since", "2026-06-11T00:00:00+00:00", "--until", "2026-06-12T00:00:00+00:00")
-    imports = median_spent(
-        lambda: spent_by(
-            "-c",
-            "import duckdb, numpy, pyarrow.dataset, deltalake, stenograph.cli.program, stenograph.fleet.lake.archive",
-        )
-    )
     jobs = (
         ("`ls --store` of a day", 0.3, ("ls", *day)),
         ("`show --store` of a run", 0.2, ("show", run, "--json")),
@@ -136,11 +135,12 @@ def _asked(url: str, count: int) -> list[Row]:
     )
     found = []
     for name, most, words in jobs:
+        imports = median_spent(lambda words=words: spent_by("-c", _IMPORTS.format(words[0])), 3)  # type: ignore[misc]
         spent = median_spent(lambda words=words: spent_by("-m", "stenograph", *words, "--store", url), 3)  # type: ignore[misc]
-        own = spent.processor - imports.processor
-        found.append(
-            Row(f"{name}, {count / 1e6:.1f} M events", f"< {most} s beyond imports", f"{own:.2f} s", "", own < most)
-        )
+        own = max(0.0, spent.processor - imports.processor)
+        measured = f"{own:.2f} s; {spent.processor:.2f} s with imports, {spent.seconds:.1f} s by the clock"
+        job = f"{name}, {count / 1e6:.1f} M events, {DAYS} machines"
+        found.append(Row(job, f"< {most} s beyond imports", measured, "", own < most))
     return found
 
 
@@ -156,12 +156,12 @@ def _built(folder: Path) -> list[Row]:
     def cost(engine: str, source: Path) -> Spent:
         target = folder / "lake-built"
         shutil.rmtree(target, ignore_errors=True)
-        return spent_by("-c", _BUILD, f"file://{source}", f"file://{target}", engine)
+        return spent_by("-c", _BUILD, f"file://{source}", f"file://{target}", engine, tree=True)
 
     size = sum(path.stat().st_size for path in home.rglob("*.jsonl")) / 1e6
     alone = cost("here", home).processor - cost("here", small).processor
     found = []
-    for engine, module in (("processes", "os"), ("dask", "distributed")):
+    for engine, module in (("processes", "os"), ("dask", "distributed"), ("ray", "ray"), ("spark", "pyspark")):
         if importlib.util.find_spec(module) is None:
             continue
         took = cost(engine, home).processor - cost(engine, small).processor

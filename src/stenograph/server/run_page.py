@@ -82,17 +82,19 @@ def run_page(site: Site, request: Request) -> Response:
     mark = Mark() if folder is None else read_marks(folder).get(run_id, Mark())
     form = mark_form(site, run_id, mark)
     mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
-    head = head_of(info, None if folder is None else mark, told + form)
+    owner = "" if site.store is None else " · ".join(filter(None, (info.host, info.user)))
+    head = head_of(info, None if folder is None else mark, told + form, owner)
     content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
-def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
+def head_of(info: RunInfo, mark: Mark | None = None, told: str = "", owner: str = "") -> str:
     """What a run is and what it came to; the same figures as in the list.
 
-    With a mark, a star to set; `told` is what can be unfolded below.
+    With a mark, a star to set; `told` is what can be unfolded below; `owner` is the machine that keeps it.
     """
     figures = (
+        ("Machine", line(owner)),
         ("Agent", line(" ".join(filter(None, (name_of_agent(info.agent), info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),
