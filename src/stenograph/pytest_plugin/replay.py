@@ -101,8 +101,8 @@ def _recorded(path: Path) -> Iterator[ReplayForTest]:
     )
     log = WireLog()
     with recording(log, upstreams) as url:
-        led = environment_for(url, os.environ)  # with the user's own keys
-        yield ReplayForTest(url, path, {name: led[name] for name in _ADDRESSES}, wire_log=log)
+        environment = environment_for(url, os.environ)  # with the user's own keys
+        yield ReplayForTest(url, path, {name: environment[name] for name in _ADDRESSES}, wire_log=log)
 
 
 def _changed(environment: dict[str, str]) -> dict[str, str]:
