@@ -27,7 +27,7 @@ def is_document(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by its document; a subagent's speaks in the run of the session that began it."""
+    """The session by its document; a subagent's belongs to the run of the session that began it."""
     record = next((a_dict(each) for each in records if is_document(each)), {})
     return identity_of(record)
 

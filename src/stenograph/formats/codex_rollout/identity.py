@@ -56,7 +56,7 @@ def identify(head: Sequence[Any], path: str) -> Identity:
 
 
 def _model_in(head: Sequence[Any]) -> str | None:
-    """The first turn's."""
+    """The model of the first turn."""
     turns = (a_dict(value).get("payload") for value in head if a_dict(value).get("type") == "turn_context")
     return first_told(turns, "model")
 
@@ -71,7 +71,7 @@ def parent_of(parent_thread_id: Any, source: Any) -> str | None:
 
 
 def run_of(thread_id: Any) -> str | None:
-    """The run that a thread is; None for what cannot be an id."""
+    """The run id of a thread; None for a value that cannot be an id."""
     try:
         return run_id_of("codex_rollout", thread_id) if string(thread_id) else None
     except UnicodeEncodeError:  # a lone surrogate
