@@ -28,8 +28,9 @@ from counters import (
 )
 from golden_cases import CASES, input_of, sampled
 from stenograph import open_run
-from stenograph.fold import begins_unit, pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.totals import totals_of
+from stenograph.fold.units import begins_unit
 from stenograph.model import (
     ErrorPayload,
     Event,

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import RunNode, StepNode, step_tree
+from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.model import Event
 from stenograph.render.control_chars import on_one_line, visible
 from stenograph.render.terminal import TerminalRenderer

@@ -224,15 +224,21 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
         return self.layout is not None and bool(self.layout.homes)
 
 
-def later(module: str, name: str) -> Callable[[Context], Format]:
-    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
+def later(module: str, name: str) -> Callable[..., Any]:
+    """The function or parser of that name, whose module is loaded at the first call.
 
-    def opened(context: Context) -> Format:
-        parser: Callable[[Context], Format] = getattr(import_module(module), name)
-        return parser(context)
+    Many commands need every description, to know where each agent keeps its files, and few of what they describe.
+    """
+    found: Callable[..., Any] | None = None
 
-    opened.__module__ = module
-    return opened
+    def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = getattr(import_module(module), name)
+        return found(*arguments, **named)
+
+    call.__module__ = module
+    return call
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

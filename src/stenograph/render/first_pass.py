@@ -40,10 +40,10 @@ def page_facts_of(events: Iterable[Event], prices: Prices | None = None, life: L
 
     `life` is what is known about the run's process; None where the events are a part of a run, which has no status.
     """
-    survey = _FirstPass(life, prices)
+    first_pass = _FirstPass(life, prices)
     for ordinal, event in enumerate(events):
-        survey.add(ordinal, event)
-    return survey.page_facts()
+        first_pass.add(ordinal, event)
+    return first_pass.page_facts()
 
 
 class _Unit(Struct):
@@ -154,10 +154,10 @@ class _FirstPass:
     def page_facts(self) -> PageFacts:
         self._end_calls(None)
         for key in list(self._together):
-            self._part(key)
+            self._end_group(key)
         prices = self._prices
         self._orphans.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
-        self._lengthen()
+        self._extend_sources()
         spawned: dict[Key, int] = {}
         for each in self._sources.values():
             if each.parent_call is not None:
@@ -199,13 +199,13 @@ class _FirstPass:
         task = "" if source.parent_call is None else self._tasks.get(source.parent_call, "")
         return task or source.asked
 
-    def _part(self, key: Key) -> None:
+    def _end_group(self, key: Key) -> None:
         """End a group: what a source called until it got an answer, it called together."""
         calls = self._together.pop(key, [])
         if len(calls) > 1:
             self._parallel.update((ordinal, (number, len(calls))) for number, ordinal in enumerate(calls, 1))
 
-    def _lengthen(self) -> None:
+    def _extend_sources(self) -> None:
         """Extend each source to the end of those that it spawned; chains deeper than a page nests stay as they are."""
         for _ in range(_DEEPEST):
             for (run_id, _), each in self._sources.items():
@@ -250,7 +250,7 @@ class _FirstPass:
             self._models[payload.real_model] = None
         if event.type == "message.user":
             source = (event.run_id, event.source)
-            self._part(source)
+            self._end_group(source)
             if (speaker := self._sources.get(source)) is not None:
                 speaker.asked = speaker.asked or title_of(payload)
         for block in payload.blocks:
@@ -271,7 +271,7 @@ class _FirstPass:
         self._wait(ordinal, joined)
         source = (event.run_id, event.source)
         if not joined.is_call:
-            self._part(source)
+            self._end_group(source)
             self._answer(joined, payload)
         elif joined.change.calls:
             self._together.setdefault(source, []).append(ordinal)

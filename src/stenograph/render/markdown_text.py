@@ -86,7 +86,7 @@ def safe_markdown(words: str) -> str:
     for each in lines:
         opening = _FENCE.match(each)
         if opening is None:
-            parts.append(_tamed(each) + "\n")
+            parts.append(_harmless_line(each) + "\n")
             continue
         code: list[str] = []
         for inner in lines:
@@ -103,7 +103,7 @@ def _closes(each: str, mark: str) -> bool:
     return len(bare) >= len(mark) and set(bare) == {mark[0]}
 
 
-def _tamed(each: str) -> str:
+def _harmless_line(each: str) -> str:
     """One line outside of fences."""
     underline = _UNDERLINE.match(each)
     if underline is not None:
@@ -123,16 +123,16 @@ def _tamed(each: str) -> str:
 
 def _inline(each: str) -> str:
     if "`" not in each:
-        return _inert(each)
+        return _without_html(each)
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(each):
-        parts += [_inert(each[end : span.start()]), span[0]]
+        parts += [_without_html(each[end : span.start()]), span[0]]
         end = span.end()
-    return "".join([*parts, _inert(each[end:])])
+    return "".join([*parts, _without_html(each[end:])])
 
 
-def _inert(words: str) -> str:
+def _without_html(words: str) -> str:
     words = words.replace("&", "&amp;").replace("<", "&lt;").replace("`", "&#96;")
     words = words.replace("![", "!\\[").replace("]:", "]\\:")
     return _LINK.sub(r"]\\(", words) if "](" in words else words

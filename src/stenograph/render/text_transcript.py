@@ -89,10 +89,10 @@ def _within(size: int, text: str) -> str:
     data = text.encode("utf-8", "replace")
     if len(data) <= size:
         return data.decode()
-    fitting = data[: size - len(FILE_CUT.encode())].decode("utf-8", "ignore")
-    start = max(0, len(fitting) - 32)
-    whole = next((at for at in range(len(fitting), start, -1) if not _is_inside(text, at)), len(fitting))
-    return fitting[:whole] + FILE_CUT
+    kept = data[: size - len(FILE_CUT.encode())].decode("utf-8", "ignore")
+    start = max(0, len(kept) - 32)
+    whole = next((at for at in range(len(kept), start, -1) if not _is_inside(text, at)), len(kept))
+    return kept[:whole] + FILE_CUT
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[str]:

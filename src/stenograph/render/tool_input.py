@@ -17,7 +17,7 @@ LARGEST_MATCH = 40_000
 _PAIRS = [("old_string", "new_string"), ("old_str", "new_str"), ("oldString", "newString"), ("oldText", "newText")]
 _CONTENTS = ("content", "contents", "file_text")
 _PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename")
-_TELLING = (*COMMANDS, "pattern", *_PATHS, "query", "url", "description", "prompt", "skill", "name", "subject")
+_MAIN_ARGUMENTS = (*COMMANDS, "pattern", *_PATHS, "query", "url", "description", "prompt", "skill", "name", "subject")
 _TASKS = ("description", "name", "task_name", "title", "objective", "prompt", "message", "task")
 _AGENT_TYPES = ("subagent_type", "agent_type", "agent_name", "agent")
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |--- .*\n\+\+\+ |@@ -\d+)", re.MULTILINE)
@@ -32,7 +32,7 @@ def summary_of(tool_input: Any) -> str:
         return on_a_line(tool_input, SUMMARY_LENGTH)
     if not isinstance(tool_input, dict):
         return ""
-    for name in _TELLING:
+    for name in _MAIN_ARGUMENTS:
         value = tool_input.get(name)
         value = command_of(value) if name in COMMANDS else value
         if isinstance(value, str) and value:

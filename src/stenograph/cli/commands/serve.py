@@ -10,34 +10,36 @@ import click
 
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
-from stenograph.cli.otlp import LOCAL, Door
+from stenograph.cli.otlp import LOCAL, OtlpListener
 from stenograph.errors import MissingExtra
 
 
 @click.command(
     "serve",
     epilog="Example: steno serve --no-open --port 9000",
-    short_help="Show the runs in a browser, live.",
 )
 @click.argument("bundle", metavar="[BUNDLE]", required=False)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", help="Listen here.  [default: 8421 or the next free]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Listen on this port.  [default: 8421 or the next free one]",
 )
-@click.option("--host", metavar="ADDRESS", help="Listen on this address, too; others can reach it then.")
+@click.option("--host", metavar="ADDRESS", help="Also listen on this address; other machines can then reach it.")
 @click.option(
-    "--allow-host", "allowed", multiple=True, metavar="NAME", help="A further name under which it is asked for."
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Another host name by which browsers may reach it."
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
-@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
-@click.option("--otlp", is_flag=True, help="Receive OpenTelemetry, too, as steno receive does.")
+@click.option("--redact", is_flag=True, help="Mask secrets of known shapes.")
+@click.option("--otlp", is_flag=True, help="Also receive OpenTelemetry, as steno receive does.")
 @click.option(
     "--otlp-port",
     type=click.IntRange(0, 65535),
     default=4318,
     show_default=True,
     metavar="N",
-    help="Where --otlp listens, on this machine only.",
+    help="The port of --otlp, on this machine only.",
 )
 @archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
@@ -54,11 +56,11 @@ def command(
     archive_dir: str | None,
     verbose: bool,
 ) -> None:
-    """Show the runs of the archive in a browser, and what is added to them as it comes, until Ctrl-C.
+    """Show the runs of the archive in a browser, live, until Ctrl-C.
 
-    The address that is printed has a token in it: it lets a browser in, which keeps a cookie. Nothing leaves the
-    machine. The archive is brought up to date in a process of its own, unless a steno watch does that already.
-    With a BUNDLE, what is in that zip is shown instead: its runs, its transcript, its logs, and SQL.
+    The printed address contains a token that lets a browser in, which then keeps a cookie. Nothing leaves the machine.
+    A separate process keeps the archive up to date, unless steno watch already does. With a BUNDLE, that zip is shown
+    instead: its runs, its transcript, its logs, and SQL.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
         raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
@@ -102,7 +104,7 @@ def command(
         click.echo(f"{place}{access.token}")
         if host and host not in LOCAL:
             say(
-                f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net "
+                f"other machines can reach {host}: with the token they can read every transcript, and it travels "
                 "unencrypted"
             )
         sys.stdout.flush()
@@ -116,9 +118,9 @@ def command(
         feed.start()
         until_end.callback(feed.close)
         if otlp:
-            door = until_end.enter_context(Door(home, None, otlp_port, None, syncs=no_sync))
-            door.start()
-            say(f"receiving OpenTelemetry on {door.address}")
+            listener = until_end.enter_context(OtlpListener(home, None, otlp_port, None, syncs=no_sync))
+            listener.start()
+            say(f"receiving OpenTelemetry on {listener.address}")
         serve(application(site, access, number, names, feed), sockets, feed.close)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.base import Context
+from stenograph.formats.cline_task.detection import SIDE_FILE
 from stenograph.formats.cline_task.words import call_in, environment_in, prompt_in, result_in
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.importing import ImportFormat
@@ -20,7 +21,6 @@ from stenograph.formats.shared.usage import UsageFields
 from stenograph.model import mend
 from stenograph.model.block import Block
 
-SIDE_FILE = "ui_messages.json"
 _USAGE = UsageFields(
     input=("tokensIn",),
     output=("tokensOut",),

@@ -21,13 +21,11 @@ from stenograph.formats.shared.loose import first_told, small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
-NAME = "codex_exec"
-
 
 class CodexExecFormat(LineFormat):
     """One run of `codex exec --json`."""
 
-    name = NAME
+    name = "codex_exec"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

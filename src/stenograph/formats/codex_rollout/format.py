@@ -33,13 +33,11 @@ from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
-NAME = "codex_rollout"
-
 
 class CodexRolloutFormat(LineFormat):
     """One rollout file: one thread, or one segment of it."""
 
-    name = NAME
+    name = "codex_rollout"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

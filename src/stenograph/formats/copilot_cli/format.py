@@ -220,6 +220,12 @@ class CopilotFormat(LineFormat):
         self._emit("system.event", content.notice_of(subtype, data))
 
 
+class CopilotCliFormat(CopilotFormat):
+    """One `events.jsonl`."""
+
+    name = "copilot_cli"
+
+
 _ACTS = {
     "user.message": "_user",
     "assistant.message": "_assistant",

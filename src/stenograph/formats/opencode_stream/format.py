@@ -16,7 +16,6 @@ from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.sessions import NAME as SESSIONS
 from stenograph.formats.shared.loose import a_dict, a_str
 
-NAME = "opencode_stream"
 _LINES = {
     "step_start": "step-start",
     "step_finish": "step-finish",
@@ -30,7 +29,7 @@ _LINES = {
 class OpenCodeStreamFormat(PartFormat):
     """One run of `opencode run --format json`."""
 
-    name = NAME
+    name = "opencode_stream"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

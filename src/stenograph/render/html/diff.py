@@ -33,9 +33,11 @@ def _colored(lines: list[str], kind_of: Callable[[str], str]) -> str:
     groups = [(kind, list(group)) for kind, group in groupby(lines, key=kind_of)]
     parts: list[str] = []
     for number, (kind, group) in enumerate(groups):
-        mates = _counterparts(groups, number)
-        is_paired = len(mates) == len(group) <= MOST_PAIRS
-        shown = [_words(*pair) for pair in zip(group, mates, strict=True)] if is_paired else [text("\n".join(group))]
+        counterparts = _counterparts(groups, number)
+        is_paired = len(counterparts) == len(group) <= MOST_PAIRS
+        shown = (
+            [_words(*pair) for pair in zip(group, counterparts, strict=True)] if is_paired else [text("\n".join(group))]
+        )
         parts.append(f'<span class="{kind}">{chr(10).join(shown)}\n</span>')
     return pre_of("".join(parts), "diff")
 

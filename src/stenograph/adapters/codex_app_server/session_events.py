@@ -1,4 +1,4 @@
-"""What a session is told beside the entries, and what the answer counts: read off the events of one evaluation."""
+"""The session events and usage totals of one evaluation, from its transcript events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvo
 from stenograph.transcript.content import payload_text
 
 
-class News:
+class SessionEvents:
     """Dispatches `PromptRendered`, `ToolInvoked` and `PromptExecuted`, and adds up usage. Never raises."""
 
     def __init__(self, prompt: Prompt, session: Session | None) -> None:
@@ -31,11 +31,11 @@ class News:
         self._pairs = CallPairs()
         self._usage = UsageCounter()
         self.counts_usage = False
-        """Whether usage is that of our own turn; a thread that goes on repeats what it took before."""
+        """Whether usage belongs to our own turn; a continued thread repeats earlier usage."""
 
     @property
     def lost(self) -> int:
-        """What the session could not be told; the log says why."""
+        """The number of events that could not be dispatched; the log says why."""
         return self._guard.lost
 
     @property
@@ -46,20 +46,20 @@ class News:
 
     def rendered(self) -> None:
         """The prompt is about to be sent."""
-        self._tell(PromptRendered, system=self._prompt.system, user=self._prompt.text)
+        self._dispatch(PromptRendered, system=self._prompt.system, user=self._prompt.text)
 
-    def heard(self, events: Iterable[Event]) -> None:
-        """Take what came over the connection into account."""
+    def add(self, events: Iterable[Event]) -> None:
+        """Process events of the connection."""
         for event in events:
-            self._guard.call("what an event tells", self._hear, event)
+            self._guard.call("an event", self._add, event)
 
     def executed(self, text: str, error: str | None) -> None:
         """The evaluation is over."""
-        self._tell(
+        self._dispatch(
             PromptExecuted, text=text, usage=self.usage or None, error=error, duration_ms=_milliseconds(self._began)
         )
 
-    def _hear(self, event: Event) -> None:
+    def _add(self, event: Event) -> None:
         payload = event.payload
         if event.type == "token.usage" and self.counts_usage:
             self._usage.add(event)
@@ -72,7 +72,7 @@ class News:
         duration = result.duration_ms
         if duration is None and begun is not None:
             duration = _milliseconds(begun[1])
-        self._tell(
+        self._dispatch(
             ToolInvoked,
             name=result.name or (begun[0].name if begun else ""),
             call_id=result.call_id or None,
@@ -82,7 +82,7 @@ class News:
             duration_ms=duration,
         )
 
-    def _tell(self, kind: type[Any], **facts: Any) -> None:
+    def _dispatch(self, kind: type[Any], **facts: Any) -> None:
         session = self._session
         if session is None:
             return

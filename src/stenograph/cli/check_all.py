@@ -1,4 +1,4 @@
-"""Checking several things, one after the other: what cannot be read does not keep us from the rest."""
+"""Checks several targets one after the other; one that cannot be read does not stop the rest."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ class _Report(Protocol):
 R = TypeVar("R", bound=_Report)
 
 
-def check_all(targets: Iterable[str], check: Callable[[str], R], told: Callable[[R], None]) -> tuple[list[R], int]:
-    """The reports, of each of which `told` hears at once, and the exit code: 3 for what cannot be read, else 1 or 0."""
+def check_all(targets: Iterable[str], check: Callable[[str], R], on_report: Callable[[R], None]) -> tuple[list[R], int]:
+    """Call `on_report` for each report as it is ready; returns all of them and the exit code.
+
+    The code is 3 if a target cannot be read, else 1 if a report is not ok, else 0.
+    """
     code = 0
     reports: list[R] = []
     for target in targets:
@@ -30,5 +33,5 @@ def check_all(targets: Iterable[str], check: Callable[[str], R], told: Callable[
             continue
         code = code or (0 if report.ok else 1)
         reports.append(report)
-        told(report)
+        on_report(report)
     return reports, code

@@ -1,4 +1,4 @@
-"""A question in SQL: what `steno sql` and `steno query` have in common."""
+"""Options and output that `steno sql` and `steno query` share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.cli.options import print_json, write_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 Described = tuple[str, str, Mapping[str, str]]
-"""A table or view: its name, what it is about, and its columns with what they are."""
+"""A table or view: its name, its description, and its columns with their descriptions."""
 
 
 def limit_options(max_rows: int) -> Callable[[F], F]:
@@ -40,14 +40,14 @@ def limit_options(max_rows: int) -> Callable[[F], F]:
 
 
 def statement_of(query: str) -> str:
-    """The query, or standard input where it is `-`."""
+    """The query, or standard input if it is `-`."""
     return sys.stdin.read() if query == "-" else query
 
 
 def print_schema(
     kind: str, described: Iterable[Described], examples: Iterable[tuple[str, str]], form: str | None
 ) -> None:
-    """What there is to ask for: the tables or views (`kind` says which), and some useful queries."""
+    """Print the tables or views (`kind` says which) and some useful queries."""
     if form == "json":
         found = [
             {"name": name, "about": about, "columns": [{"name": each, "about": what} for each, what in columns.items()]}

@@ -1,9 +1,9 @@
-"""A command that runs as if we were not there, while we read what it prints.
+"""A command that runs as it would without us, while we read what it prints.
 
 Theory of operation. The command is in our process group and has our standard input and error, so keys and the group's
-signals reach it without us. Its standard output is ours, too, on a terminal; otherwise it is a pipe that we copy, byte
-for byte, as it comes. All signals are blocked in this process and taken one by one: those that somebody sent to us
-alone are passed on, those from the keyboard have reached the command already. When it stops, we stop.
+signals reach it directly. On a terminal it also has our standard output; otherwise that is a pipe, which we copy byte
+for byte. All signals are blocked in this process and read one by one: those sent to us alone are passed on, those from
+the keyboard have already reached the command. When it stops, we stop.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _SIGNALS = frozenset(
         signal.SIGWINCH,
     }
 )
-_OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # what the interpreter ignores, and a command must not
-_LOOK = 1.0  # the command is looked after at least so often
+_OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by the interpreter, but not by commands
+_LOOK = 1.0  # the command is checked at least this often
 
 
-class Passage:
-    """One command under way. Until it is closed, no signal ends or stops us but those that nobody can refuse."""
+class ChildProcess:
+    """One running command. Until `close`, only signals that cannot be blocked end or stop us."""
 
     def __init__(self, command: Sequence[str], take: Callable[[bytes], None]) -> None:
-        """Start it. `take` is given what goes through our hands; raises `OSError` when it cannot be started."""
+        """Start it. `take` gets the output that we copy; raises `OSError` if it cannot be started."""
         self.is_copied = _is_open(_OUT) and not os.isatty(_OUT)
-        """Whether the command's output goes through our hands: not on a terminal."""
+        """Whether we copy the command's output: not on a terminal."""
         self.problem: str | None = None
-        """Why the output could not be passed on, when it could not."""
+        """Why the output could not be copied, if so."""
         self._take = take
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._copying: threading.Thread | None = None
@@ -48,7 +48,7 @@ class Passage:
             raise
 
     def wait(self) -> int:
-        """Pass signals on until the command has ended and its output is out; its exit code as a shell tells it."""
+        """Pass signals on until the command has ended and its output is written; returns its exit code as a shell's."""
         while (status := self._ended()) is None:
             self._pass_on()
         if self._copying is not None:
@@ -58,7 +58,7 @@ class Passage:
         return code if code >= 0 else 128 - code
 
     def close(self) -> None:
-        """Take signals as before. Those that came too late for the command are forgotten: they were not for us."""
+        """Unblock signals. Those that came too late for the command are dropped: they were not for us."""
         while pending := signal.sigpending() & _SIGNALS:
             signal.sigwait(pending)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
@@ -83,7 +83,7 @@ class Passage:
     # Signals.
 
     def _ended(self) -> int | None:
-        """The command's status once it has ended; we stop for as long as it is stopped."""
+        """The command's status once it has ended; we stop while it is stopped."""
         pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
         if pid == 0:
             return None
@@ -95,12 +95,12 @@ class Passage:
     def _pass_on(self) -> None:
         number, is_sent = _next_signal(self.pid)
         if number and number != signal.SIGCHLD and is_sent:
-            os.kill(self.pid, number)  # it cannot be another one's number: only we take its status
+            os.kill(self.pid, number)  # the pid cannot be reused yet: only we collect its status
 
     # Output.
 
     def _copy(self, reading: int, gone: int) -> None:
-        """Copy until the end of the output; what outlives the command and still prints is left to `cat`."""
+        """Copy until the end of the output; `cat` copies what a process prints that outlives the command."""
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(gone, select.POLLIN)
@@ -118,11 +118,11 @@ class Passage:
                 if not is_out:
                     return
         finally:
-            os.close(reading)  # with the reader gone, the command learns of it at its next word, as it would have
+            os.close(reading)  # if the reader is gone, the command notices at its next write, as it would without us
             os.close(gone)
 
     def _leave_to_cat(self, reading: int) -> None:
-        """Something that the command started still has its output: it is copied on, and we do not wait for it."""
+        """A process that the command started still has its output: `cat` copies it, and we do not wait."""
         try:
             _spawn(["cat"], self._mask, [(os.POSIX_SPAWN_DUP2, reading, 0)])
         except OSError as error:
@@ -133,7 +133,7 @@ class Passage:
         while view:
             try:
                 view = view[os.write(_OUT, view) :]
-            except BlockingIOError:  # whoever gave us the pipe does not want to wait; we do
+            except BlockingIOError:  # the pipe is non-blocking, and we wait
                 select.select([], [_OUT], [])
             except OSError as error:
                 if error.errno != errno.EPIPE:
@@ -150,12 +150,12 @@ def _spawn(command: list[str], mask: set[int], actions: list[tuple[int, int, int
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-        # A script without a first line that says what runs it: a shell runs it itself.
+        # A script without a `#!` line: a shell runs it itself.
         return os.posix_spawnp("/bin/sh", ["/bin/sh", *command], environment, **options)  # type: ignore[arg-type]  # the same
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what Python adds for itself where the locale is plain C."""
+    """Our environment, without what Python adds to it in the C locale."""
     environment = dict(os.environ)
     try:
         with open("/proc/self/environ", "rb") as file:  # noqa: PTH123  # not a file that pathlib would know better
@@ -168,7 +168,7 @@ def _environment() -> dict[str, str]:
 
 
 def _next_signal(child: int) -> tuple[int, bool]:
-    """The next signal, or 0 after a while; and whether it was sent to us, and not by keys or by the command itself."""
+    """The next signal, or 0 after a while; and whether it was sent to us, not by keys or by the command itself."""
     if sys.platform == "linux":
         info = signal.sigtimedwait(_SIGNALS, _LOOK)
         if info is None:
