@@ -227,7 +227,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
 def later(module: str, name: str) -> Callable[..., Any]:
     """The function or parser of that name, whose module is loaded at the first call.
 
-    Many commands need every description, to know where each agent keeps its files, and few of what they describe.
+    Many commands need every description, to know where each agent keeps its files, but few of the parsers.
     """
     found: Callable[..., Any] | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_str, first_told, time_text
+from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_in_records, first_str, time_text
 
 _SUBAGENT = "subagent"
 _EPOCH = re.compile(r"(?:\A|_)(\d{13})_[^_]+\Z")
@@ -47,7 +47,7 @@ def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None)
         cwd=first_str(facts, "cwd", "workspace_root"),
         agent_version=first_str(origin, "version")
         or first_str(a_dict(a_dict(facts.get("metadata")).get("sessionHistoryOrigin")), "version"),
-        model=first_told(models, "id") or first_str(facts, "model"),
+        model=first_in_records(models, "id") or first_str(facts, "model"),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity, run_id_of
 from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
-from stenograph.formats.shared.loose import a_dict, first_told, string
+from stenograph.formats.shared.loose import a_dict, first_in_records, string
 
 _FILE_NAME = re.compile(
     r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<thread>[0-9a-f]{8}-[0-9a-f-]{27})(?:_[0-9a-f-]+)?[^/\\]*$"
@@ -58,7 +58,7 @@ def identify(head: Sequence[Any], path: str) -> Identity:
 def _model_in(head: Sequence[Any]) -> str | None:
     """The model of the first turn."""
     turns = (a_dict(value).get("payload") for value in head if a_dict(value).get("type") == "turn_context")
-    return first_told(turns, "model")
+    return first_in_records(turns, "model")
 
 
 def parent_of(parent_thread_id: Any, source: Any) -> str | None:
