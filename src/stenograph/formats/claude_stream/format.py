@@ -21,7 +21,7 @@ from stenograph.formats.claude_code.record import (
     record_from,
 )
 from stenograph.formats.claude_stream.partial import Partial
-from stenograph.formats.shared.loose import a_str, dollars, first_told, string
+from stenograph.formats.shared.loose import a_str, dollars, first_in_records, string
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -235,7 +235,7 @@ class ClaudeStreamFormat(ClaudeFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: known by `session_id`, which session files spell `sessionId`."""
+    """Sure of lines of the stream: they have `session_id`, which session files spell `sessionId`."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     found = [record for record in records if isinstance(record, dict)]
@@ -260,7 +260,7 @@ def _is_stream_line(record: dict[str, Any]) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as `init` names it: hooks that run before it may show one that never exists."""
+    """The session that `init` names: hooks that run before it may name one that never exists."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     lines = [record for record in records if isinstance(record, dict) and isinstance(record.get("session_id"), str)]
@@ -270,7 +270,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     return Identity(
         native_id=session_id,
         session_id=session_id or None,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "claude_code_version"),
-        model=first_told(begun, "model"),
+        cwd=first_in_records(begun, "cwd"),
+        agent_version=first_in_records(begun, "claude_code_version"),
+        model=first_in_records(begun, "model"),
     )

@@ -17,7 +17,7 @@ from stenograph.formats.codex_rollout.outcome import failure, milliseconds
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.content import texts_of
-from stenograph.formats.shared.loose import first_told, small, string
+from stenograph.formats.shared.loose import first_in_records, small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
@@ -344,7 +344,7 @@ def _todo_text(items: Any) -> str | None:
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line is one that the program prints first, or an item."""
+    """Sure if the first line is one that the program prints first, or an item."""
     return SURE if _is_ours(records) else 0
 
 
@@ -363,10 +363,10 @@ def _is_ours(records: Sequence[Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
     settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
-    thread = first_told(begun[:1], "thread_id")
+    thread = first_in_records(begun[:1], "thread_id")
     return Identity(
         native_id=thread or "",
         session_id=thread,
-        cwd=first_told(settings, "workdir"),
-        model=first_told(settings, "model"),
+        cwd=first_in_records(settings, "workdir"),
+        model=first_in_records(settings, "model"),
     )

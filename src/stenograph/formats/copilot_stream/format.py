@@ -217,12 +217,12 @@ _PIECES: dict[str, Callable[[CopilotStreamFormat, Data], None]] = {
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are Copilot's records, and some that only the stream has."""
+    """Sure of Copilot's records, if some occur only in the stream."""
     return SURE if any(is_streamed(record) for record in records) and are_copilots(records) else 0
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, which only the last line names; the beginning of a longer stream does not tell."""
+    """The session, which only the last line names; the beginning of a longer stream does not have it."""
     for record in records:
         session_id = record.get("sessionId") if isinstance(record, dict) and record.get("type") == "result" else None
         if isinstance(session_id, str) and session_id:

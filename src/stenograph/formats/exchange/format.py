@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Context, Identity, LineFormat
 from stenograph.formats.registry import formats
-from stenograph.formats.shared.loose import a_dict, a_str, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, a_str, first_in_records, first_str
 from stenograph.model import mend
 from stenograph.model.codec import Decoder, encode
 from stenograph.model.event import EVENT_TYPES, Event
@@ -49,7 +49,7 @@ class ExchangeFormat(LineFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a journal."""
+    """Sure of lines of a journal."""
     return SURE if any(_is_event(record) for record in records) else 0
 
 
@@ -62,19 +62,19 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     events = [record for record in records if _is_event(record)]
     first: dict[str, Any] = events[0] if events else {}
     begun = [a_dict(event.get("payload")) for event in events if event.get("type") == "run.started"]
-    agents = _told_by_agent(events)
+    agents = _agent_identity(events)
     return Identity(
         native_id=str(first.get("run_id") or ""),
         parent_native_id=first_str(first, "parent_run_id"),
-        cwd=first_told(begun, "cwd") or agents.cwd,
+        cwd=first_in_records(begun, "cwd") or agents.cwd,
         branch=agents.branch,
         agent_version=agents.agent_version,
         model=agents.model,
     )
 
 
-def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
-    """What the agent's own lines tell in a journal that was taken down from them."""
+def _agent_identity(events: list[dict[str, Any]]) -> Identity:
+    """What the agent's own lines say about the run, in a journal that was recorded from them."""
     adapter = next((name for event in events if (name := a_str(a_dict(event.get("origin")).get("adapter")))), "")
     spec = formats().get(adapter)
     if spec is None or adapter == ExchangeFormat.name:

@@ -12,7 +12,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Context, Identity, LineFormat
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str, first_told
+from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_in_records, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
@@ -183,7 +183,7 @@ def _tokens(value: Any) -> int | None:
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: its first line, or another's fields when that is gone."""
+    """Sure of lines of the stream: its first line, or the fields of others if that is missing."""
     return SURE if any(isinstance(record, dict) and _is_line(record) for record in records) else 0
 
 
@@ -203,5 +203,5 @@ def _is_line(record: dict[str, Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session as the first line names it."""
     found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
-    session_id = first_told(found[:1], "session_id")
-    return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))
+    session_id = first_in_records(found[:1], "session_id")
+    return Identity(native_id=session_id or "", session_id=session_id, model=first_in_records(found[:1], "model"))

@@ -18,7 +18,7 @@ _OF_THE_PROGRAM = re.compile(r"\A(?:<system>|agent_id: \w+\nresumed: )")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure by words that only this program adds: without any, it is a chat as others write it."""
+    """Sure by words that only this program adds; without any, it may be any chat."""
     lines = [a_dict(record) for record in records]
     if lines[0].get("role") != "assistant" or not all(map(_is_line, lines)):
         return 0

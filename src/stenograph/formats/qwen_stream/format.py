@@ -19,7 +19,7 @@ from stenograph.formats.base import SURE, Context, Identity
 from stenograph.formats.claude_code.message import text_of
 from stenograph.formats.claude_code.record import ClaudeMessage, StreamRecord, Usage
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat
-from stenograph.formats.shared.loose import a_str, first_told, string, tokens
+from stenograph.formats.shared.loose import a_str, first_in_records, string, tokens
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ErrorPayload, UsagePayload
 
@@ -81,7 +81,7 @@ class QwenStreamFormat(ClaudeStreamFormat):
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream, by its first one, which names the program's version."""
+    """Sure of lines of the stream by its first one, which names the program's version."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     return SURE if any(isinstance(record, dict) and _begins(record) for record in records) else 0
@@ -97,11 +97,11 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     begun = [record for record in records if isinstance(record, dict) and _begins(record)]
-    session_id = first_told(begun, "session_id")
+    session_id = first_in_records(begun, "session_id")
     return Identity(
         native_id=session_id or "",
         session_id=session_id,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "qwen_code_version"),
-        model=first_told(begun, "model"),
+        cwd=first_in_records(begun, "cwd"),
+        agent_version=first_in_records(begun, "qwen_code_version"),
+        model=first_in_records(begun, "model"),
     )
