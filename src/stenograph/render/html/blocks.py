@@ -56,8 +56,10 @@ def said(words: str, *, is_user: bool, full: bool, highlighter: Highlighter | No
         lines = rest.count("\n") + 1
         told = f"{lines:,} more line{'s' if lines > 1 else ''}, {len(rest):,} characters"
         label = told if head else f"{line(on_a_line(words, PREVIEW_LENGTH))} <small>{told.replace(' more', '')}</small>"
-        body = f'<div class="md">{prose(rest, highlighter)}</div>'
-        shown += f'<details class="more long"><summary>{label}</summary>{body}</details>'
+        shown += (
+            f'<details class="more long"><summary>{label}</summary>'
+            f'<div class="md">{prose(rest, highlighter)}</div></details>'
+        )
     if not is_user or not has_markup(words):
         return shown
     return f'{shown}<details class="raw"><summary>as typed</summary>{plain(words)}</details>'
