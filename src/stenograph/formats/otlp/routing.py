@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from stenograph.formats.otlp.format import MARK
+from stenograph.formats.otlp.conversation import MARK
 from stenograph.formats.otlp.kind import MODEL, OTHER, ROUTING_FACTS, conversation_of, key_of, kind_of
 from stenograph.formats.otlp.span import LogRecord, Span, logs_in_scope, span_of
 from stenograph.formats.shared.loose import a_dict, a_str, dicts
