@@ -158,6 +158,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     shared: tuple[str, ...] = ()
     """Patterns of files beside a main one that describe many sessions: `runs` reads them with each, but a change of one
     does not mean that a session has changed."""
+    unread: tuple[str, ...] = ()
+    """Patterns of files below a home that the agent keeps for itself, named as transcripts are: they are not looked at,
+    and `steno doctor` does not miss them."""
     in_work_folder: bool = False
     """Whether sessions are kept in the folder that the agent works in, or in the root of its repository: `steno run`
     looks for them there."""

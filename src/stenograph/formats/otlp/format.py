@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from stenograph.formats.base import Context, LineFormat, run_id_of
 from stenograph.formats.otlp.conversation import conversation_in, native_id_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, LogRecord, Span, logs_in, spans_in, time_text
-from stenograph.formats.otlp.transcript import MAIN, Transcript
+from stenograph.formats.otlp.transcript import MAIN, BareEvent, Transcript
 from stenograph.formats.shared.loose import a_dict
 from stenograph.model import mend
 from stenograph.model.event import Event, Origin

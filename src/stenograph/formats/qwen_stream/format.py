@@ -18,7 +18,7 @@ from stenograph.formats.base import Context
 from stenograph.formats.claude_code.message import text_of
 from stenograph.formats.claude_code.record import ClaudeMessage, StreamRecord, Usage
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat
-from stenograph.formats.shared.loose import a_str, string
+from stenograph.formats.shared.loose import a_str, string, tokens
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ErrorPayload, UsagePayload
 
