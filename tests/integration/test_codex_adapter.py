@@ -26,10 +26,10 @@ from stenograph.adapters.codex_app_server import (
 )
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.model import Event
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.transcript import TranscriptEntry
 from text_files import texts_below, texts_of
 

@@ -21,7 +21,7 @@ from model_server import ModelServer, Turn, model_server
 from stenograph import Event, read_events, start_run
 from stenograph.adapters.openai import capture_openai
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 from wire_facts import facts, over_the_wire
 

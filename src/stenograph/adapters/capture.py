@@ -15,7 +15,7 @@ from typing import Any
 
 from stenograph.adapters.following.text_files import TextFiles
 from stenograph.adapters.outputs import Outputs
-from stenograph.forked import survives_fork
+from stenograph.after_fork import reset_after_fork
 from stenograph.guard import Guard
 from stenograph.journal.recorder import Recorder
 from stenograph.logs import TranscriptEmitter
@@ -61,7 +61,7 @@ class Capture:
             weakref.finalize(self, self._texts.close)  # a host may never stop: then when it ends
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the three above, and keeps events in their order
-        survives_fork(self)
+        reset_after_fork(self)
 
     @property
     def lost(self) -> int:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from stenograph.journal.recorder import Mask, Recorder
 from stenograph.journal.run import Run, Step
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 Target = Recorder | Run | Step
 

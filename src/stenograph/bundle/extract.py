@@ -7,11 +7,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from stenograph.atomic_file import make_folder
 from stenograph.bundle.container import Container, ZipLimits
 from stenograph.bundle.manifest import NAME, read_manifest
 from stenograph.bundle.seal import is_sealed
 from stenograph.errors import SourceError, StoreError
-from stenograph.whole_file import make_folder
 
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -42,7 +42,7 @@ def extract_bundle(
             fresh = Path(tempfile.mkdtemp(prefix=".stenograph-extract-", dir=place))
             try:
                 for name in container.names:
-                    _unfold(container, name, fresh / name)
+                    _extract(container, name, fresh / name)
                 fresh.rename(target)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
@@ -74,7 +74,7 @@ def _refusal(path: str | os.PathLike[str], why: str) -> SourceError:
     return SourceError(f"{text} is not as it was made: {why}; {advice}", text)
 
 
-def _unfold(container: Container, name: str, target: Path) -> None:
+def _extract(container: Container, name: str, target: Path) -> None:
     make_folder(target.parent)
     with os.fdopen(os.open(target, _FILE, 0o600), "wb") as out:
         for chunk in container.chunks(name):

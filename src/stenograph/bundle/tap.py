@@ -111,11 +111,11 @@ class _Bridge(logging.Handler):
         """Handle a record, without a lock: the host's handlers have their own."""
         self._taps.write(record)
         if self.is_passing and record.levelno >= self.threshold:
-            _passing.is_on = True
+            _in_bridge.is_on = True
             try:
                 logging.getLogger().callHandlers(record)
             finally:
-                _passing.is_on = False
+                _in_bridge.is_on = False
         return True
 
 
@@ -128,14 +128,14 @@ class _Listener(logging.Handler):
 
     def handle(self, record: logging.LogRecord) -> bool:
         """Handle a record, unless the bridge has done so."""
-        if not _passing.is_on:
+        if not _in_bridge.is_on:
             self._taps.write(record)
         return True
 
 
-class _Passing(threading.local):
+class _InBridge(threading.local):
     is_on = False
 
 
-_passing = _Passing()
+_in_bridge = _InBridge()
 _taps = _Taps()

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from stenograph.check.checking import Report, Violation
 from stenograph.check.rule import Rule
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.version import __version__
 
 FORMS = ("text", "json", "junit", "sarif")

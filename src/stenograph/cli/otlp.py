@@ -12,7 +12,7 @@ import click
 from stenograph.archive.store.home import Home
 from stenograph.cli.options import say
 from stenograph.errors import MissingExtra
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 if TYPE_CHECKING:
     import uvicorn

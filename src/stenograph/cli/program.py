@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 from stenograph.cli import COMMANDS, GROUPS
 from stenograph.errors import StenographError
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.version import __version__
 
 
@@ -41,6 +40,8 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
+    from difflib import get_close_matches  # only where there is a mistake
+
     nearest = get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(nearest)}?" if nearest else "steno --help lists the commands"
     return f"unknown command {name[:80]!r}; {hint}"

@@ -11,8 +11,8 @@ from typing import Self
 import click
 
 from stenograph.cli.terminal import cut, width
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import bar, duration
-from stenograph.render.visible import on_one_line
 
 _BAR = 16
 _PACE = 0.1

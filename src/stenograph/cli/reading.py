@@ -12,10 +12,10 @@ import click
 from stenograph.cli.terminal import shown, wants_color
 from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model import Event
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.render.selection import Readable, errors_only, last_unit, tools_only
 from stenograph.render.terminal import TerminalRenderer
-from stenograph.render.visible import on_one_line
 from stenograph.runs.info import RunInfo
 
 _LESS = "FRX"

@@ -21,7 +21,7 @@ from stenograph.cli.options import write_bytes, write_text
 from stenograph.cli.terminal import cut, width
 from stenograph.errors import StenographError
 from stenograph.model import mend
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.runs.rows import distinct
 
 F = TypeVar("F", bound=Callable[..., Any])

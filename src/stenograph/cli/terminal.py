@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import click
 
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 _OBEYED = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_OBEYED}]")
@@ -49,12 +49,16 @@ def wants_color() -> bool:
 @lru_cache(_WIDEST_KNOWN)
 def width(text: str) -> int:
     """The columns that a terminal needs for a text without control characters."""
-    if text.isascii():
+    if text.isascii() or _NARROW.fullmatch(text):
         return len(text)
-    from wcwidth import wcswidth, wcwidth
+    from wcwidth import wcswidth, wcwidth  # its tables take a while to load
 
     columns = wcswidth(text)
     return columns if columns >= 0 else sum(max(0, wcwidth(letter)) for letter in text)
+
+
+_NARROW = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
+"""Letters of Latin scripts and punctuation, each one column wide."""
 
 
 def cut(text: str, columns: int) -> str:

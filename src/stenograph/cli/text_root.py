@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from stenograph import config
 
 if TYPE_CHECKING:
-    from stenograph.threads import ThreadTranscripts
+    from stenograph.text_transcripts import ThreadTranscripts
 
 _MODE = "agent"
 NO_PROMPT = "no text transcript was written: each file begins with a prompt, and none was recorded"
@@ -39,7 +39,7 @@ class TextOptions(NamedTuple):
         """The writer of the text transcripts; None without `--text-root`."""
         if not self.root:
             return None
-        from stenograph.threads import ThreadTranscripts
+        from stenograph.text_transcripts import ThreadTranscripts
 
         root = Path(self.root).absolute()
         return ThreadTranscripts(root, thread_id=self.thread or None, chat_id=self.chat or None, mode=self.mode)

@@ -1,4 +1,4 @@
-"""Signed checkpoints of an archive: made when everything that they count is on the disk itself.
+"""Signed checkpoints of an archive: made when everything that they count is on disk.
 
 Theory of operation. Under the archive's lock the log is read from the packs, the packs are synced to the disk, and only
 then the checkpoint is signed and kept as `evidence/checkpoint`. So no checkpoint ever counts a frame that a crash could
@@ -51,7 +51,7 @@ def origin_of_archive(home: Home) -> str:
 
 
 def initialise(home: Home, settings: EvidenceSettings) -> tuple[SignedLog, str]:
-    """Have a key sign an archive from now on: the first checkpoint, and the public key for verifiers.
+    """Have a key sign an archive from now on; returns the first checkpoint, and the public key for verifiers.
 
     A key file that is not there is made. Where another key signed before, both sign this checkpoint, so that who knows
     the old one can go on to the new one.
@@ -73,7 +73,7 @@ def initialise(home: Home, settings: EvidenceSettings) -> tuple[SignedLog, str]:
 
 
 def sign(home: Home) -> SignedLog:
-    """Make a checkpoint of an archive as it is now. Raises `HistoryChanged` where it is not what was signed before."""
+    """Make a checkpoint of an archive. Raises `HistoryChanged` where it does not extend the last checkpoint."""
     return _signed(home, [Path(read_settings(home).key)])
 
 
@@ -98,12 +98,12 @@ def _signed(home: Home, keys: list[Path]) -> SignedLog:
 
 
 def keep_note(home: Home, note: Note) -> None:
-    """Keep the last checkpoint."""
+    """Write the last checkpoint."""
     write_file(home.evidence / CHECKPOINT, note.encode())
 
 
 def check_extends(log: Log, origin: str, path: Path) -> None:
-    """Raise `HistoryChanged` for a log that does not begin with the checkpoint at a path; nothing there is fine."""
+    """Raise `HistoryChanged` for a log that does not extend the checkpoint at a path; without one, do nothing."""
     if not path.exists():
         return
     last = load_anchor(path).checkpoint

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stenograph.atomic_file import make_folder, write_atomically
 from stenograph.errors import StoreError
 from stenograph.export.exporter import Exporter, SideFile, exporter_named
 from stenograph.fold.losses import LossReport
 from stenograph.model.event import Event
 from stenograph.runs.opening import open_run, reader_of
 from stenograph.runs.reader import RunReader
-from stenograph.whole_file import make_folder, write_whole
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import Masker
@@ -78,9 +78,9 @@ class Export:
             except OSError as error:
                 message = f"cannot create the folder {file.parent}: {error.strerror}; check the path"
                 raise StoreError(message, str(file.parent)) from error
-            write_whole(file, [data])
+            write_atomically(file, [data])
             written.append(file)
-        write_whole(target, [self.data])
+        write_atomically(target, [self.data])
         return written
 
 

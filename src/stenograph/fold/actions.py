@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import Struct
@@ -281,5 +280,7 @@ def _replaced(old: list[str], new: list[str]) -> tuple[int, int]:
         old, new = old[:-1], new[:-1]
     if len(old) * len(new) > _LARGEST_MATCH:
         return len(new), len(old)
+    from difflib import SequenceMatcher  # most who know the kinds of actions compare no texts
+
     same = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())
     return len(new) - same, len(old) - same

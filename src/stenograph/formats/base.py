@@ -59,7 +59,7 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What the beginning and the name of a file tell about it."""
+    """What the beginning and the name of a file say about it."""
 
     native_id: str = ""
     """The agent's own id of the run; empty when it has none."""
@@ -175,7 +175,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     detect: Detect
     """How sure it is that a file is in this format; the highest score wins, then `priority`."""
     identify: Callable[[Sequence[Any], str], Identity]
-    """What the first records and the path tell about the run."""
+    """What the first records and the path say about the run."""
     open: Callable[[Context], Format]
     """A new parser."""
     priority: int = 0
@@ -224,15 +224,21 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
         return self.layout is not None and bool(self.layout.homes)
 
 
-def later(module: str, name: str) -> Callable[[Context], Format]:
-    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
+def later(module: str, name: str) -> Callable[..., Any]:
+    """The function or parser of that name, whose module is loaded at the first call.
 
-    def opened(context: Context) -> Format:
-        parser: Callable[[Context], Format] = getattr(import_module(module), name)
-        return parser(context)
+    Many commands need every description, to know where each agent keeps its files, and few of what they describe.
+    """
+    found: Callable[..., Any] | None = None
 
-    opened.__module__ = module
-    return opened
+    def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = getattr(import_module(module), name)
+        return found(*arguments, **named)
+
+    call.__module__ = module
+    return call
 
 
 def run_id_of(format_name: str, native_id: str) -> str:

@@ -1,7 +1,7 @@
 """Where an agent keeps its files, and which of them belong together: data and pure functions, part of a `FormatSpec`.
 
 Nothing here reads the disk; `stenograph.sources` does, by this data. A pattern is the path of files below a folder:
-`{word}` stands for any text within one name, and for the same text wherever it stands again; `*` for any text without a
+`{word}` is any text within one name, and the same text wherever the word occurs again; `*` for any text without a
 word, `**/` for any number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of
 its main file without the suffix; and `{agent}`, the id of a subagent.
 """

@@ -1,7 +1,7 @@
 """Complete lines of a file that may still be growing.
 
-A line exists once its newline does. What follows the last newline is never handed out and never remembered:
-it is read again when more has come, so a writer may take back a half line and no reader mixes old bytes with new.
+A line exists once its newline does. What follows the last newline is neither returned nor remembered: it is read again
+when more has come, so a writer may cut off a half line and no reader mixes old bytes with new.
 """
 
 from __future__ import annotations

@@ -66,13 +66,13 @@ def start_run(
 
 
 def _run_id(guard: Guard, given: str | None) -> str:
-    """The id to record by: the one given, or a new one, also in place of one that is none."""
+    """The id to record with: the given one, or a new one where none was given or it is not valid."""
     new = str(uuid4())
     return new if given is None else guard.attempt("anything under that run id", check_run_id, given) or new
 
 
 class _Scope:
-    """What a run and a step have in common: things happen in them."""
+    """What a run and a step have in common: the methods that record events in them."""
 
     run: Run
 
@@ -197,7 +197,7 @@ class _Scope:
         )
 
     def system(self, subtype: str, text: str | None = None, *, data: Any = None) -> Event | None:
-        """Something worth knowing that nobody said and no tool did."""
+        """A fact worth recording that is neither a message nor a tool call."""
         return self._record(
             "a system event",
             "system.event",
@@ -236,7 +236,7 @@ class Run(_Scope):
         self.kind = kind
         self.run_id = run_id
         self.result: Any = None
-        """What the run came to; recorded when it ends."""
+        """The run's result; recorded when it ends."""
         self._call = call
         self._options = options
         self._ended = False
@@ -271,7 +271,7 @@ class Run(_Scope):
         return self._guard.attempt("a subscription", open_one) or _empty_subscription()
 
     def stats(self) -> RecorderStats:
-        """What was recorded, and everything that was lost or mended on the way."""
+        """What was recorded, and everything that was lost or repaired on the way."""
         if self._recorder is None:
             return RecorderStats(run_id=self.run_id, failed=self.lost)
         return self._recorder.stats()
@@ -348,7 +348,7 @@ class Step(_Scope):
         self.iteration = iteration
         self._iterations = (*outer, iteration)
         self.result: Any = None
-        """What the step came to; recorded when it ends."""
+        """The step's result; recorded when it ends."""
         self._child_run_id = child_run_id
         self._type = "step" if child_run_id is None else "step.call_workflow"
 

@@ -49,8 +49,11 @@ def json_pieces(value: Any) -> Iterator[bytes]:
 
 def has_long_text(value: Any) -> bool:
     """Whether an object has a long text among its own values; nested values do not count."""
-    inside = value.values() if isinstance(value, dict) else ()
-    return any(isinstance(each, str) and len(each) >= LONG for each in inside)
+    if isinstance(value, dict):
+        for each in value.values():  # a loop, because every entry of a run is asked
+            if each.__class__ is str and len(each) >= LONG:
+                return True
+    return False
 
 
 def is_plain(value: Any, depth: int = 100) -> bool:

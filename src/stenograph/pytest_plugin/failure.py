@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stenograph.atomic_file import write_atomically
 from stenograph.bundle.create import create_bundle
 from stenograph.errors import StenographError
 from stenograph.render.html import html_page
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     import pytest
@@ -30,7 +30,7 @@ def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error:
         folder.mkdir(parents=True, exist_ok=True)
         events = run.events
         create_bundle(bundle, events, source=str(run.target or run.run.path))
-        write_whole(page, (part.encode("utf-8", "replace") for part in html_page(lambda: events)))
+        write_atomically(page, (part.encode("utf-8", "replace") for part in html_page(lambda: events)))
     except (StenographError, OSError) as problem:
         report.sections.append(("stenograph", f"the run of this test could not be kept: {problem}"))
         return

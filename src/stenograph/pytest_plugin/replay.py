@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from stenograph.atomic_file import write_atomically
 from stenograph.replay.loading import load_recording
 from stenograph.replay.program import environment_for
 from stenograph.replay.recording_server import Upstreams, WireLog, recording
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     from stenograph.replay.report import ReplayReport
@@ -70,7 +70,7 @@ class ReplayForTest:
         """Keep the recording, unless the test failed."""
         if self._wire_log is not None and is_good and self._wire_log.calls:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path, [self._wire_log.written()])
+            write_atomically(self.path, [self._wire_log.written()])
 
 
 @contextmanager
@@ -101,8 +101,8 @@ def _recorded(path: Path) -> Iterator[ReplayForTest]:
     )
     log = WireLog()
     with recording(log, upstreams) as url:
-        led = environment_for(url, os.environ)  # with the user's own keys
-        yield ReplayForTest(url, path, {name: led[name] for name in _ADDRESSES}, wire_log=log)
+        environment = environment_for(url, os.environ)  # with the user's own keys
+        yield ReplayForTest(url, path, {name: environment[name] for name in _ADDRESSES}, wire_log=log)
 
 
 def _changed(environment: dict[str, str]) -> dict[str, str]:

@@ -93,7 +93,7 @@ class _Walk:
             case Answered(text=text, call_ids=ids):
                 self.open_ids.update(ids)
                 if not self._called(ids) and text:
-                    self._said(folded(text))
+                    self._answered(folded(text))
             case Asked():
                 self._asked([folded(unmapped(text)) for text in (*item.texts, item.text)])
 
@@ -102,7 +102,7 @@ class _Walk:
         for place, step in enumerate(self.lane.steps):
             if isinstance(step, Answer) and step.number == number:
                 self.ids += 1
-                self._go_behind(place)
+                self._move_behind(place)
 
     def _called(self, ids: tuple[str, ...]) -> bool:
         """Whether the lane has one of these calls; moves the place behind the answer that made it."""
@@ -111,16 +111,16 @@ class _Walk:
             self.ids += 1
             # For an id that was used twice, take the first place that is not behind the current one.
             if (place := _first_from(each, self.place)) is not None:
-                self._go_behind(place)
+                self._move_behind(place)
         return bool(places)
 
-    def _said(self, text: str) -> None:
+    def _answered(self, text: str) -> None:
         place = _first_from(self.lane.texts.get(text, []), self.place)
         if place is not None:
             self.equal += 1
-            self._go_behind(place)
+            self._move_behind(place)
 
-    def _go_behind(self, place: int) -> None:
+    def _move_behind(self, place: int) -> None:
         self.place = place + 1
         self.is_asked = False
 

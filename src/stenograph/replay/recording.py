@@ -155,13 +155,13 @@ def recording_of(events: Iterable[Event], cwd: str | None = None) -> Recording:
     for event in events:
         runs.setdefault(event.run_id, []).append(event)
     lanes: list[Lane] = []
-    met: set[str] = set()
+    known_ids: set[str] = set()
     adapter = ""
     for number, each in enumerate(runs.values()):
         run = exchange(each)
         adapter = adapter or run.adapter
         for thread in run.threads:
-            lane = _lane(len(lanes), _name(run, thread, is_first=number == 0), thread, met)
+            lane = _lane(len(lanes), _name(run, thread, is_first=number == 0), thread, known_ids)
             if lane.answers:
                 lanes.append(lane)
     return Recording(lanes=tuple(lanes), cwd=cwd, adapter=adapter)
@@ -171,8 +171,8 @@ def _name(run: Exchange, thread: Thread, *, is_first: bool) -> str:
     return thread.source if is_first else f"{run.run_id} {thread.source}"
 
 
-def _lane(number: int, name: str, thread: Thread, met: set[str]) -> Lane:
-    """`met` has the ids of calls of the lanes before, and gets those of this one."""
+def _lane(number: int, name: str, thread: Thread, known_ids: set[str]) -> Lane:
+    """`known_ids` holds the call ids of earlier lanes, and gets those of this one."""
     own: set[str] = set()
     steps: list[Prompt | Answer] = []
     answers = 0
@@ -183,8 +183,8 @@ def _lane(number: int, name: str, thread: Thread, met: set[str]) -> Lane:
         answers += 1
         ids = {call.call_id for call in turn.calls}
         own |= ids
-        steps.append(Answer(lane=number, number=answers, turn=turn, is_copied=bool(ids) and ids <= met))
-    met |= own
+        steps.append(Answer(lane=number, number=answers, turn=turn, is_copied=bool(ids) and ids <= known_ids))
+    known_ids |= own
     return Lane(number, name, tuple(steps))
 
 

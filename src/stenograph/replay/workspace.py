@@ -107,7 +107,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    from stenograph.render.visible import on_one_line
+    from stenograph.render.control_chars import on_one_line
 
     text = on_one_line(text)
     return text if len(text) <= 160 else text[:159] + "…"

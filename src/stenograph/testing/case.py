@@ -37,10 +37,6 @@ class Case(Struct, frozen=True, kw_only=True):
         """The records of a document."""
         return records_of(self.data)
 
-    def byte_of(self, line: int | None) -> int:
-        """Where a line begins, by its number from 1."""
-        return sum(len(each) + 1 for each in self.data.split(b"\n")[: (line or 1) - 1])
-
 
 def case_of(spec: FormatSpec, source: Path | str | bytes, number: int) -> Case:
     """A path or the bytes of a transcript as a case."""

@@ -77,7 +77,7 @@ def _count_message(event: Event, payload: MessagePayload, counts: Counter[str], 
 
 def _tools(events: list[Event]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    wishes = Counter(
+    requested = Counter(
         block.tool_id
         for event in events
         if isinstance(event.payload, MessagePayload)
@@ -93,7 +93,7 @@ def _tools(events: list[Event]) -> Counter[str]:
         if pair.result is not None and pair.call is not None:
             blocks = pair.result.payload.blocks or ()
             counts["attachments"] += sum(isinstance(block, AttachmentBlock) for block in blocks)
-    counts["calls"] += sum((called | wishes).values())  # a call and the block that asks for it are one
+    counts["calls"] += sum((called | requested).values())  # a call and the block that asks for it are one
     return counts
 
 

@@ -24,11 +24,11 @@ from stenograph.adapters.claude_agent_sdk import (
 )
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.model import Origin
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.sources import convert
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 
 sdk = pytest.importorskip("claude_agent_sdk", reason="an extra: pip install '.[claude]'")

@@ -12,7 +12,7 @@ import pytest
 
 from stenograph import Recorder, read_events
 from stenograph.adapters.codex_app_server import CodexTranscriptEmitter
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.session import Session
 from stenograph.transcript import TranscriptEntry
 

@@ -18,7 +18,7 @@ from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
-from stenograph.fold import messages
+from stenograph.fold.messages import messages
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
 from stenograph.model.block import TextBlock, words_of

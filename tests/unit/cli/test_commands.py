@@ -120,7 +120,8 @@ def test_an_ambiguous_prefix_is_exit_code_3(steno: Any, root: Path, name: str) -
         Recorder(root, run_id=f"550e8400-e29b-41d4-a716-44665544000{end}").close()
     ended = steno(name, "550E", "--root", root)
     assert ended.code == 3
-    assert "550E fits 2 runs (550e8400-e29b-41d4-a716-446655440000, 550e8400-e29b-41d4-a716-446655440001)" in ended.err
+    ids = "550e8400-e29b-41d4-a716-446655440000, 550e8400-e29b-41d4-a716-446655440001"
+    assert f"550E matches 2 runs ({ids})" in ended.err
     assert ended.err.count("\n") == 1
 
 

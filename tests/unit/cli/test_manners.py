@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from archive_cases import claude_line, written
 from stenograph import Run, errors
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.program import cli
 from stenograph.cli.progress import Progress
 from stenograph.cli.terminal import width
-from stenograph.whole_file import write_whole
 
 Steno = Callable[..., Any]
 REPO = Path(__file__).parents[3]
@@ -79,7 +79,7 @@ def test_a_dash_is_standard_output(steno: Steno, recorded: tuple[Run, Run], root
 
 def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
     """`-o /dev/stdout` works, and does not replace the device."""
-    write_whole(Path("/dev/null"), [b"x"])
+    write_atomically(Path("/dev/null"), [b"x"])
     assert not Path("/dev/null").is_file()
 
 

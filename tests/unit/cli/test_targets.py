@@ -139,7 +139,7 @@ def test_a_file_in_no_format_we_know_is_refused_by_every_command(
     before = sorted(tmp_path.rglob("*"))
     done = steno("repair", path) if command == "repair" else _call(steno, command, path)
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith(f"steno: {path} is written in no format we know; steno formats lists them")
+    assert done.err.startswith(f"steno: {path} is not in a known format; steno formats lists them")
     assert done.err.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
 

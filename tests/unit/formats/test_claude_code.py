@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_code import SPEC
 from stenograph.formats.claude_code.format import detect, identify

@@ -14,7 +14,8 @@ import pytest
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, converted, each_call_once, make_archive
 from stenograph.archive import IndexReader
 from stenograph.errors import InvalidQuery
-from stenograph.fold import pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.query.language import parse_query
 from stenograph.query.period import Period, period_of

@@ -42,7 +42,7 @@ from stenograph.sources.detection import format_named
 from stenograph.sources.known import Known, known_lines
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.watch import SAFETY_NET, Changes
 
 _CALLS = ("tool.call", "tool.result")

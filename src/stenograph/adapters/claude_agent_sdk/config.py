@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 class ClaudeAgentSDKClientConfig(Struct, frozen=True, kw_only=True):

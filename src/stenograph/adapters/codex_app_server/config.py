@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from typing import Any
 from stenograph.adapters.capture import Capture
 from stenograph.adapters.codex_app_server.wire import Direction, WireLog, WireMessage, wire_message, wrapped
 from stenograph.adapters.outputs import Outputs, Target
+from stenograph.after_fork import reset_after_fork
 from stenograph.clock import utc_now
-from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.guard import Guard
@@ -24,7 +24,7 @@ from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json
 from stenograph.model.event import Event
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.transcript import TranscriptSummary
 
 ADAPTER = "codex_app_server"
@@ -81,7 +81,7 @@ class CodexTranscriptEmitter:
         self._lines = 0
         self._is_stopped = False
         self._lock = threading.RLock()  # protects everything above, and keeps messages in their order
-        survives_fork(self)
+        reset_after_fork(self)
         self.process = 0
         """The id of the server process, for recordings of more than one."""
 

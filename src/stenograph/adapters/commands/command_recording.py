@@ -27,7 +27,7 @@ from stenograph.model.payload import LifecyclePayload, ToolPayload
 from stenograph.sources.conversion import convert, convert_stream
 from stenograph.sources.detection import Detection, detect_head
 from stenograph.sources.session import STREAM
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 P = ParamSpec("P")
 

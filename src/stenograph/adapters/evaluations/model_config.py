@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 MAX_TURNS = 50
 """Model calls in one evaluation, unless the configuration says otherwise."""

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from stenograph.adapters.capture import Capture
+from stenograph.after_fork import reset_after_fork
 from stenograph.clock import utc_now
-from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
 from stenograph.formats.registry import formats
 from stenograph.guard import Guard
@@ -42,7 +42,7 @@ class ModelWire:
         self._guard = Guard(f"calls of {capture.adapter}")
         self._is_stopped = False
         self._lock = threading.RLock()  # protects the format, and keeps what it gives in the order of its records
-        survives_fork(self)
+        reset_after_fork(self)
         self._format = formats()[format_name].open(
             Context(
                 run_id=capture.run_id,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from stenograph.guard import Guard
 from stenograph.model.event import Event
-from stenograph.threads import ThreadTranscripts, ThreadWriting
+from stenograph.text_transcripts import ThreadTranscripts, ThreadWriting
 
 
 class TextFiles:

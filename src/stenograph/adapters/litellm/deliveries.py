@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.forked import survives_fork
+from stenograph.after_fork import reset_after_fork
 from stenograph.formats.shared.model_api.recent import Recent
 
 HOLD = 1.0
@@ -44,7 +44,7 @@ class Deliveries:
         self._held: list[_Delivered] = []
         self._known: Recent[str, bool] = Recent()
         self._timer: threading.Timer | None = None
-        survives_fork(self)
+        reset_after_fork(self)
 
     def began(self, call_id: str) -> None:
         """A call is about to be made; LiteLLM may say so again when it retries."""

@@ -17,7 +17,7 @@ from stenograph.adapters.outputs import Outputs, Target
 from stenograph.formats.shared.model_api.recent import Recent
 from stenograph.guard import Guard
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 SETTLE = 5.0
 """Seconds to wait, when a logger is left, for what LiteLLM has not delivered."""

@@ -20,7 +20,7 @@ from stenograph.adapters.openai.tee import tee_class
 from stenograph.adapters.outputs import Outputs, Target
 from stenograph.errors import AgentError
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 C = TypeVar("C")
 

@@ -7,7 +7,6 @@ is refused, because a newer program owns it.
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -132,6 +131,8 @@ def index_name(connection: sqlite3.Connection) -> str:
 
 def _name(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] == 0:
+        import secrets  # loads OpenSSL, and only a new index needs it
+
         connection.execute(f"PRAGMA application_id = {secrets.randbelow((1 << 31) - 1) + 1}")
 
 

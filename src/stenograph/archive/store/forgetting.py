@@ -24,9 +24,9 @@ from stenograph.archive.marks import remove_marks
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
 from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
 from stenograph.archive.writer import Store
+from stenograph.atomic_file import write_atomically
 from stenograph.errors import SourceError, StoreError
 from stenograph.sources.layouts import sidecar_suffixes
-from stenograph.whole_file import write_whole
 
 _LEAVES_A_FRAME = 4000
 """A leaf of the log has at most 65,535 bytes."""
@@ -45,7 +45,7 @@ class Removal(Struct, frozen=True, kw_only=True):
 def forget(store: Store, removal: Removal) -> None:
     """Remove runs for good."""
     path = store.home.unfinished
-    write_whole(path, [msgspec.json.encode(removal)])
+    write_atomically(path, [msgspec.json.encode(removal)])
     _sync_file(path)
     sync_folder(path.parent)
     finish(store)

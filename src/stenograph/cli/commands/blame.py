@@ -16,8 +16,8 @@ from stenograph.errors import InvalidQuery, unreadable
 from stenograph.query.blame import Blamed, blame
 from stenograph.query.scope import Scope
 from stenograph.query.short_ids import short_ids
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import when
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import open_archive
 from stenograph.runs.commits import Commit, commits_of
 

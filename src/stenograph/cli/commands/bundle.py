@@ -32,7 +32,7 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.table import print_rows
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.runs.opening import open_run
 
 _CHUNK = 1 << 20

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stenograph.atomic_file import write_atomically
 from stenograph.check.checking import Report, check
 from stenograph.check.report import FORMS, as_json, as_junit, as_sarif, as_text, summary
 from stenograph.check.rule import Rule, built_in, built_in_text, read_rules
@@ -13,7 +14,6 @@ from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, run_mask, say, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.runs.archive import Filters, open_archive
-from stenograph.whole_file import write_whole
 
 
 @click.command(
@@ -101,6 +101,6 @@ def _print(report: Report, form: str, output: str | None) -> None:
     if output is None or output == "-":
         write_bytes(data)
     else:
-        write_whole(Path(output), [data])
+        write_atomically(Path(output), [data])
     if form != "text" or output is not None:
         say(summary(report))

@@ -31,11 +31,11 @@ from stenograph.journal.place import recording_root
 from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
 from stenograph.sources.layouts import layout_of
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 ENDING = b"SessionEnd"
 _END = 1 << 10

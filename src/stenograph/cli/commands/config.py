@@ -11,7 +11,7 @@ from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.config import Setting
 from stenograph.evidence.settings import default_key
 from stenograph.journal.place import DEFAULT_ROOT, archive_home
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 
 
 @click.command(

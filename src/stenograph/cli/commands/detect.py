@@ -8,7 +8,7 @@ import click
 
 from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.errors import SourceError
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.stored import runs_of
 

@@ -16,8 +16,8 @@ from stenograph.journal.problems import noted_problems
 from stenograph.query.doctor.examination import examine
 from stenograph.query.doctor.report import AgentState, ArchiveState, HookState, JournalState, Report
 from stenograph.query.retention import Expiry
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, duration
-from stenograph.render.visible import on_one_line
 from stenograph.runs.retention import expired_runs
 from stenograph.runs.syncing import wanted_roots
 

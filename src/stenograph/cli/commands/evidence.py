@@ -22,7 +22,7 @@ from stenograph.evidence.signing import SignedLog, initialise, origin_of_archive
 from stenograph.evidence.ssh import ssh_sign
 from stenograph.evidence.tiles import write_file
 from stenograph.evidence.timestamp import check_stamp, stamp, stamp_of
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.target import find_archived
 
 _URLS = ("http://", "https://")

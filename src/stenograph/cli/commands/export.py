@@ -144,12 +144,12 @@ def _export(
     archive_dir: str | None,
     options: dict[str, str],
 ) -> None:
+    from stenograph.atomic_file import write_atomically
     from stenograph.export.collector import collector_of
     from stenograph.export.exporter import exporter_named
     from stenograph.export.exporting import export_run
     from stenograph.export.sending import JSON, PROTOBUF, send_trace
     from stenograph.runs.opening import open_run
-    from stenograph.whole_file import write_whole
 
     exporter = exporter_named(format_name)
     collector = None if endpoint is None else collector_of(endpoint, headers)
@@ -189,14 +189,14 @@ def _export(
         if len(exports) == 1:
             exports[0].write(Path(str(output)))
         else:
-            write_whole(Path(str(output)), (export.data for export in exports))
+            write_atomically(Path(str(output)), (export.data for export in exports))
     if report_path is not None:
-        write_whole(Path(report_path), [json_document([export.losses for export in exports])])
+        write_atomically(Path(report_path), [json_document([export.losses for export in exports])])
 
 
 def _make_folder(path: Path) -> None:
+    from stenograph.atomic_file import make_folder
     from stenograph.errors import StoreError
-    from stenograph.whole_file import make_folder
 
     try:
         make_folder(path)

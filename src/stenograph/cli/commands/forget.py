@@ -18,7 +18,7 @@ from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.fleet.store.forgetting import not_here
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.tombstones import Tombstone, archives_to_tell, write_tombstones
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.forgetting import LONGEST_REASON, Plan, Wanted, forget_runs, plan_of
 
 _UNREACHED = (

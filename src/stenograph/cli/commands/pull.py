@@ -12,7 +12,7 @@ from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.cli.progress import Progress
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.pull import find_archive, pull, stored_archives
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 
 @click.command(

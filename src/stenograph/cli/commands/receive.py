@@ -9,7 +9,7 @@ import click
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
 from stenograph.cli.otlp import OtlpListener, check_host, host_option, token_option
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 
 
 @click.command(

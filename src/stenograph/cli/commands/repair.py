@@ -7,7 +7,7 @@ import click
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.journal.repair import repair_journal
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.opening import open_run
 
 

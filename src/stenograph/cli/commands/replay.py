@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.options import archive_option, json_document, root_option, say, write_bytes
 from stenograph.errors import InvalidOption, InvalidTarget
 from stenograph.replay.loading import load_recording
@@ -18,7 +19,6 @@ from stenograph.replay.report import ReplayReport
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
 from stenograph.replay.workspace import describe, paths_outside
-from stenograph.whole_file import write_whole
 
 _SHOWN = 200
 _PAUSE = 0.5
@@ -146,4 +146,4 @@ def _write_report(report: ReplayReport, file: str | None) -> None:
     if file == "-":
         write_bytes(document)
     else:
-        write_whole(Path(file), [document])
+        write_atomically(Path(file), [document])

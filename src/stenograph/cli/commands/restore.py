@@ -6,7 +6,7 @@ import click
 
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.archive import open_archive
 from stenograph.runs.target import find_run
 

@@ -10,7 +10,7 @@ import click
 
 from stenograph.cli.completion import AGENT, RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, say, write_text
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.opening import open_run
 from stenograph.runs.resuming import Resumption, handover, resumption
 

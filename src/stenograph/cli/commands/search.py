@@ -25,8 +25,8 @@ from stenograph.cli.scope import scope_options
 from stenograph.cli.store import store_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import counted, when
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, SearchOptions, open_archive, searched
 
 if TYPE_CHECKING:

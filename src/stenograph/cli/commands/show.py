@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 import msgspec
 
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
@@ -27,13 +28,12 @@ from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, s
 from stenograph.cli.store import store_options
 from stenograph.fold.status import Life
 from stenograph.model import Event, encode
+from stenograph.render.control_chars import visible
 from stenograph.render.terminal import TerminalRenderer
-from stenograph.render.visible import visible
 from stenograph.runs.opening import reader_of
 from stenograph.runs.reader import RunReader
 from stenograph.runs.target import find_run
 from stenograph.transcript import TranscriptEntry, entries, format_entry
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
@@ -93,7 +93,7 @@ def _show(run: RunReader, asked: _Asked) -> None:
         for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
             write_bytes(batch)
     else:
-        write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
+        write_atomically(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
     if shown.is_empty:
         say(f"{run.kind.place} has no events")
     elif any(wanted.values()) and not shown.is_any_selected:

@@ -14,8 +14,8 @@ from stenograph.cli.store import store_options
 from stenograph.cli.table import print_fitted
 from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, bar, cost, duration
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, Stats, open_archive
 from stenograph.runs.rows import Row
 

@@ -22,7 +22,7 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.sources import sources_options
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
 from stenograph.runs.syncing import wanted_roots

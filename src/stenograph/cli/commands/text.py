@@ -15,9 +15,9 @@ from stenograph.cli.options import (
     say,
     write_text,
 )
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.opening import open_run
-from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
+from stenograph.text_transcripts import DEFAULT_ROOT, ThreadTranscripts
 
 
 @click.command(

@@ -7,7 +7,7 @@ import click
 from stenograph.cli.check_all import check_all
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.kind import Verified
 from stenograph.runs.opening import open_run
 

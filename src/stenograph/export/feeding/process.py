@@ -23,7 +23,7 @@ from stenograph.errors import RunNotFound, StenographError
 from stenograph.export.feeding.feed import Feed, FeedSetting
 from stenograph.export.feeding.sent import SentSpans
 from stenograph.export.sending import PATIENCE, NotSent
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 TICK = 10.0
 """Seconds after which we look without a notice: runs end by being quiet."""

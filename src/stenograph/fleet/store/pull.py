@@ -34,6 +34,7 @@ from stenograph.archive.store.pack import (
     sync_folder,
 )
 from stenograph.archive.writer import Store
+from stenograph.atomic_file import make_folder, write_atomically
 from stenograph.errors import InvalidRunId, RunNotFound, SourceError, StoreError
 from stenograph.fleet.store.keys import (
     archive_folder,
@@ -48,7 +49,6 @@ from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import missing, pieces_in
 from stenograph.fleet.store.tombstones import archives_in, forgotten_runs, read_tombstone
 from stenograph.model.ids import check_run_id
-from stenograph.whole_file import make_folder, write_whole
 
 _PATIENCE = 30.0
 Progress = Callable[[int, int], None]
@@ -166,7 +166,7 @@ class _Pulling:
         if there is not None and there.id != self._archive.id:
             raise StoreError(f"{home.path} holds the archive {there.id}; give another folder", str(home.path))
         if there is None:
-            write_whole(home.kept / FILE, [msgspec.json.encode(self._archive) + b"\n"])
+            write_atomically(home.kept / FILE, [msgspec.json.encode(self._archive) + b"\n"])
 
     def _forget(self, forgotten: frozenset[str]) -> None:
         known = read_forgotten(self._home.forgotten).on_purpose()

@@ -56,11 +56,11 @@ class Call(Struct):
 
     def call(self) -> ToolPayload:
         """The call. If the agent does not send its input, the text for people replaces it."""
-        given = self.input
-        if given is None:
+        arguments = self.input
+        if arguments is None:
             shown = (("title", self.title), ("locations", self.locations), ("content", self.content))
-            given = small((name, value or None) for name, value in shown)
-        return ToolPayload(name=self.tool_name, call_id=self.id, input=given, output=None, fidelity="agent_emitted")
+            arguments = small((name, value or None) for name, value in shown)
+        return ToolPayload(name=self.tool_name, call_id=self.id, input=arguments, output=None, fidelity="agent_emitted")
 
     def result(self) -> ToolPayload:
         """The result: the tool's own output if the agent sends it, else what it shows."""

@@ -13,7 +13,6 @@ from stenograph.formats.base import SURE, Identity
 from stenograph.formats.layout import StoredSession, folder_of, last_name
 from stenograph.formats.shared.digest import digest_of
 
-FILE = ".aider.chat.history.md"
 VERSION = re.compile(r"\AAider v(\S+)")
 MODEL = re.compile(r"\A(?:Main model|Model): (\S+) with ")
 

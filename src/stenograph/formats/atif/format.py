@@ -1,7 +1,7 @@
 """Trajectories as events: steps in order, subagents where the result of their call names them.
 
 Theory of operation. A step is a message, with its calls, their results and its tokens. What Stenograph itself put into
-`extra.stenograph` comes back as the event it was. A subagent's trajectory stands in the file or in one beside it
+`extra.stenograph` comes back as the event it was. A subagent's trajectory is in the file or in one beside it
 (`trajectory_path`, by the opener's `side_file`), and is emitted between the call that names it and that call's result;
 a continuation (`continued_trajectory_ref`) is emitted at the end. Each file is read once, so files that name each other
 do not loop.
@@ -15,7 +15,6 @@ from typing import Any
 from stenograph.formats.atif.detection import is_trajectory
 from stenograph.formats.base import Context
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_count, a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.media import from_url
@@ -62,8 +61,6 @@ class AtifFormat(ImportFormat):
         super().__init__(context)
         self._opened: set[str] = set()
         """Files beside this one that were read."""
-        self._emitted: set[int] = set()
-        """Trajectories that were emitted."""
         self._source = context.source
         self._parts = 0
         """Trajectories so far: step ids start again in each."""
@@ -73,7 +70,7 @@ class AtifFormat(ImportFormat):
     def _record(self, record: dict[str, Any]) -> None:
         if is_trajectory(record):
             self.losses.version = self.losses.version or a_str(record["schema_version"]).removeprefix("ATIF-v")
-            self._is_new(record)
+            self._is_unread(record)
             self._trajectory(record)
 
     def _at(self, timestamp: Any = None) -> None:
@@ -204,8 +201,8 @@ class AtifFormat(ImportFormat):
     def _results(self, results: list[dict[str, Any]], inside: dict[str, Any]) -> None:
         for result in results:
             extra = a_dict(result.get("extra"))
-            given = first_str(result, "source_call_id")
-            call_id = given if given or "call_id" not in extra else a_str(extra["call_id"])
+            native_id = first_str(result, "source_call_id")
+            call_id = native_id if native_id or "call_id" not in extra else a_str(extra["call_id"])
             for ref in dicts(result.get("subagent_trajectory_ref")):
                 self._referred(ref, inside, call_id)
             if "content" not in result and "subagent_trajectory_ref" in result:
@@ -274,14 +271,11 @@ class AtifFormat(ImportFormat):
             self.report.malformed += 1
             return None
         self.report.replaced += replaced
-        return value if is_trajectory(value) and self._is_new(value) else None
+        return value if is_trajectory(value) and self._is_unread(value) else None
 
-    def _is_new(self, trajectory: dict[str, Any]) -> bool:
+    def _is_unread(self, trajectory: dict[str, Any]) -> bool:
         """Whether a trajectory was not emitted yet: files may name each other in a circle."""
-        mark = digest_of("atif", json.dumps(trajectory, sort_keys=True))
-        is_new = mark not in self._emitted
-        self._emitted.add(mark)
-        return is_new
+        return self._is_new("trajectory", json.dumps(trajectory, sort_keys=True))
 
     # Content.
 

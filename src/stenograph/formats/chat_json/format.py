@@ -61,5 +61,5 @@ class ChatJsonFormat(ImportFormat):
 
     def _called(self, call: dict[str, Any]) -> Block:
         inner = a_dict(call.get("function")) or call
-        given = inner.get("arguments", inner.get("parameters", inner.get("input")))
-        return self._use(call.get("id"), a_str(inner.get("name")), arguments_of(given))
+        arguments = inner.get("arguments", inner.get("parameters", inner.get("input")))
+        return self._use(call.get("id"), a_str(inner.get("name")), arguments_of(arguments))

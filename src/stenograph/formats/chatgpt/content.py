@@ -1,4 +1,4 @@
-"""Content of ChatGPT's messages: fifteen types, of which most are texts under other names."""
+"""Content of ChatGPT's messages: fifteen types, most of them texts under other names."""
 
 from __future__ import annotations
 

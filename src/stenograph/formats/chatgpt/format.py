@@ -13,7 +13,6 @@ from stenograph.formats.base import Context
 from stenograph.formats.chatgpt.content import blocks_of, input_of, text_of
 from stenograph.formats.chatgpt.detection import is_conversation
 from stenograph.formats.shared.branches import tree_order
-from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, a_time, first_str
 from stenograph.model.block import Block, UnknownBlock
@@ -28,8 +27,6 @@ class ChatGptFormat(ImportFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._emitted: set[int] = set()
-        """Nodes that were emitted, and the head."""
         self._open: dict[str, str] = {}
         """The latest call of each tool."""
 
@@ -39,23 +36,17 @@ class ChatGptFormat(ImportFormat):
         before = len(self._out)
         self._place(a_time(record.get("create_time")))
         head = {name: value for name, value in record.items() if name != "mapping"}
-        if self._is_new(repr(sorted(head.items(), key=str))):
+        if self._is_new("head", repr(sorted(head.items(), key=str))):
             self._note("conversation", first_str(record, "title"), head)
         nodes = record["mapping"]
         parents = {name: node.get("parent") for name, node in nodes.items()}
         for placed in tree_order({name: a_str(parent) or None for name, parent in parents.items()}, _leaf(record)):
             message = nodes[placed.id].get("message")
-            if isinstance(message, dict) and self._is_new(f"node {placed.id}"):
+            if isinstance(message, dict) and self._is_new("node", placed.id):
                 self._message(message, is_shown=placed.is_shown)
         self._emit_system()
         if len(self._out) == before:
             self._note("repeated")
-
-    def _is_new(self, what: str) -> bool:
-        mark = digest_of("chatgpt", what)
-        is_new = mark not in self._emitted
-        self._emitted.add(mark)
-        return is_new
 
     def _message(self, message: dict[str, Any], *, is_shown: bool) -> None:
         self._place(a_time(message.get("create_time")))

@@ -13,7 +13,6 @@ from stenograph.formats.base import Context
 from stenograph.formats.claude_web.detection import is_conversation
 from stenograph.formats.shared.attachment import text_attachment
 from stenograph.formats.shared.branches import tree_order
-from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.parts import plain_text, text_block, thinking_block
@@ -32,8 +31,6 @@ class ClaudeWebFormat(ImportFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._emitted: set[int] = set()
-        """Messages that were emitted, and the head."""
 
     def _record(self, record: dict[str, Any]) -> None:
         if not is_conversation(record):
@@ -41,20 +38,14 @@ class ClaudeWebFormat(ImportFormat):
         before = len(self._out)
         self._place(record.get("created_at"))
         head = {name: value for name, value in record.items() if name != "chat_messages"}
-        if self._is_new(repr(sorted(head.items(), key=str))):
+        if self._is_new("head", repr(sorted(head.items(), key=str))):
             self._note("conversation", first_str(record, "name", "title", "summary"), head)
         messages = {_id_of(each, place): each for place, each in enumerate(dicts(record["chat_messages"]))}
         for placed in tree_order(_parents(messages), record.get(_LEAF) or None):
-            if self._is_new(f"message {placed.id}"):
+            if self._is_new("message", placed.id):
                 self._message(messages[placed.id], is_shown=placed.is_shown)
         if len(self._out) == before:
             self._note("repeated")
-
-    def _is_new(self, what: str) -> bool:
-        mark = digest_of("claude_ai", what)
-        is_new = mark not in self._emitted
-        self._emitted.add(mark)
-        return is_new
 
     def _message(self, message: dict[str, Any], *, is_shown: bool) -> None:
         self._place(message.get("created_at"))

@@ -369,7 +369,7 @@ class CodexAppServerFormat(LineFormat):
             self._unknown(record, message.method)
 
     def _failed(self, record: Any, message: RpcMessage) -> None:
-        """`error`: a retry, or the announcement of a turn that fails and says so itself right after."""
+        """`error`: a retry, or the announcement of a failed turn, whose end repeats it."""
         params = message.params
         will_retry, turn = params.get("willRetry"), a_str(params.get("turnId"))
         retryable = will_retry if isinstance(will_retry, bool) else None

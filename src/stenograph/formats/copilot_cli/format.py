@@ -140,7 +140,7 @@ class CopilotFormat(LineFormat):
         return answer
 
     def _reasoning(self, data: Data) -> None:
-        """A thought that stands alone."""
+        """Emit a thought outside a message."""
         thought = string(data.content)
         if thought is None:
             self._emit("system.event", content.notice_of("assistant.reasoning", data))
@@ -218,6 +218,12 @@ class CopilotFormat(LineFormat):
     def _compacted(self, data: Data) -> None:
         subtype = "session.compaction_complete" if data.success is False else "compaction"
         self._emit("system.event", content.notice_of(subtype, data))
+
+
+class CopilotCliFormat(CopilotFormat):
+    """One `events.jsonl`."""
+
+    name = "copilot_cli"
 
 
 _ACTS = {

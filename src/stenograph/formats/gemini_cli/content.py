@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.shared.gemini_parts import EMITTED, add_block, block_of, call_block, parts_of, token_count
-from stenograph.formats.shared.loose import a_str, dicts, first_str
+from stenograph.formats.shared.gemini_parts import EMITTED, add_block, block_of, call_block, parts_of
+from stenograph.formats.shared.loose import a_str, dicts, first_str, tokens
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import UsagePayload
 
@@ -56,16 +56,16 @@ def squeezed(text: str) -> bytes:
     return text.strip().encode("utf-8", "surrogatepass").translate(None, b" \t\n\v\f\r")
 
 
-def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:
+def usage_of(counts: Any, model: str | None, message_id: str) -> UsagePayload | None:
     """The tokens of one model call: its input includes what was cached, its output does not include thoughts."""
-    if not isinstance(tokens, dict):
+    if not isinstance(counts, dict):
         return None
-    thoughts = token_count(tokens.get("thoughts"))
+    thoughts = tokens(counts.get("thoughts"))
     return UsagePayload(
         scope="call",
-        input_tokens=(token_count(tokens.get("input")) or 0) + (token_count(tokens.get("tool")) or 0),
-        output_tokens=(token_count(tokens.get("output")) or 0) + (thoughts or 0),
-        cache_read_input_tokens=token_count(tokens.get("cached")),
+        input_tokens=(tokens(counts.get("input")) or 0) + (tokens(counts.get("tool")) or 0),
+        output_tokens=(tokens(counts.get("output")) or 0) + (thoughts or 0),
+        cache_read_input_tokens=tokens(counts.get("cached")),
         reasoning_output_tokens=thoughts,
         model=model,
         message_id=message_id or None,

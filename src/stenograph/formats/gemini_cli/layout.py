@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from stenograph.formats.gemini_cli.identity import agent_links
+from stenograph.formats.base import later
 from stenograph.formats.layout import Home, Layout, Links, folder_of, last_name
 
 _PARKED = re.compile(r"tool-outputs/(session-[\w-]+)/([\w-]+\.txt)")
@@ -41,7 +41,7 @@ LAYOUT = Layout(
     continues_in="first",
     replaced_by={".json": ".jsonl"},  # a resume has made a new file of the old one
     members=("{session}/{agent}.jsonl",),
-    links=Links(mark=b'"agentId"', of=agent_links, are_nested=True),
+    links=Links(mark=b'"agentId"', of=later("stenograph.formats.gemini_cli.identity", "agent_links"), are_nested=True),
     side_file=_parked_output,
     names_folder=_project_hash,
 )

@@ -109,10 +109,10 @@ class GptmeFormat(LineFormat):
     # What the program says.
 
     def _system(self, record: dict[str, Any]) -> None:
-        content, given = record["content"], a_str(record.get("call_id"))
+        content, call_id = record["content"], a_str(record.get("call_id"))
         is_shown = not (record.get("hide") or record.get("pinned") or record.get("ui_only"))
-        if given or record["role"] == "tool" or (self._written and is_shown):
-            self._result(given or self._oldest(a_dict(record.get("metadata")).get("tool")), record)
+        if call_id or record["role"] == "tool" or (self._written and is_shown):
+            self._result(call_id or self._oldest(a_dict(record.get("metadata")).get("tool")), record)
         elif not self._has_begun and record.get("pinned"):
             self._note("system_prompt", content)
         else:

@@ -134,8 +134,8 @@ class HermesFormat(MessageFormat):
         blocks += _blocks(row.get("content"))
         for call in dicts(arguments_of(row.get("tool_calls"))):
             function = a_dict(call.get("function"))
-            given = arguments_of(function.get("arguments"))
-            blocks.append(use_of(first_str(call, "id", "call_id") or "", a_str(function.get("name")), given))
+            arguments = arguments_of(function.get("arguments"))
+            blocks.append(use_of(first_str(call, "id", "call_id") or "", a_str(function.get("name")), arguments))
         model = first_str(self._facts.get("session", {}), "model")
         self._answer(blocks, model=model, message_id=message_id or None, stop_reason=first_str(row, "finish_reason"))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stenograph.formats.shared.collection import run_line
+from stenograph.formats.shared.loose import column_value
 
 GROWING = frozenset(
     {
@@ -27,13 +28,8 @@ def rows_of(cursor: sqlite3.Cursor, table: str) -> Iterator[dict[str, Any]]:
     """The rows of a query, each with the name of its table."""
     names = [column[0] for column in cursor.description]
     for row in cursor:
-        columns = {name: plain(value) for name, value in zip(names, row, strict=True) if value is not None}
+        columns = {name: column_value(value) for name, value in zip(names, row, strict=True) if value is not None}
         yield {"table": table, **columns}
-
-
-def plain(value: Any) -> Any:
-    """A column as a JSON value."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
 def head_line(session: dict[str, Any]) -> bytes:

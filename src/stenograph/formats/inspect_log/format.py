@@ -19,7 +19,7 @@ from stenograph.formats.inspect_log.spans import Spans, every_event
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
-from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str, milliseconds
 from stenograph.formats.shared.model_api.parts import plain_text
 from stenograph.formats.shared.usage import UsageFields
 from stenograph.model.block import Block, ToolUseBlock, UnknownBlock
@@ -46,8 +46,6 @@ class InspectLogFormat(ImportFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._known: set[int] = set()
-        """Calls, results and subagents that were emitted."""
         self._said: Counter[int] = Counter()
         """How often each message was emitted."""
         self._apart: dict[str, Any] = {}
@@ -184,7 +182,7 @@ class InspectLogFormat(ImportFormat):
             return
         if self._is_new("result", call_id):
             self._at(event.get("completed") or event.get("timestamp"))
-            duration = _milliseconds(event.get("working_time"))
+            duration = milliseconds(event.get("working_time"))
             self._answered(call_id, name, event.get("result"), event.get("error"), duration)
 
     def _info(self, event: dict[str, Any]) -> None:
@@ -254,10 +252,7 @@ class InspectLogFormat(ImportFormat):
     # What is known.
 
     def _is_new(self, kind: str, name: str) -> bool:
-        mark = digest_of(kind[:8], f"{self._source}\n{name}")
-        is_new = mark not in self._known
-        self._known.add(mark)
-        return is_new
+        return super()._is_new(kind, f"{self._source}\n{name}")
 
     def _mark_of(self, message: dict[str, Any]) -> int:
         """What identifies a message: its id, else its content."""
@@ -270,11 +265,6 @@ def _facts(event: dict[str, Any]) -> dict[str, Any]:
     """The fields of an event besides its place."""
     places = ("event", "uuid", "span_id", "timestamp", "working_start", "metadata")
     return {name: value for name, value in event.items() if name not in places and value is not None}
-
-
-def _milliseconds(seconds: Any) -> float | None:
-    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
-    return float(seconds) * 1000 if is_time else None
 
 
 def _is_media(block: UnknownBlock) -> bool:

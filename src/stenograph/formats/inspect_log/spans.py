@@ -1,6 +1,6 @@
 """Which agent an event belongs to: the innermost span around it that is a subagent's.
 
-An agent's span is a subagent's when a tool call opened it (`agent_span_id`), or when it stands inside another agent's;
+An agent's span is a subagent's when a tool call opened it (`agent_span_id`), or when it is inside another agent's;
 the outermost is the sample's own agent.
 """
 

@@ -3,7 +3,6 @@
 from stenograph.fold.agent_tables import ANSWERS, ASKS, BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_code.agent import AGENT
-from stenograph.formats.kimi_code.detection import detect, identify
 from stenograph.formats.kimi_code.layout import LAYOUT
 from stenograph.formats.kimi_code.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.kimi_code.detection", "detect"),
+    identify=later("stenograph.formats.kimi_code.detection", "identify"),
     open=later("stenograph.formats.kimi_code.format", "KimiCodeFormat"),
     programs=("kimi",),
     turns=Turns(

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats.opencode.rows import hints_of, message_line, part_line, plain
+from stenograph.formats.opencode.rows import hints_of, message_line, part_line
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 _CHANGES = "SELECT data FROM event WHERE aggregate_id = ? AND seq > ? AND seq <= ?"
@@ -43,7 +44,7 @@ def last_changes(connection: sqlite3.Connection) -> dict[str, int]:
         rows = connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall()
     except sqlite3.OperationalError:  # no such table
         return {}
-    return {str(plain(session)): number for session, number in rows if isinstance(number, int)}
+    return {str(column_value(session)): number for session, number in rows if isinstance(number, int)}
 
 
 def changed_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int) -> set[str] | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 
@@ -55,9 +56,9 @@ def part_line(row: tuple[Any, ...], hints: dict[str, Any]) -> bytes:
     part, message, session, made, changed, data = row
     columns = {
         "table": "part",
-        "id": plain(part),
-        "message_id": plain(message),
-        "session_id": plain(session),
+        "id": column_value(part),
+        "message_id": column_value(message),
+        "session_id": column_value(session),
         "time_created": made,
         "time_updated": changed,
         **hints,
@@ -71,8 +72,8 @@ def message_line(row: tuple[Any, ...]) -> bytes:
     message, session, made, changed, data = row
     columns = {
         "table": "message",
-        "id": plain(message),
-        "session_id": plain(session),
+        "id": column_value(message),
+        "session_id": column_value(session),
         "time_created": made,
         "time_updated": changed,
         "data": json_of(data),
@@ -104,21 +105,16 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def json_of(text: Any) -> Any:
-    """A column of JSON: as it stands where it is JSON, on one line; else as text."""
+    """A column as raw JSON on one line, if it is valid JSON; else as text."""
     if not isinstance(text, bytes):
         return text
     try:
         _check(text)
     except REFUSALS:
-        return plain(text)
+        return column_value(text)
     return msgspec.Raw(text if b"\n" not in text else text.replace(b"\n", b" "))
 
 
 def row_line(row: dict[str, Any]) -> bytes:
     """A row as a line."""
     return msgspec.json.encode(row) + b"\n"
-
-
-def plain(value: Any) -> Any:
-    """A column as a JSON value."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

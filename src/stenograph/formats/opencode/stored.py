@@ -11,7 +11,8 @@ import msgspec
 from stenograph.formats.layout import Parent, State, StoredSession
 from stenograph.formats.opencode.changes import changed_rows, last_changes, lines_of_rows
 from stenograph.formats.opencode.detection import session_identity
-from stenograph.formats.opencode.rows import plain, row_line, session_lines
+from stenograph.formats.opencode.rows import row_line, session_lines
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 
@@ -37,7 +38,7 @@ def _sessions(connection: sqlite3.Connection, hints: dict[str, str]) -> dict[str
     """The rows of the table, by their ids."""
     cursor = connection.execute("SELECT * FROM session ORDER BY time_created, id")
     names = [column[0] for column in cursor.description]
-    rows = [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in cursor]
+    rows = [{name: column_value(value) for name, value in zip(names, row, strict=True)} for row in cursor]
     return {str(row["id"]): {"table": "session", **hints, **row} for row in rows}
 
 

@@ -100,8 +100,8 @@ class OpenHandsFormat(MessageFormat):
     def _action(self, event: dict[str, Any]) -> None:
         call = a_dict(event.get("tool_call"))
         name = first_str(event, "tool_name") or a_str(call.get("name"))
-        given = arguments_of(call["arguments"]) if "arguments" in call else event.get("action")
-        use = use_of(first_str(event, "tool_call_id") or a_str(call.get("id")) or event["id"], name, given)
+        arguments = arguments_of(call["arguments"]) if "arguments" in call else event.get("action")
+        use = use_of(first_str(event, "tool_call_id") or a_str(call.get("id")) or event["id"], name, arguments)
         said = [*_thoughts(event), *_blocks(event.get("thought")), use]
         self._answer(said, model=self._model(), message_id=_answer_id(event))
 

@@ -18,10 +18,9 @@ from stenograph.formats.shared.gemini_parts import (
     result_payload,
     text_of,
     texts_of,
-    token_count,
     words_in,
 )
-from stenograph.formats.shared.loose import a_dict, a_str, dicts, small, string
+from stenograph.formats.shared.loose import a_dict, a_str, dicts, small, string, tokens
 from stenograph.model.block import Block
 from stenograph.model.payload import ErrorPayload, SystemPayload, ToolPayload, UsagePayload
 
@@ -88,7 +87,7 @@ def _result(parts: list[Any], ended: CallResult) -> ToolPayload:
 
 def timed(payload: ToolPayload, milliseconds: Any) -> ToolPayload:
     """A result with its duration, if that is known."""
-    count = token_count(milliseconds)
+    count = tokens(milliseconds)
     return payload if count is None else replace(payload, duration_ms=float(count))
 
 
@@ -104,16 +103,16 @@ def usage_of(usage: Usage, model: str | None, message_id: str) -> UsagePayload |
 
     Its output includes the thoughts, unless the total shows that they are counted beside it, as Gemini's API does.
     """
-    into, out = token_count(usage.prompt_token_count), token_count(usage.candidates_token_count)
+    into, out = tokens(usage.prompt_token_count), tokens(usage.candidates_token_count)
     if into is None and out is None:
         return None
-    thoughts, total = token_count(usage.thoughts_token_count), token_count(usage.total_token_count)
+    thoughts, total = tokens(usage.thoughts_token_count), tokens(usage.total_token_count)
     is_beside = bool(thoughts) and total == (into or 0) + (out or 0) + (thoughts or 0)
     return UsagePayload(
         scope="call",
         input_tokens=into or 0,
         output_tokens=(out or 0) + ((thoughts or 0) if is_beside else 0),
-        cache_read_input_tokens=token_count(usage.cached_content_token_count),
+        cache_read_input_tokens=tokens(usage.cached_content_token_count),
         reasoning_output_tokens=thoughts,
         model=model,
         message_id=message_id or None,
@@ -150,8 +149,8 @@ def compaction_of(payload: Payload) -> SystemPayload:
     info = payload.info if isinstance(payload.info, Compression) else Compression()
     facts = {
         "part": "summary",
-        "pre_tokens": token_count(info.original_token_count),
-        "post_tokens": token_count(info.new_token_count),
+        "pre_tokens": tokens(info.original_token_count),
+        "post_tokens": tokens(info.new_token_count),
     }
     history = dicts(payload.compressed_history)
     summary = texts_of(history[0].get("parts")) if history else ""

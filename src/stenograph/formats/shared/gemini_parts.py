@@ -12,12 +12,10 @@ from stenograph.model.block import Block, Fidelity, TextBlock, ThinkingBlock, To
 from stenograph.model.payload import ToolPayload
 
 EMITTED: Fidelity = "agent_emitted"
-_TOO_MANY = 1 << 60
-"""Tokens that no model ever reaches."""
 
 
 def parts_of(content: Any) -> list[Any]:
-    """The parts of a message's content, whichever way it is written."""
+    """The parts of a message's content, in each way it is written."""
     if isinstance(content, list):
         return content
     return [] if content is None or content == "" else [content]
@@ -145,8 +143,3 @@ def words_in(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def token_count(value: Any) -> int | None:
-    """A plausible number of tokens."""
-    return value if value.__class__ is int and 0 <= value < _TOO_MANY else None

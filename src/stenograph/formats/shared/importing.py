@@ -16,6 +16,7 @@ from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.call_ids import CallIds
+from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.model_api.parts import FIDELITY, outcome, plain_text, text_block
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model import mend
@@ -50,6 +51,8 @@ class ImportFormat(LineFormat):
         self._is_line = True
         """Whether a record is a line; those of a document have no lines of their own."""
         self._sources: set[str] = set()
+        self._emitted: set[int] = set()
+        """What was emitted, by digests of kinds and names."""
 
     def _record(self, record: dict[str, Any]) -> None:
         """Emit the events of one record; a record without any becomes an `unknown` event."""
@@ -119,6 +122,13 @@ class ImportFormat(LineFormat):
         for name, value in record.items():
             if name not in known and value not in (None, "", [], {}):
                 self._drop(f"{kind}: {name}")
+
+    def _is_new(self, kind: str, name: str) -> bool:
+        """Whether the thing of this kind and name was not emitted before; it is remembered."""
+        digest = digest_of(kind, name)
+        is_new = digest not in self._emitted
+        self._emitted.add(digest)
+        return is_new
 
     # Events.
 

@@ -12,6 +12,7 @@ _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
 _TOO_MUCH = 10**9
 """Dollars. No call costs as much; below it, sums stay exact."""
+_TOO_MANY = 1 << 60
 FAR = 253_402_300_800
 """The year 10000, in seconds."""
 
@@ -88,9 +89,20 @@ def _rfc3339(milliseconds: int) -> str:
     return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
-def tokens(number: Any) -> int | None:
-    """A plausible number of tokens."""
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 63 else None
+def tokens(value: Any) -> int | None:
+    """The value when it is a plausible number of tokens or milliseconds: sums of a few of them fit into 64 bits."""
+    return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
+
+
+def milliseconds(seconds: Any) -> float | None:
+    """A duration or time in seconds as milliseconds; None when it is not a plausible number."""
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
+    return float(seconds) * 1000 if is_time else None
+
+
+def column_value(value: Any) -> Any:
+    """A database column as a JSON value: bytes as text."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
 def small(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:

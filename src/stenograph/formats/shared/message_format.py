@@ -96,6 +96,6 @@ class MessageFormat(LineFormat):
         self._emit("error", ErrorPayload(message=message or "error", code=code, data=data))
 
 
-def use_of(call_id: str, name: str, given: Any) -> ToolUseBlock:
+def use_of(call_id: str, name: str, arguments: Any) -> ToolUseBlock:
     """The block of a call."""
-    return ToolUseBlock(fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=given)
+    return ToolUseBlock(fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=arguments)

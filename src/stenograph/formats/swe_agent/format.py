@@ -12,7 +12,7 @@ from typing import Any
 
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.importing import ImportFormat
-from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str, milliseconds
 from stenograph.formats.shared.model_api.chat import thoughts_of
 from stenograph.formats.shared.model_api.parts import blocks_of, plain_text, text_block
 from stenograph.formats.shared.usage import UsageFields
@@ -49,7 +49,7 @@ class SweAgentFormat(ImportFormat):
     # The conversation.
 
     def _history(self, history: list[dict[str, Any]], steps: list[dict[str, Any]]) -> None:
-        durations = [_milliseconds(step.get("execution_time")) for step in steps]
+        durations = [milliseconds(step.get("execution_time")) for step in steps]
         called: list[str] = []
         number = 0
         for item in history:
@@ -94,13 +94,8 @@ class SweAgentFormat(ImportFormat):
             action = a_str(step.get("action"))
             call = self._use(None, _SHELL, {"command": action}) if action.strip() else None
             self._answer([*([text_block(said)] if said else []), *([call] if call else [])])
-            duration = _milliseconds(step.get("execution_time"))
+            duration = milliseconds(step.get("execution_time"))
             if call is not None:
                 self._result(call.tool_id, step.get("observation"), name=_SHELL, duration_ms=duration)
             elif step.get("observation"):
                 self._note("observation", plain_text(step["observation"]))
-
-
-def _milliseconds(seconds: Any) -> float | None:
-    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
-    return float(seconds) * 1000 if is_time else None

@@ -31,10 +31,10 @@ class Chat(Dialect):
 
     def request(self, body: dict[str, Any]) -> None:
         """Emit the new messages of a request, or of one line of a dataset."""
-        given = body.get("messages")
-        if given is None:
-            given = a_dict(body.get("input")).get("messages")  # a preference dataset
-        messages = dicts(given)
+        listed = body.get("messages")
+        if listed is None:
+            listed = a_dict(body.get("input")).get("messages")  # a preference dataset
+        messages = dicts(listed)
         start = next((at for at, item in enumerate(messages) if item.get("role") not in SYSTEM_ROLES), len(messages))
         system = "\n".join(plain_text(item.get("content")) for item in messages[:start])
         self._converse(messages[start:], system or None)

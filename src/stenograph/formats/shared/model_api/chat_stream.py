@@ -128,14 +128,14 @@ class _Choice:
 
     def _add_call(self, delta: dict[str, Any]) -> None:
         """Deltas of one call share its index; a new id under the same index is a new call."""
-        index, given = delta.get("index"), first_str(delta, "id")
+        index, call_id = delta.get("index"), first_str(delta, "id")
         for call in reversed(self._calls):
-            if call.index == index and (given is None or call.id in (None, given)):
+            if call.index == index and (call_id is None or call.id in (None, call_id)):
                 break
         else:
             call = _Call(index)
             self._calls.append(call)
-        call.id = call.id or given
+        call.id = call.id or call_id
         call.is_custom = call.is_custom or isinstance(delta.get("custom"), dict)
         call.add(a_dict(delta.get("function")) or a_dict(delta.get("custom")))
 

@@ -30,8 +30,8 @@ class Responses(Dialect):
 
     def request(self, body: dict[str, Any]) -> None:
         """Emit the new items of a request; after `previous_response_id` it holds nothing else."""
-        given = body.get("input")
-        items = [{"role": "user", "content": given}] if isinstance(given, str) else dicts(given)
+        content = body.get("input")
+        items = [{"role": "user", "content": content}] if isinstance(content, str) else dicts(content)
         items = [item for item in items if item.get("type") != "item_reference"]
         start = next((at for at, item in enumerate(items) if item.get("role") not in SYSTEM_ROLES), len(items))
         prompts = [a_str(body.get("instructions")), *(plain_text(item.get("content")) for item in items[:start])]
@@ -99,8 +99,8 @@ class Responses(Dialect):
         call = first_str(item, "call_id", "id")
         if is_output(kind):
             output = item.get("output")
-            given = said(output) if isinstance(output, list) else output
-            return mark(kind, call, given, has_ids=call is not None, answers=call or "")
+            content = said(output) if isinstance(output, list) else output
+            return mark(kind, call, content, has_ids=call is not None, answers=call or "")
         return mark(kind, call or item, has_ids=call is not None)
 
     def _say(self, items: list[dict[str, Any]], system: str | None) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.render.thread_file import FILE_BYTES, TOOL_LENGTH, ThreadFile, cut_text, sanitized
+from stenograph.render.text_transcript import FILE_BYTES, TOOL_LENGTH, TextTranscript, cut_text, sanitized
 from stenograph.transcript import TranscriptEntry
 from strategies import PATIENT
 
@@ -30,7 +30,7 @@ def entry(entry_type: str, content: str = "", **more: Any) -> TranscriptEntry:
     return TranscriptEntry(**fields | {"entry_type": entry_type, "content": content} | more)
 
 
-def file(*entries: TranscriptEntry, **more: Any) -> ThreadFile:
+def file(*entries: TranscriptEntry, **more: Any) -> TextTranscript:
     fields: dict[str, Any] = {
         "thread_id": "thread-abc123",
         "chat_id": "chat-xyz789",
@@ -41,7 +41,7 @@ def file(*entries: TranscriptEntry, **more: Any) -> ThreadFile:
         "calls": 0,
         "entries": entries,
     }
-    return ThreadFile(**fields | more)
+    return TextTranscript(**fields | more)
 
 
 def test_the_documents_first_example() -> None:

@@ -19,10 +19,10 @@ Key = tuple[str, str]
 
 
 class UnitFacts(Struct, frozen=True, kw_only=True):
-    """A unit as its heading tells of it."""
+    """The facts of a unit for its heading."""
 
     number: int
-    """1, 2, 3 …; 0 for what came before anybody spoke."""
+    """1, 2, 3 …; 0 for what came before the first message."""
     title: str
     """The beginning of the prompt, on one line."""
     span: Span
@@ -31,42 +31,42 @@ class UnitFacts(Struct, frozen=True, kw_only=True):
     """Failed calls and error events."""
     usage: Usage
     cost: Cost = Cost(None)
-    """What it cost, where prices are at hand."""
+    """Its cost, where prices are given."""
     idle: float | None = None
-    """Seconds that passed between the unit before and this one."""
+    """Seconds between the previous unit and this one."""
 
 
 class SourceFacts(Struct, frozen=True, kw_only=True):
-    """A subagent as its heading tells of it."""
+    """The facts of a subagent for its heading."""
 
     span: Span
     calls: int
     last: int
     """The ordinal of its last event."""
     task: str = ""
-    """What it was asked to do, on one line."""
+    """Its task, on one line."""
     usage: Usage = Usage()
     cost: Cost = Cost(None)
-    """What it cost, where prices are at hand."""
+    """Its cost, where prices are given."""
 
 
-class Outline(Struct, frozen=True, kw_only=True):
+class PageFacts(Struct, frozen=True, kw_only=True):
     """The facts of a run that a page needs before it begins."""
 
     run_id: str
     name: str
     agents: tuple[str, ...]
-    """The adapters that told of it."""
+    """The adapters that recorded it."""
     models: tuple[str, ...]
     cwd: str | None
-    """Where the agent worked, when an event says so."""
+    """The agent's folder, when an event names it."""
     span: Span
     verdict: Verdict | None
-    """How the run stands; None of a part of one."""
+    """The status of the run; None for a part of one."""
     events: int
     totals: Totals
     cost: Cost
-    """What the run cost, where prices are at hand."""
+    """Its cost, where prices are given."""
     units: tuple[UnitFacts, ...]
     sources: dict[Key, SourceFacts]
     """All but `main`."""
@@ -75,45 +75,45 @@ class Outline(Struct, frozen=True, kw_only=True):
     unanswered: frozenset[int]
     """Calls without a result."""
     late: frozenset[int]
-    """Calls whose result came before them or after their unit, so that it stands elsewhere on the page."""
+    """Calls whose result came before them or after their unit, so that it is elsewhere on the page."""
     failed: frozenset[int]
     """Calls whose result is an error."""
-    untold: frozenset[tuple[int, str]]
+    orphans: frozenset[tuple[int, str]]
     """Tool blocks, by message and tool id, that no `tool.call` or `tool.result` repeats."""
     parallel: dict[int, tuple[int, int]] = {}
-    """Calls that were made together, before any of them was answered: which one it is, of how many."""
+    """Calls that were made together, before any of them was answered: the position of each, and how many there are."""
     answers: dict[int, Any] = {}
     """The results of questions to a person, by the call."""
     asides: int = 0
-    """Events that machines write for each other (`names.is_aside`)."""
+    """Machine events (`names.is_aside`)."""
 
     @property
     def agent_names(self) -> tuple[str, ...]:
-        """The agents as people call them."""
+        """The agents' names for people."""
         return tuple(dict.fromkeys(map(name_of_agent, self.agents)))
 
     @property
     def status(self) -> str:
-        """The status for people, with its reason; empty where it is not known or not asked for."""
+        """The status for people, with its reason; empty where it is not known."""
         verdict = self.verdict
         return "" if verdict is None or not self.events else f"{verdict.status}: {verdict.reason}"
 
     @property
     def counts(self) -> list[tuple[str, str]]:
-        """Its numbers for people, each with its name; those that are nothing are left out."""
+        """Its numbers for people, each with its name, without zeros."""
         totals = self.totals
-        told = [
+        numbers = [
             ("Messages", totals.messages),
             ("Tool calls", totals.tool_calls),
             ("Failed calls", totals.failed_calls),
             ("Calls without a result", totals.open_calls),
             ("Subagents", totals.subagents),
         ]
-        return [(name, f"{number:,}") for name, number in told if number]
+        return [(name, f"{number:,}") for name, number in numbers if number]
 
     @property
     def title(self) -> str:
-        """What the run is about: its first prompt, else its name, else who worked where, else its id."""
+        """The title of the run: its first prompt, else its name, else its agent and folder, else its id."""
         asked = next((unit.title for unit in self.units if unit.number and unit.title), "")
         name = "" if self.name == self.run_id else self.name
         return asked or name or self._place or self.run_id or "An empty run"

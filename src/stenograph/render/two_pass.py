@@ -1,4 +1,4 @@
-"""Events that are read twice, from memory the second time when they are few."""
+"""Events that are read twice, the second time from memory when they are few."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from stenograph.model.codec import encode_into
 from stenograph.model.event import Event
 
 KEPT_BYTES = 32_000_000
-"""How much is kept, measured in the lines of a journal; of a longer run nothing is."""
+"""How many bytes of journal lines are kept; of a longer run nothing is."""
 
 
-class Rereading:
-    """Iterate it twice: the first time it reads, the second time it remembers, or reads again."""
+class TwoPass:
+    """Iterate it twice: the first time it reads, the second time it uses what it kept, or reads again."""
 
     def __init__(self, read: Callable[[], Iterable[Event]], *, limit: int = KEPT_BYTES) -> None:
         self._read = read
@@ -42,6 +42,6 @@ class Rereading:
 def _size(event: Event, buffer: bytearray) -> int:
     try:
         encode_into(event, buffer)
-    except (InvalidEvent, UnicodeEncodeError):  # no journal can hold it, so its size is anybody's guess
+    except (InvalidEvent, UnicodeEncodeError):  # a journal cannot hold it, so its size is unknown
         return KEPT_BYTES + 1
     return len(buffer)

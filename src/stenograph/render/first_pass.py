@@ -1,8 +1,8 @@
-"""What has to be known of a run before its first line can be written: a first pass over its events.
+"""The first pass over a run's events, which finds what a page needs before its first line.
 
-Theory of operation. A page is written in one go, from events that come one by one, so whatever stands above its place
-(totals, contents, whether a call failed) is found out beforehand. Only small facts are kept: some per unit and per
-subagent, and per call only what is out of the ordinary. Events are named by their ordinal, their place in the stream;
+Theory of operation. A page is written in one go, from events that come one by one, so everything that is shown before
+its place (totals, contents, whether a call failed) is found beforehand. Only small facts are kept: some per unit and
+per subagent, and per call only what is unusual. Events are identified by their ordinal, their position in the stream;
 a `seq` may be missing or come twice.
 """
 
@@ -25,9 +25,9 @@ from stenograph.fold.usage import UsageCounter
 from stenograph.model.block import TextBlock, ToolResultBlock, ToolUseBlock
 from stenograph.model.event import Event
 from stenograph.model.payload import ErrorPayload, LifecyclePayload, MessagePayload, SystemPayload, ToolPayload
-from stenograph.render.given import task_of
 from stenograph.render.names import is_aside
-from stenograph.render.outline import Key, Outline, SourceFacts, UnitFacts, on_a_line
+from stenograph.render.page_facts import Key, PageFacts, SourceFacts, UnitFacts, on_a_line
+from stenograph.render.tool_input import task_of
 
 TITLE_LENGTH = 90
 _NAMES_KEPT = 8
@@ -35,15 +35,15 @@ _LONGEST_ANSWER = 20_000
 _DEEPEST = 12
 
 
-def outline_of(events: Iterable[Event], prices: Prices | None = None, life: Life | None = None) -> Outline:
-    """Read the events of a run once, and keep what a page needs to begin.
+def page_facts_of(events: Iterable[Event], prices: Prices | None = None, life: Life | None = None) -> PageFacts:
+    """Read the events of a run once, and return what a page needs to begin.
 
-    `life` is what is known of the run's process; None where the events are a part of a run, which has no status.
+    `life` is what is known about the run's process; None where the events are a part of a run, which has no status.
     """
-    survey = _Survey(life, prices)
+    first_pass = _FirstPass(life, prices)
     for ordinal, event in enumerate(events):
-        survey.add(ordinal, event)
-    return survey.outline()
+        first_pass.add(ordinal, event)
+    return first_pass.page_facts()
 
 
 class _Unit(Struct):
@@ -54,7 +54,7 @@ class _Unit(Struct):
     errors: int = 0
     usage: UsageCounter = field(default_factory=UsageCounter)
     before: datetime | None = None
-    """When the unit before ended."""
+    """When the previous unit ended."""
 
     def facts(self, prices: Prices | None) -> UnitFacts:
         return UnitFacts(
@@ -85,7 +85,7 @@ class _Source(Struct):
     usage: UsageCounter = field(default_factory=UsageCounter)
 
 
-class _Survey:
+class _FirstPass:
     """The first pass, event by event."""
 
     def __init__(self, life: Life | None, prices: Prices | None) -> None:
@@ -103,16 +103,16 @@ class _Survey:
         self._units: list[UnitFacts] = []
         self._sources: dict[Key, _Source] = {}
         self._open: dict[int, PairState] = {}
-        """Calls that wait for their result, by the ordinal at which they were first told."""
+        """Calls that wait for their result, by the ordinal of their first report."""
         self._at: dict[int, int] = {}
         """That ordinal, by the identity of a pair that has an id."""
         self._unanswered: set[int] = set()
         self._late: set[int] = set()
         self._failed: set[int] = set()
         self._blocks: dict[tuple[str, str, str], int] = {}
-        self._untold: set[tuple[int, str]] = set()
+        self._orphans: set[tuple[int, str]] = set()
         self._tasks: dict[Key, str] = {}
-        """What subagents were asked to do, by the call that asked."""
+        """The tasks of subagents, by the call that spawned them."""
         self._together: dict[Key, list[int]] = {}
         """By source, the calls since its last result."""
         self._parallel: dict[int, tuple[int, int]] = {}
@@ -151,18 +151,18 @@ class _Survey:
             if (speaker := self._sources.get((event.run_id, event.source))) is not None:
                 speaker.usage.add(event)
 
-    def outline(self) -> Outline:
+    def page_facts(self) -> PageFacts:
         self._end_calls(None)
         for key in list(self._together):
-            self._part(key)
+            self._end_group(key)
         prices = self._prices
-        self._untold.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
-        self._lengthen()
+        self._orphans.update((ordinal, key[2]) for key, ordinal in self._blocks.items())
+        self._extend_sources()
         spawned: dict[Key, int] = {}
         for each in self._sources.values():
             if each.parent_call is not None:
                 spawned[each.parent_call] = max(each.end, spawned.get(each.parent_call, 0))
-        return Outline(
+        return PageFacts(
             run_id=self._run_id,
             name=self._name,
             agents=tuple(self._agents),
@@ -189,24 +189,24 @@ class _Survey:
             unanswered=frozenset(self._unanswered),
             late=frozenset(self._late),
             failed=frozenset(self._failed),
-            untold=frozenset(self._untold),
+            orphans=frozenset(self._orphans),
             parallel=self._parallel,
             answers=self._answers,
             asides=self._asides,
         )
 
     def _task(self, source: _Source) -> str:
-        told = "" if source.parent_call is None else self._tasks.get(source.parent_call, "")
-        return told or source.asked
+        task = "" if source.parent_call is None else self._tasks.get(source.parent_call, "")
+        return task or source.asked
 
-    def _part(self, key: Key) -> None:
-        """A source has got an answer: what it called until then, it called together."""
+    def _end_group(self, key: Key) -> None:
+        """End a group: what a source called until it got an answer, it called together."""
         calls = self._together.pop(key, [])
         if len(calls) > 1:
             self._parallel.update((ordinal, (number, len(calls))) for number, ordinal in enumerate(calls, 1))
 
-    def _lengthen(self) -> None:
-        """A source goes on as long as those that it spawned; chains longer than a page nests are left as they are."""
+    def _extend_sources(self) -> None:
+        """Extend each source to the end of those that it spawned; chains deeper than a page nests stay as they are."""
         for _ in range(_DEEPEST):
             for (run_id, _), each in self._sources.items():
                 parent = self._sources.get((run_id, each.parent))
@@ -221,7 +221,7 @@ class _Survey:
         self._end_calls("main")
 
     def _end_calls(self, source: str | None) -> None:
-        """The open calls of a source, or of all, are not waited for any longer."""
+        """Stop waiting for the results of a source's open calls, or of all."""
         for ordinal in [ordinal for ordinal, pair in self._open.items() if source in (None, pair.source)]:
             self._unanswered.add(ordinal)
             del self._open[ordinal]
@@ -250,7 +250,7 @@ class _Survey:
             self._models[payload.real_model] = None
         if event.type == "message.user":
             source = (event.run_id, event.source)
-            self._part(source)
+            self._end_group(source)
             if (speaker := self._sources.get(source)) is not None:
                 speaker.asked = speaker.asked or title_of(payload)
         for block in payload.blocks:
@@ -259,7 +259,7 @@ class _Survey:
                 key = (kind, event.run_id, block.tool_id)
                 before = self._blocks.get(key)
                 if before is not None:
-                    self._untold.add((before, block.tool_id))
+                    self._orphans.add((before, block.tool_id))
                 self._blocks[key] = ordinal
 
     def _tool(self, ordinal: int, event: Event, payload: ToolPayload, joined: Joined) -> None:
@@ -271,7 +271,7 @@ class _Survey:
         self._wait(ordinal, joined)
         source = (event.run_id, event.source)
         if not joined.is_call:
-            self._part(source)
+            self._end_group(source)
             self._answer(joined, payload)
         elif joined.change.calls:
             self._together.setdefault(source, []).append(ordinal)
@@ -314,8 +314,8 @@ class _Survey:
 
 
 def title_of(payload: object) -> str:
-    """The beginning of what a message says, on one line."""
+    """The beginning of a message's text, on one line."""
     if not isinstance(payload, MessagePayload):
         return ""
-    said = (block.text for block in payload.said if isinstance(block, TextBlock) and block.text.strip())
-    return on_a_line(next(said, ""), TITLE_LENGTH)
+    texts = (block.text for block in payload.said if isinstance(block, TextBlock) and block.text.strip())
+    return on_a_line(next(texts, ""), TITLE_LENGTH)

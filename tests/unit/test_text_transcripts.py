@@ -13,7 +13,7 @@ import pytest
 
 from stenograph import InvalidEvent, Recorder, StoreError, read_events, start_run
 from stenograph.model import Event
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 def run_of(root: Path, *queries: str, at: str = "2026-02-08T06:30:0{}Z") -> list[Event]:
@@ -160,7 +160,7 @@ AT_ONCE = """
     from datetime import UTC
     from pathlib import Path
     from stenograph.model import Event, MessagePayload, TextBlock
-    from stenograph.threads import ThreadTranscripts
+    from stenograph.text_transcripts import ThreadTranscripts
 
     def event(kind, text, number):
         block = TextBlock(fidelity="router", text=text)
@@ -232,3 +232,10 @@ def test_a_run_that_goes_on_keeps_to_the_limit(root: Path, tmp_path: Path) -> No
         writing.add(event)
         assert not one.folder("t").exists() or len(list(one.folder("t").iterdir())) <= 7
     assert [path.name[14:] for path in writing.close()] == ["6.txt", "7.txt", "8.txt"]
+
+
+def test_the_former_name_of_the_module_still_works() -> None:
+    """Programs that import from `stenograph.threads` get the same class."""
+    from stenograph import threads
+
+    assert threads.ThreadTranscripts is ThreadTranscripts

@@ -1,4 +1,4 @@
-"""How events look on the page."""
+"""Writes events as HTML."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from stenograph.model.payload import (
 )
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.figures import clock, cost_words, counted, duration, tokens
-from stenograph.render.given import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.html.blocks import PREVIEW_LENGTH, attachment, block_html, system_prompt
 from stenograph.render.html.cards import card, states_of
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.highlight import Highlighter
-from stenograph.render.html.output import folded, given_html, listing
+from stenograph.render.html.output import folded, input_html, listing
 from stenograph.render.names import LABEL_LENGTH, event_label
-from stenograph.render.outline import SourceFacts, UnitFacts, on_a_line
-from stenograph.render.skin import CallFacts
+from stenograph.render.page_facts import SourceFacts, UnitFacts, on_a_line
+from stenograph.render.page_writer import CallFacts
+from stenograph.render.tool_input import SUMMARY_LENGTH, path_of, summary_of, task_of
 from stenograph.render.unwrapped import unwrapped
 from stenograph.transcript.content import as_text, block_text, indented, payload_text
 
 WORTH_SECONDS = 60
-"""Pauses between prompts that are worth telling."""
+"""Shorter pauses between prompts are not shown."""
 _EXIT_CODE = re.compile(r"exit code (-?\d{1,10})", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
-class HtmlSkin:
-    """Writes each thing as HTML; `full` folds no output."""
+class HtmlPageWriter:
+    """Writes each part of a page as HTML; `full` folds no output."""
 
     def __init__(self, *, full: bool = False) -> None:
         self._full = full
@@ -54,10 +54,10 @@ class HtmlSkin:
         )
         return head, "</section>\n"
 
-    def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
+    def message(self, event: Event, payload: MessagePayload, anchor: str, orphans: frozenset[str]) -> str:
         is_user = event.type == "message.user"
         parts = [] if payload.system_prompt is None else [system_prompt(payload.system_prompt)]
-        parts += [self._block(each, is_user=is_user, untold=untold) for each in payload.said]
+        parts += [self._block(each, is_user=is_user, orphans=orphans) for each in payload.said]
         body = "".join(parts)
         if not body:
             return f'<a class="spot"{_id(anchor)}></a>\n'
@@ -66,8 +66,8 @@ class HtmlSkin:
             return f'<article class="ev user"{_id(anchor)}>{_who(who, event, anchor)}{body}</article>\n'
         return f'<article class="ev bot"{_id(anchor)}>{_at(event, anchor)}{body}</article>\n'
 
-    def _block(self, block: Block, *, is_user: bool, untold: frozenset[str]) -> str:
-        return block_html(block, is_user=is_user, full=self._full, untold=untold, highlighter=self._highlighter)
+    def _block(self, block: Block, *, is_user: bool, orphans: frozenset[str]) -> str:
+        return block_html(block, is_user=is_user, full=self._full, orphans=orphans, highlighter=self._highlighter)
 
     def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
         done = action(event)
@@ -101,12 +101,12 @@ class HtmlSkin:
         answer: Any = None,
         before: dict[str, str] | None = None,
     ) -> tuple[str, str]:
-        """What was given: as a card where there is one for it, and what the card does not show."""
+        """A call's input: as a card where there is one, and the rest of the input."""
         shown = "".join(pre(block_text(block), "command") for block in payload.blocks or ())
         seen, rest = card(kind, payload.input, self._highlighter, answer, before)
         error = "" if payload.error is None else pre(payload.error)
-        given = given_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
-        return seen, shown + given + error
+        arguments = input_html(rest, full=self._full, shown=about, highlighter=self._highlighter)
+        return seen, shown + arguments + error
 
     def outcome(self, call: Event, payload: ToolPayload) -> str:
         says, figures = first_line(call, payload), figures_of(call, payload)
@@ -114,9 +114,9 @@ class HtmlSkin:
         out = f'<span class="out" dir="auto">{line(says)}</span>' if says else ""
         return f'{out}<small class="took">{line(f"{mark} {figures}".strip())}</small>'
 
-    def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
-        told = "Seen by the router, too" if payload.fidelity == "router" else "Told by the agent, too"
-        head = f'<details class="witness"{_id(anchor)}><summary>{told}{_at(event, anchor)}</summary>'
+    def other_report(self, event: Event, payload: ToolPayload, anchor: str) -> str:
+        label = "Also recorded by the router" if payload.fidelity == "router" else "Also reported by the agent"
+        head = f'<details class="witness"{_id(anchor)}><summary>{label}{_at(event, anchor)}</summary>'
         return f"{head}{''.join(self._call_body(payload))}</details>"
 
     def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
@@ -125,8 +125,8 @@ class HtmlSkin:
             path_of(call.payload.input) if tool_of(call).kind == READ and isinstance(call.payload, ToolPayload) else ""
         )
         body = self._result_body(payload, path, call)
-        if tool_of(call).kind == QUESTION and payload.error is None:  # its card says it
-            body = f'<details class="raw"><summary>as it was answered</summary>{body}</details>'
+        if tool_of(call).kind == QUESTION and payload.error is None:  # its card shows the answer
+            body = f'<details class="raw"><summary>the recorded answer</summary>{body}</details>'
         return f'<div class="{kind}"{_id(anchor)}>{_at(event, anchor)}{body}</div>'
 
     def _result_body(self, payload: ToolPayload, path: str = "", call: Event | None = None) -> str:
@@ -134,7 +134,7 @@ class HtmlSkin:
         output = shown.text
         parts: list[str] = []
         error = unwrapped(payload.error or "").text
-        if error.strip() and error.strip() != output.strip() and not _is_said(error, call, payload):
+        if error.strip() and error.strip() != output.strip() and not _is_exit_code(error, call, payload):
             parts.append(folded(error, full=self._full))
         if output:
             file = listing(output, path, self._highlighter, full=self._full) if path else None
@@ -159,30 +159,30 @@ class HtmlSkin:
         return f"{head}{failed}{_at(event, anchor)}</div>{self._result_body(payload)}</div></div>\n"
 
     def subagent(self, event: Event, facts: SourceFacts | None, *, continued: bool) -> tuple[str, str]:
-        told: list[str] = []
+        parts: list[str] = []
         if facts is not None:
-            told.append(counted(facts.calls, "tool call"))
-            told += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
-            told += filter(None, (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial)))
-        more = " goes on" if continued else ""
+            parts.append(counted(facts.calls, "tool call"))
+            parts += [] if facts.span.seconds is None else [duration(facts.span.seconds)]
+            parts += filter(None, (tokens(facts.usage), cost_words(facts.cost.dollars, facts.cost.is_partial)))
+        more = " continues" if continued else ""
         name = line(event.source.removeprefix("subagent:"))
         task = "" if facts is None else facts.task
         if task:
-            told.append(f"<bdi>{name}</bdi>")
+            parts.append(f"<bdi>{name}</bdi>")
         head = f'<details class="agent"><summary><span>Subagent <bdi>{line(task) or name}</bdi>{more}</span>'
-        return f'{head}<small>{" · ".join(told)}</small></summary><div class="body">\n', "</div></details>\n"
+        return f'{head}<small>{" · ".join(parts)}</small></summary><div class="body">\n', "</div></details>\n"
 
-    def loud(self, event: Event, anchor: str) -> str:
+    def notice(self, event: Event, anchor: str) -> str:
         payload = event.payload
         if isinstance(payload, LifecyclePayload):
             return self._lifecycle(event, payload, anchor)
         if not isinstance(payload, ErrorPayload):
-            return self._notice(event, anchor)
+            return self._system_notice(event, anchor)
         code = f" {payload.code}" if payload.code else ""
         who = _who(f"Error{code}", event, anchor)
         return f'<div class="ev error"{_id(anchor)}>{who}{pre(payload.message)}{_data(payload.data)}</div>\n'
 
-    def _notice(self, event: Event, anchor: str) -> str:
+    def _system_notice(self, event: Event, anchor: str) -> str:
         payload = event.payload
         words = payload.text if isinstance(payload, SystemPayload) else payload_text(payload)
         data = _data(payload.data) if isinstance(payload, SystemPayload) else ""
@@ -196,19 +196,19 @@ class HtmlSkin:
         failed = payload.error is not None
         mark = ("✗" if failed else "✓") if ended else "▸"
         turn = f" #{event.iteration}" if event.iteration else ""
-        told = [f"<b>{mark} {line(payload.name)}{turn}</b>", f"<span>{line(payload.kind)}</span>"]
+        parts = [f"<b>{mark} {line(payload.name)}{turn}</b>", f"<span>{line(payload.kind)}</span>"]
         if event.path and event.path != payload.name:
-            told.append(f"<code>{line(event.path)}</code>")
+            parts.append(f"<code>{line(event.path)}</code>")
         if event.child_run_id:
-            told.append(f"<span>calls run {line(event.child_run_id)}</span>")
+            parts.append(f"<span>calls run {line(event.child_run_id)}</span>")
         if payload.error is not None:
-            told.append(f'<span class="no">{text(payload.error)}</span>')
+            parts.append(f'<span class="no">{text(payload.error)}</span>')
         kind = "ev step failed" if failed else "ev step"
-        row = f'<div class="{kind}"{_id(anchor)}>{"".join(told)}{_at(event, anchor)}</div>'
+        row = f'<div class="{kind}"{_id(anchor)}>{"".join(parts)}{_at(event, anchor)}</div>'
         result = "" if payload.result is None else folded(as_text(payload.result), full=self._full)
         return f"{row}{result}\n"
 
-    def quiet(self, event: Event, anchor: str) -> tuple[str, str]:
+    def aside(self, event: Event, anchor: str) -> tuple[str, str]:
         payload = event.payload
         if isinstance(payload, UsagePayload):
             body = f"<span>{_usage(payload)}</span>"
@@ -225,32 +225,32 @@ class HtmlSkin:
 
     def asides(self, group: list[tuple[str, str]]) -> str:
         names = Counter(on_a_line(label, LABEL_LENGTH) for label, _ in group)
-        told = ", ".join(line(name) if number == 1 else f"{number} × {line(name)}" for name, number in names.items())
-        return f'<details class="asides"><summary>{told}</summary>{"".join(body for _, body in group)}</details>\n'
+        parts = ", ".join(line(name) if number == 1 else f"{number} × {line(name)}" for name, number in names.items())
+        return f'<details class="asides"><summary>{parts}</summary>{"".join(body for _, body in group)}</details>\n'
 
 
-def _is_said(error: str, call: Event | None, payload: ToolPayload) -> bool:
-    """Whether an error is no more than the exit code, which the head of the call says."""
+def _is_exit_code(error: str, call: Event | None, payload: ToolPayload) -> bool:
+    """Whether an error is only the exit code, which is in the head of the call."""
     found = _EXIT_CODE.fullmatch(error.strip())
     return found is not None and call is not None and figures_of(call, payload).startswith(f"exit {found[1]}")
 
 
 def unit_figures(facts: UnitFacts) -> str:
-    """What a unit took, as small print."""
-    told = [f"<span>{_time(facts.span.started_at)}</span>"] if facts.span.started_at else []
+    """The figures of a unit, as small print."""
+    parts = [f"<span>{_time(facts.span.started_at)}</span>"] if facts.span.started_at else []
     if facts.idle is not None and facts.idle >= WORTH_SECONDS:
-        told.append(f'<span class="idle">{duration(facts.idle)} later</span>')
+        parts.append(f'<span class="idle">{duration(facts.idle)} later</span>')
     if facts.span.seconds:
-        told.append(f"<span>{duration(facts.span.seconds)}</span>")
+        parts.append(f"<span>{duration(facts.span.seconds)}</span>")
     if facts.calls:
-        told.append(f"<span>{counted(facts.calls, 'tool call')}</span>")
+        parts.append(f"<span>{counted(facts.calls, 'tool call')}</span>")
     if facts.errors:
-        told.append(f'<span class="no">{counted(facts.errors, "error")}</span>')
+        parts.append(f'<span class="no">{counted(facts.errors, "error")}</span>')
     if facts.usage.records:
-        told.append(f"<span>{tokens(facts.usage)}</span>")
+        parts.append(f"<span>{tokens(facts.usage)}</span>")
     if paid := cost_words(facts.cost.dollars, facts.cost.is_partial):
-        told.append(f'<span class="cost">{line(paid)}</span>')
-    return "".join(told)
+        parts.append(f'<span class="cost">{line(paid)}</span>')
+    return "".join(parts)
 
 
 def _counts(done: Action) -> str:
@@ -262,15 +262,15 @@ def _counts(done: Action) -> str:
 
 
 def _usage(payload: UsagePayload) -> str:
-    told = [f"{payload.input_tokens:,} in", f"{payload.output_tokens:,} out"]
+    parts = [f"{payload.input_tokens:,} in", f"{payload.output_tokens:,} out"]
     more = [
         (payload.cache_read_input_tokens, "read from cache"),
         (payload.cache_creation_input_tokens, "written to cache"),
         (payload.cache_creation_1h_input_tokens, "of these for an hour"),
         (payload.reasoning_output_tokens, "for reasoning"),
     ]
-    told += [f"{number:,} {what}" for number, what in more if number]
-    return text(" · ".join([*told, payload.scope, *filter(None, (payload.model,))]))
+    parts += [f"{number:,} {what}" for number, what in more if number]
+    return text(" · ".join([*parts, payload.scope, *filter(None, (payload.model,))]))
 
 
 def _data(data: object) -> str:
@@ -287,14 +287,14 @@ def _who(name: str, event: Event, anchor: str) -> str:
 
 def _at(event: Event, anchor: str) -> str:
     """The time of an event, which is also the link to it."""
-    told = event.told_at
-    time = _time(told)
+    timestamp = event.told_at
+    time = _time(timestamp)
     if not anchor:
         return f'<span class="at">{time}</span>' if time else ""
-    return f'<a class="at" href="#{anchor}" title="{line(told) or "time unknown"}">{time or "#"}</a>'
+    return f'<a class="at" href="#{anchor}" title="{line(timestamp) or "time unknown"}">{time or "#"}</a>'
 
 
-def _time(told: str) -> str:
+def _time(timestamp: str) -> str:
     """A time of day; where the timestamp is a moment, a script can make it local."""
-    shown = line(clock(told))
-    return f'<time datetime="{told}">{shown}</time>' if _MOMENT.fullmatch(told) else shown
+    shown = line(clock(timestamp))
+    return f'<time datetime="{timestamp}">{shown}</time>' if _MOMENT.fullmatch(timestamp) else shown

@@ -1,4 +1,4 @@
-"""Event messages that repeat a response item, or say little: what is worth keeping of them."""
+"""Event messages that repeat a response item or add little: which fields of them to keep."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
 from stenograph.formats.shared.loose import string
 from stenograph.model.event import Origin
 
-TWINS = {"user_message", "agent_message", "agent_reasoning"}
+DUPLICATES = {"user_message", "agent_message", "agent_reasoning"}
 """Events that only repeat what a response item says."""
 NOTICES = {"Compact task completed"}
-"""What Codex says in the model's name; no response item ever says it."""
+"""What Codex writes as the model's message; no response item holds it."""
 QUIET_EVENTS = {
     "agent_reasoning_raw_content",
     "agent_reasoning_section_break",
@@ -69,8 +69,8 @@ _FACTS = (
 )
 
 
-class Twin(Struct, frozen=True):
-    """Words that an event told, and that no response item has told yet."""
+class WaitingText(Struct, frozen=True):
+    """Words of an event that no response item has repeated yet."""
 
     type: str
     text: str
@@ -79,18 +79,18 @@ class Twin(Struct, frozen=True):
 
 
 def squeezed(text: str) -> str:
-    """Words by which an event and its response item are known to be twins: blanks differ between the two."""
+    """A text without blanks, to compare an event with its response item: blanks differ between the two."""
     return " ".join(text.split())
 
 
-def event_news(event: Happening) -> tuple[str | None, list[tuple[str, Any]]]:
-    """The text of an event that has no twin, and its facts."""
+def event_facts(event: Happening) -> tuple[str | None, list[tuple[str, Any]]]:
+    """The text of an event that no response item repeats, and its facts."""
     text = string(event.message) or string(event.text) or _review_text(event.review_output)
     return text, [(name, getattr(event, name)) for name in _FACTS]
 
 
-def item_news(item: TurnItem) -> tuple[str | None, list[tuple[str, Any]]]:
-    """What an item says that no response item does: its text where it has no twin, and its facts."""
+def item_facts(item: TurnItem) -> tuple[str | None, list[tuple[str, Any]]]:
+    """What an item has that no response item has: its text, if that is not repeated, and its facts."""
     facts = [
         ("item", item.type),
         ("id", item.id),
@@ -105,7 +105,7 @@ def item_news(item: TurnItem) -> tuple[str | None, list[tuple[str, Any]]]:
     ]
     text = string(item.text) or _review_text(item.review_output)
     if isinstance(item.id, str) and (item.id.startswith("exec-") or item.source == "user_shell"):
-        # Run by a script of code mode, or by the user: no call or output stands for it.
+        # Run by a script of code mode, or by the user: there is no call or output for it.
         changes = loads(item.changes)
         facts += [("command", item.command), ("changes", list(changes) if isinstance(changes, dict) else None)]
         text = string(loads(item.aggregated_output)) or text

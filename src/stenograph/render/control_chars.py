@@ -1,4 +1,4 @@
-"""Text from a transcript as a terminal may have it: control characters are shown, not obeyed."""
+"""Makes control characters visible, so that a terminal does not apply them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _ASCII_CONTROLS = bytes([*range(9), *range(11, 32), 127])
 
 
 def visible(text: str) -> str:
-    """The text with every character shown that a terminal would obey."""
-    if len(text) > _LONG:  # without a copy of it
+    """The text with every character shown that a terminal would apply."""
+    if len(text) > _LONG:  # avoid a copy of it
         if _CONTROLS.search(text) is None:
             return text
     elif text.isascii():
@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The same for a name or an id: line breaks are shown, too."""
+    """A name or an id with control characters and line breaks shown."""
     if text.isascii() and text.isprintable():
         return text
     return visible(text).replace("\n", "␊")

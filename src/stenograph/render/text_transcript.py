@@ -1,7 +1,7 @@
 """Plain-text transcripts, one per unit: their names, their header, their messages, and where they are cut.
 
-Only `main` speaks here, and it thinks in silence. Nothing is escaped: the files are for people and for agents that
-read text. What is cut says so, inside the limit.
+Only messages of `main` are included, without its thinking. Nothing is escaped: the files are for people and for agents
+that read text. A cut is marked, within the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE_CUT = "\n… [transcript truncated]\n"
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
-class ThreadFile(Struct, frozen=True, kw_only=True):
+class TextTranscript(Struct, frozen=True, kw_only=True):
     """One unit as a text file."""
 
     thread_id: str
@@ -45,18 +45,18 @@ class ThreadFile(Struct, frozen=True, kw_only=True):
         return f"{self.start.astimezone(zone):%Y%m%d-%H%M}-{sanitized(query)}"
 
     def identity(self, zone: tzinfo | None) -> str:
-        """The beginning of the text, which no other unit of the thread has."""
+        """The beginning of the text, which is unique in the thread."""
         ids = f"Thread ID: {_line(self.thread_id)}\nChat ID: {_line(self.chat_id)}"
         return f"{ids}\nTime Range: {_time(self.start, zone)} ~"
 
     def text(self, zone: tzinfo | None) -> str:
         """The whole file, within its size."""
-        said = [entry for entry in self.entries if entry.source == "main"]
+        entries = [entry for entry in self.entries if entry.source == "main"]
         header = [f"{self.identity(zone)} {_time(self.end, zone)}", f"Agent Mode: {_line(self.mode)}"]
         if self.stop_reason:
             header.append(f"Stop Reason: {_line(self.stop_reason)}")
         header += [f"Tool Calls: {self.calls}", "---"]
-        return _within(FILE_BYTES, "\n\n".join(["\n".join(header), *_messages(said)]) + "\n")
+        return _within(FILE_BYTES, "\n\n".join(["\n".join(header), *_messages(entries)]) + "\n")
 
 
 def sanitized(query: str) -> str:
@@ -70,17 +70,17 @@ def sanitized(query: str) -> str:
         elif not was_other:
             kept.append("-")
             was_other = True
-        if len(kept) > 4 * QUERY_LENGTH:  # a query may be a book
+        if len(kept) > 4 * QUERY_LENGTH:  # a query may be very long
             break
     return cut_text("".join(kept).strip("-"), QUERY_LENGTH, mark="").strip("-") or FALLBACK
 
 
 def cut_text(text: str, length: int, mark: str = _CUT) -> str:
-    """The text within a number of characters; when something is left out, it ends in the mark."""
+    """The text within a number of characters; when something is left out, it ends with the mark."""
     if len(text) <= length:
         return text
     end = length - len(mark)
-    start = max(0, end - 32)  # what holds together is short; a longer chain is nobody's character
+    start = max(0, end - 32)  # combined characters are short; a longer chain is not one
     whole = next((at for at in range(end, start, -1) if not _is_inside(text, at)), end)
     return text[:whole] + mark
 
@@ -89,10 +89,10 @@ def _within(size: int, text: str) -> str:
     data = text.encode("utf-8", "replace")
     if len(data) <= size:
         return data.decode()
-    fitting = data[: size - len(FILE_CUT.encode())].decode("utf-8", "ignore")
-    start = max(0, len(fitting) - 32)
-    whole = next((at for at in range(len(fitting), start, -1) if not _is_inside(text, at)), len(fitting))
-    return fitting[:whole] + FILE_CUT
+    kept = data[: size - len(FILE_CUT.encode())].decode("utf-8", "ignore")
+    start = max(0, len(kept) - 32)
+    whole = next((at for at in range(len(kept), start, -1) if not _is_inside(text, at)), len(kept))
+    return kept[:whole] + FILE_CUT
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _stays(character: str) -> bool:
 
 
 def _is_inside(text: str, at: int) -> bool:
-    """Whether a cut before this place would go through what people see as one character."""
+    """Whether a cut before this place would split what people see as one character."""
     if at <= 0 or at >= len(text):
         return False
     after = text[at]

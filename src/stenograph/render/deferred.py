@@ -1,4 +1,4 @@
-"""Places of a page that are filled over time, and the names of its places."""
+"""Parts of a page that are filled over time, and the anchors of a page."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from msgspec import Struct
 from stenograph.model.event import Event
 
 
-class Slot:
-    """A place in the page that is filled over time."""
+class DeferredText:
+    """A part of a page that is filled over time."""
 
     __slots__ = ("holds_flows", "is_closed", "parts")
 
     def __init__(self, *, holds_flows: bool = False) -> None:
-        self.parts: deque[str | Slot] = deque()
+        self.parts: deque[str | DeferredText] = deque()
         self.is_closed = False
         self.holds_flows = holds_flows
-        """Whether it is that of a source, or has one inside."""
+        """Whether it belongs to a source, or holds one."""
 
     def drain(self) -> Iterator[str]:
-        """What nothing open stands before any more."""
+        """The text that is no longer behind anything open."""
         parts = self.parts
         while parts:
             first = parts[0]
@@ -35,10 +35,10 @@ class Slot:
             parts.popleft()
 
     def close(self) -> None:
-        """Nothing more will come, here or in any slot inside."""
+        """Close it and everything inside: nothing more will come."""
         self.is_closed = True
         for part in self.parts:
-            if isinstance(part, Slot):
+            if isinstance(part, DeferredText):
                 part.close()
 
 
@@ -49,7 +49,7 @@ class Anchors:
         self._runs: dict[str, _Run] = {}
 
     def of(self, event: Event) -> str:
-        """The anchor; empty for an event that has no number of its own."""
+        """The anchor; empty for an event without a number of its own."""
         run = self._runs.get(event.run_id)
         if run is None:
             run = self._runs[event.run_id] = _Run(f"run-{len(self._runs) + 1}-" if self._runs else "")

@@ -1,8 +1,8 @@
-"""One speaker of a conversation: the agent itself, or a subagent. What its model and its tools told, in order.
+"""The chat of one source of a conversation, the agent itself or a subagent: its model calls and tool uses, in order.
 
-Every model call repeats the conversation so far; `Chat` and its history find what is new. A tool is told of twice or
-three times: the answer that asks for it, the span of its use, and the next call that hands the result to the model.
-Whichever comes first tells it.
+Every model call repeats the conversation so far; `Chat` and its history find what is new. A tool use appears two or
+three times: in the answer that asks for it, in its own span, and in the next call that sends the result to the model.
+It is emitted from the first of these.
 """
 
 from __future__ import annotations
@@ -25,48 +25,43 @@ from stenograph.formats.shared.model_api.turn import Turn
 from stenograph.model.payload import ToolPayload
 
 _SILENT = {"repeated", "request", "empty_response"}
-"""What a log of requests notes and a span need not: that a call brought nothing new."""
+"""Subtypes of notes that a call brought nothing new: useful in a log of requests, not for spans."""
 _OBSERVATION = "tool-response"
 _LAST_OUTPUTS = 8
 
 
 class Call(Struct):
-    """A call that was told. What it was given is remembered until it is answered; of its output, a digest."""
+    """A call that was emitted. Its input is remembered until it is answered; of its output, a digest."""
 
     name: str
     input: Any
     is_answered: bool = False
     output: bytes = b""
     error: str | None = None
-    """Why it failed, where nothing else came of it."""
+    """Why it failed, if it has no output."""
 
 
-class Thread(Chat):
-    """Tells what model calls and uses of tools bring that is new."""
+class SourceChat(Chat):
+    """Emits what is new in model calls and tool uses."""
 
-    def __init__(self, tell: Callable[[str, Any], None], unknown: Callable[[Any, object], None]) -> None:
-        super().__init__(self._heard, unknown)
-        self._tell = tell
+    def __init__(self, emit: Callable[[str, Any], None], unknown: Callable[[Any, object], None]) -> None:
+        super().__init__(self._emit_new, unknown)
+        self._forward = emit
         self._calls: dict[str, Call] = {}
         self._claimed: dict[str, str] = {}
-        """The calls that uses of tools belong to, by the spans of the uses."""
+        """The ids of calls, by the spans of their tool uses."""
         self._said: Counter[str] = Counter()
         """Texts of answers, for histories that repeat an answer in another form."""
         self._outputs: deque[str] = deque(maxlen=_LAST_OUTPUTS)
         self._answer = ""
-        """The id of the answer that is being told."""
-
-    @property
-    def has_spoken(self) -> bool:
-        """Whether any model call was told."""
-        return bool(self._answer)
+        """The id of the answer that is being emitted."""
 
     def ask(self, call: ModelCall) -> None:
-        """Tell what is new in what the model was given."""
+        """Emit what is new in the model's input."""
         self.request({"messages": call.messages, "tools": call.tools})
 
-    def hear(self, call: ModelCall) -> None:
-        """Tell what the model answered, and what that took."""
+    def answer(self, call: ModelCall) -> None:
+        """Emit what the model answered, and its tokens."""
         self._answer = call.id
         if call.choices:
             self.response({"id": call.id, "model": call.model, "choices": call.choices})
@@ -85,17 +80,17 @@ class Thread(Chat):
             return use.call_id
         taken = set(self._claimed.values())
         waiting = ((name, call) for name, call in self._calls.items() if not call.is_answered and name not in taken)
-        fitting = [(fits(use, call.name, call.input), name) for name, call in waiting]
-        best = max(fitting, key=lambda each: each[0], default=(0, ""))
+        matches = [(fits(use, call.name, call.input), name) for name, call in waiting]
+        best = max(matches, key=lambda each: each[0], default=(0, ""))
         return best[1] if best[0] else None
 
     def begin(self, call_id: str, use: ToolUse) -> None:
-        """Tell the call of a use that no answer asked for."""
+        """Emit the call of a use that no answer asked for."""
         if call_id not in self._calls:
             self._emit("tool.call", _payload(use, call_id, input=use.input))
 
     def end(self, call_id: str, use: ToolUse) -> None:
-        """Tell what came of a use, unless that was told."""
+        """Emit the result of a use, unless it was emitted."""
         call = self._calls.get(call_id)
         if call is not None and not call.is_answered:
             output, blocks = outcome(use.output)
@@ -104,9 +99,9 @@ class Thread(Chat):
                 _payload(use, call_id, output=output, error=use.error, duration_ms=use.duration_ms, blocks=blocks),
             )
 
-    # What is told passes here.
+    # Every event of `Chat` passes here.
 
-    def _heard(self, type: str, payload: Any) -> None:
+    def _emit_new(self, type: str, payload: Any) -> None:
         if type == "tool.call":
             if payload.call_id in self._calls:
                 return
@@ -118,10 +113,10 @@ class Thread(Chat):
             self._outputs.append(a_str(payload.output).strip())
         elif type == "system.event" and payload.subtype in _SILENT:
             return
-        self._tell(type, payload)
+        self._forward(type, payload)
 
     def _say(self, items: list[dict[str, Any]], system: str | None) -> None:
-        """Tell messages of a history, those aside that were told in another form."""
+        """Emit messages of a history, except those that were emitted in another form."""
         for item in items:
             if self._was_said(item):
                 continue
@@ -147,13 +142,13 @@ class Thread(Chat):
         return True
 
     def _was_observed(self, text: str) -> bool:
-        """Whether smolagents repeats, in words, what the last tools gave."""
-        told = text.removeprefix("Observation:").strip()
+        """Whether smolagents repeats the outputs of the last tools as text."""
+        observed = text.removeprefix("Observation:").strip()
         outputs = list(self._outputs)
-        return any(told == "\n".join(outputs[start:]) for start in range(len(outputs)))
+        return any(observed == "\n".join(outputs[start:]) for start in range(len(outputs)))
 
     def _mark(self, item: dict[str, Any]) -> Mark:
-        """By what a message is known again: its words without the thinking, and the calls that it is about."""
+        """The mark of a message: its text without the thinking, and the calls that it is about."""
         words = "".join(_texts(item.get("content")))
         calls = [
             first_str(call, "id") or repr((a_dict(call.get("function")).get("name"), call))
@@ -165,18 +160,18 @@ class Thread(Chat):
         more = (calls, result) if calls or result else ()
         return mark(item.get("role"), words, *more, has_ids=bool(more) and not _is_numbered(item), answers=result)
 
-    def _call_id(self, given: Any, name: str) -> str:
-        """The id of a call. google-adk numbers the parts of each answer, so an id that was used is made a new one."""
-        call_id = super()._call_id(given, name)
+    def _call_id(self, native_id: Any, name: str) -> str:
+        """The id of a call. google-adk numbers the parts of each answer, so a reused id gets the answer's id added."""
+        call_id = super()._call_id(native_id, name)
         return f"{call_id}:{self._answer}" if call_id in self._calls and self._answer else call_id
 
     def _emit_result(self, item: dict[str, Any]) -> None:
-        """Tell a result that a history has, unless the use of the tool told it."""
+        """Emit a result in a history, unless it was emitted from the tool use."""
         call_id, content = a_str(item.get("tool_call_id")), item.get("content")
         name = a_str(item.get("name")) or ("" if call_id in self._calls else _name_in(call_id))
         if call_id not in self._calls:
             if any(_same(call, content) for call in self._calls.values()):
-                return  # google-adk numbers the results of a turn, and not as it numbers the calls
+                return  # google-adk numbers the results of a turn differently from the calls
             call_id = self._open_call(name) or call_id or name
         call = self._calls.get(call_id)
         if call is not None and call.is_answered:
@@ -203,12 +198,12 @@ def _same(call: Call, content: Any) -> bool:
 
 
 def _digest(content: Any) -> bytes:
-    """What a content is compared by, whether it stands as JSON in a string or as itself."""
+    """A digest to compare contents, the same for JSON in a string and the decoded value."""
     return blake2b(repr(arguments_of(content)).encode("utf-8", "backslashreplace"), digest_size=8).digest()
 
 
 def _is_numbered(item: dict[str, Any]) -> bool:
-    """Whether the ids are google-adk's, which it uses again: made of the tool's name and a number."""
+    """Whether the ids are google-adk's, made of the tool's name and a number, which it reuses."""
     for call in dicts(item.get("tool_calls")):
         name = a_str(a_dict(call.get("function")).get("name"))
         if name and _name_in(a_str(call.get("id"))) == name:

@@ -8,7 +8,7 @@ import pytest
 
 import page_sample
 from stenograph.model import Event, UnknownPayload, encode
-from stenograph.render.rereading import Rereading
+from stenograph.render.two_pass import TwoPass
 
 RUN = list(page_sample.events())
 SIZE = sum(len(encode(event)) for event in RUN)
@@ -23,7 +23,7 @@ def test_a_long_run_is_read_again_and_a_short_one_remembered(limit: int, times: 
         begun.append(1)
         return iter(RUN)
 
-    events = Rereading(read, limit=limit)
+    events = TwoPass(read, limit=limit)
     assert list(events) == RUN
     assert list(events) == RUN
     assert len(begun) == times
@@ -40,6 +40,6 @@ def test_what_no_journal_can_hold_is_read_again() -> None:
         begun.append(1)
         return [event, event]
 
-    events = Rereading(read)
+    events = TwoPass(read)
     assert list(events) == list(events) == [event, event]
     assert len(begun) == 2

@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all, and a folder for its owner alone."""
+"""Writing a file so that it is there whole or not at all, and making folders that only their owner can read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pathlib import Path
 from stenograph.errors import StenographError, StoreError
 
 
-def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write the pieces to a file of that name, readable by its owner alone; what stood there stays until the end.
+def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write the pieces to a file that only its owner can read; an old file stays until the new one is complete.
 
-    A device or a pipe is written to as it is. Raises `StoreError` when it cannot be written; then nothing is left
-    behind.
+    A device or a pipe is written directly. Raises `StoreError` when it cannot be written; then no part of it is left.
     """
     try:
         if path.is_dir():
@@ -40,7 +39,7 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, for its owner alone; one that is there stays as it is.
+    """Make a folder, and missing ones above it, readable only by their owner; an existing one is not changed.
 
     Raises `OSError`.
     """
