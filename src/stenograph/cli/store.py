@@ -8,8 +8,17 @@ from typing import Any, TypeVar
 
 import click
 
+from stenograph.cli.options import say
+from stenograph.runs.archive import Filters
+
 F = TypeVar("F", bound=Callable[..., Any])
 _OF_THIS_MACHINE = {"archive_dir": "--archive", "sync_first": "--sync", "root": "--root"}
+
+
+def tell_of_grep(filters: Filters) -> None:
+    """Say which runs a store was searched for, where that was not given."""
+    if filters.get("grep") is not None and not filters.get("since"):
+        say("--grep looks at the last 7 days of a store; --since says otherwise")
 
 
 def store_options(answer: Callable[..., Any]) -> Callable[[F], F]:

@@ -29,7 +29,7 @@ def tree_page(site: Site, request: Request) -> Response:
     """`/runs/{id}/tree`."""
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
-        with site.archive() as archive, archive.run(run_id) as opened:
+        with site.runs.open(run_id) as opened:
             node = opened.tree()
         names = {run_id: title_of(info), **dict(_tasks(site, reader, run, node.steps))}
     if site.mask is not None:
