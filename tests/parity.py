@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from golden_cases import FOLDER, input_of
-from stenograph.fold import messages, usage_totals
+from stenograph.fold.messages import messages
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.sources import convert
 from stenograph.sources.detection import format_named

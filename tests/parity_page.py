@@ -96,7 +96,9 @@ def _cell(entry: TranscriptEntry) -> str:
 
 def _facts(accounts: Mapping[str, Account]) -> str:
     given = {name: account.facts() for name, account in accounts.items()}
-    return _table("what is told", ((fact, ["yes" if given[name][fact] else "no" for name in AGENTS]) for fact in FACTS))
+    return _table(
+        "what is recorded", ((fact, ["yes" if given[name][fact] else "no" for name in AGENTS]) for fact in FACTS)
+    )
 
 
 def _unreported() -> str:

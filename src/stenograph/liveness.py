@@ -18,7 +18,7 @@ from stenograph.fold.status import Life
 
 RECENT = 3600.0
 """Seconds."""
-_PROC = Path("/proc")
+_PROC = "/proc"
 
 
 class Liveness:
@@ -83,15 +83,16 @@ def _files_open_for_writing() -> Iterable[tuple[int, int]]:
         for process in os.scandir(_PROC):
             if process.name.isdigit() and process.name != own:
                 with suppress(OSError):  # it is not ours, or it has ended
-                    yield from _written_by(Path(process.path))
+                    yield from _written_by(process.path)
 
 
-def _written_by(process: Path) -> Iterable[tuple[int, int]]:
-    for each in os.scandir(process / "fd"):
+def _written_by(process: str) -> Iterable[tuple[int, int]]:
+    for each in os.scandir(f"{process}/fd"):
         with suppress(OSError, ValueError, IndexError):  # it was closed meanwhile
             status = each.stat()
             if not stat.S_ISREG(status.st_mode):
                 continue
-            flags = (process / "fdinfo" / each.name).read_text().partition("flags:")[2].split()[0]
+            facts = Path(f"{process}/fdinfo/{each.name}").read_bytes()
+            flags = facts.partition(b"flags:")[2].split()[0]
             if int(flags, 8) & (os.O_WRONLY | os.O_RDWR):
                 yield status.st_dev, status.st_ino

@@ -25,7 +25,7 @@ from stenograph.fold.calls import CallPairs
 from stenograph.fold.units import Unit, UnitSplitter
 from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload
-from stenograph.render.thread_file import FILE_BYTES, FILE_CUT, ThreadFile
+from stenograph.render.text_transcript import FILE_BYTES, FILE_CUT, TextTranscript
 from stenograph.transcript import Projector, TranscriptEntry
 from stenograph.whole_file import make_folder, write_whole
 
@@ -111,10 +111,10 @@ class ThreadTranscripts:
                 f"cannot write {error.filename or self.root}: {error.strerror}; check the folder", str(self.root)
             ) from error
 
-    def _file(self, unit: Unit, entries: list[TranscriptEntry], calls: int) -> ThreadFile:
+    def _file(self, unit: Unit, entries: list[TranscriptEntry], calls: int) -> TextTranscript:
         times = [entry.timestamp for entry in entries] or [datetime.fromtimestamp(0, UTC)]
         session_id = next((entry.session_id for entry in entries if entry.session_id), None)
-        return ThreadFile(
+        return TextTranscript(
             thread_id=self._thread_id or _as_name(unit.run_id),
             chat_id=self._chat_id or session_id or unit.run_id,
             start=times[0],
@@ -125,7 +125,7 @@ class ThreadTranscripts:
             entries=tuple(entries),
         )
 
-    def _path(self, folder: Path, file: ThreadFile, text: bytes, key: _UnitKey) -> Path:
+    def _path(self, folder: Path, file: TextTranscript, text: bytes, key: _UnitKey) -> Path:
         """The unit's file: the one it was written to before, or a name that nobody has."""
         name = file.name(self._zone)
         identity = file.identity(self._zone).encode("utf-8", "replace")

@@ -26,7 +26,7 @@ import stenograph.model
 import stenograph.session
 import stenograph.transcript
 from stenograph.cli import COMMANDS, cli
-from stenograph.fold import RunNode, StepNode
+from stenograph.fold.tree import RunNode, StepNode
 from stenograph.formats import (
     Database,
     FormatSpec,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph import config, start_run
-from stenograph.cli.wake import storage
+from stenograph.cli.hook_call import storage
 from stenograph.errors import InvalidConfig
 from stenograph.journal.place import archive_home, recording_root, storage_root
 from stenograph.query.prices import load_prices
@@ -140,7 +140,7 @@ def test_a_hook_passes_a_broken_configuration_over(file: Path, monkeypatch: pyte
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "home"))
     assert storage() == tmp_path / "home"
     problems = (tmp_path / "home" / "collectors" / "problems.log").read_text("utf-8")
-    assert "the configuration was passed over" in problems
+    assert "the configuration was ignored" in problems
     assert str(file) in problems
 
 

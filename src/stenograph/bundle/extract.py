@@ -1,4 +1,4 @@
-"""Unfolding a bundle into a folder."""
+"""Extracts a bundle into a folder."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def extract_bundle(
     max_bytes: int | None = None,
     changed: bool = False,
 ) -> Path:
-    """Unfold a bundle below a folder and return the new folder, which is there whole or not at all.
+    """Extract a bundle below a folder and return the new folder, which is complete or does not exist.
 
     Raises `SourceError` for a zip that is unsafe, or larger than `max_bytes` (16 GiB, and 500 times its own size)
-    unfolded; unless `changed`, also for one whose bytes are not those that were sealed, or whose files are not those
-    that its manifest names; `StoreError` when the folder is there already or cannot be written.
+    uncompressed; unless `changed`, also for one whose bytes are not those that were sealed, or whose files are not
+    those that its manifest names; `StoreError` when the folder exists or cannot be written.
     """
     limits = None if max_bytes is None else ZipLimits(total_bytes=max_bytes, small_bytes=max_bytes)
     place = Path(folder)
@@ -50,7 +50,7 @@ def extract_bundle(
             raise
         except OSError as error:
             raise StoreError(
-                f"cannot unfold into {place}: {error.strerror}; nothing was left there", str(place)
+                f"cannot extract into {place}: {error.strerror}; nothing was left there", str(place)
             ) from error
     return target
 
@@ -70,7 +70,7 @@ def _check(container: Container) -> None:
 
 def _refusal(path: str | os.PathLike[str], why: str) -> SourceError:
     text = os.fspath(path)
-    advice = "steno bundle verify says more, and --changed unfolds it all the same"
+    advice = "steno bundle verify says more, and --changed extracts it all the same"
     return SourceError(f"{text} is not as it was made: {why}; {advice}", text)
 
 

@@ -1,7 +1,7 @@
 """Writing the zip: files that are compressed already, one after the other, and the seal.
 
-The standard library reads zips, and ours must please it; but it would compress everything here once more, in the one
-thread that waits for it. Nothing depends on the file system: names, modes and times are those we give.
+The standard library reads zips, and ours must be valid for it; but it would compress everything here once more, in the
+waiting thread. Nothing depends on the file system: names, modes and times are given.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from stenograph.bundle.member import Packed
 from stenograph.bundle.seal import MARK, SIZE
+from stenograph.bundle.zip_member import Packed
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -29,16 +29,16 @@ _MODE = (stat.S_IFREG | 0o600) << 16
 _PLAIN, _LARGE = 20, 45
 """Versions of the zip format: with deflate, and with sizes beyond 32 bits."""
 _ELSEWHERE = 0xFFFF_FFFF
-"""In a field of 32 bits: the value is in one of 64."""
+"""In a 32-bit field: the value is in a 64-bit field."""
 _ELSEWHERE_FILES = 0xFFFF
 LIMIT = _ELSEWHERE
-"""Values from here on do not fit 32 bits."""
+"""Values from here on do not fit in 32 bits."""
 LIMIT_FILES = _ELSEWHERE_FILES
 _CHUNK = 1 << 20
 
 
 def write_zip(path: Path, folder: str, files: Iterable[Packed], at: datetime) -> None:
-    """Write the files into a new sealed zip, below one folder and in their order, and see it on the disk."""
+    """Write the files into a new sealed zip, below one folder and in order, and sync it to disk."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
         zip_file = _ZipFile(out, at)
         for each in files:

@@ -1,4 +1,4 @@
-"""SourceFile: a file of an agent, and who speaks in it; the one value by which it is converted, followed and kept."""
+"""SourceFile: an agent's file and who speaks in it; the one value used to convert, follow and archive it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.base import Context
 
 
 class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a file beside its bytes: enough to read it without looking at it again."""
+    """What is known of a file besides its bytes: enough to read it without detecting it again."""
 
     path: str
     format: str
@@ -47,7 +47,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         is_growing: bool = False,
         side_file: Callable[[str], str | None] | None = None,
     ) -> Context:
-        """What its parser is told."""
+        """The context for its parser."""
         return Context(
             run_id=self.run_id,
             parent_run_id=self.parent_run_id,

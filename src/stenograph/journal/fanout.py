@@ -17,6 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec import Struct
@@ -55,8 +56,8 @@ class FanOut:
         self._relief = threading.Lock()
         """Held, so that whoever waits for some mailboxes to be emptied is woken by its release."""
         self._relief.acquire()
-        self._calls: deque[Mailbox] = deque()
-        """Mailboxes whose subscribers are parked or gone."""
+        self._calls: deque[Callable[[], object]] = deque()
+        """How to wake the subscribers that are parked; and some that do nothing, of subscribers that are gone."""
         self._boxes: list[Mailbox] = []
         self._page = Page()
         self._number = 0
@@ -100,8 +101,10 @@ class FanOut:
                     look_at = 0
                     continue
             look_at = min(look_at, self._offer(box, event, published))
-        while self._calls:
-            self._calls.popleft().ring()
+        for ring in tuple(self._calls):
+            ring()  # before it is removed: after an interruption the next event rings
+            with suppress(ValueError):  # whoever was woken has removed it
+                self._calls.remove(ring)
         page.look_at = look_at - page.before
         if end >= page.full_at and page.events:
             self._turn_page(event.seq, end, published, look_at)
@@ -163,20 +166,27 @@ class FanOut:
             self._number += 1
             box = Mailbox(self._number, buffer, self._calls)
             if behind is None:
-                self._follow(box)
+                self._follow(box, len(self._page.events))
             else:
                 box.fall_behind(behind)
             self._boxes.append(box)
         return box
 
-    def go_live(self, box: Mailbox) -> None:
-        """The subscriber has read the file up to what has been published; call with the lock held."""
-        box.catch_up()
-        self._follow(box)
+    def go_live(self, box: Mailbox, from_seq: int = _NEVER) -> None:
+        """The subscriber has read the file up to what has been published; call with the lock held.
 
-    def _follow(self, box: Mailbox) -> None:
+        An event from `from_seq` on stands on the page already when its publishing was interrupted.
+        """
+        box.catch_up()
+        events = self._page.events
+        index = len(events)
+        while index > 0 and events[index - 1].seq >= from_seq:
+            index -= 1
+        self._follow(box, index)
+
+    def _follow(self, box: Mailbox, index: int) -> None:
         self._page.look_at = 0
-        box.follow(self._page, len(self._page.events))
+        box.follow(self._page, index)
 
     def _retire(self, box: Mailbox) -> None:
         """Forget a closed mailbox; its drops stay in the total."""

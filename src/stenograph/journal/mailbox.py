@@ -68,7 +68,7 @@ class Mailbox:
         "warned_at",
     )
 
-    def __init__(self, number: int, buffer: int, calls: deque[Mailbox]) -> None:
+    def __init__(self, number: int, buffer: int, calls: deque[Callable[[], object]]) -> None:
         self.number = number
         self.queue: deque[Event] = deque()
         self.room = self._buffer = buffer
@@ -123,18 +123,22 @@ class Mailbox:
 
     def leave_pages(self, but: int) -> bool:
         """Put what it has not had into a queue, except the newest ones; False when its owner is just taking some."""
-        if not self.lock.acquire(blocking=False):
-            return False
+        held: list[bool] = []
         try:
+            held += map(self.lock.acquire, (False,))  # one step: no signal handler between taking it and knowing that
+            if not held[0]:
+                return False
             page, index = self._page, self._index
             waiting: list[Event] = []
             while page is not None:
                 waiting += page.events[index:]
                 page, index = page.next, 0
-            self.queue.extend(waiting[: len(waiting) - but])
-            self._page = None
+            leaving = len(waiting) - but
+            self._page = None  # from here on nothing is called: no signal handler leaves it in both places, or in none
+            self.queue += waiting[:leaving]
         finally:
-            self.lock.release()
+            if held and held[0]:
+                self.lock.release()
         return True
 
     def has_had(self, seq: int) -> bool:
@@ -161,10 +165,9 @@ class Mailbox:
             self.dozing.release()
 
     def ring(self) -> None:
-        """Wake the subscriber if it is parked."""
-        with suppress(IndexError):
-            while True:
-                self.wakes.popleft()()
+        """Wake the subscriber if it is parked; once too often does no harm."""
+        for wake in tuple(self.wakes):
+            wake()
 
     # What the subscriber does.
 
@@ -202,19 +205,19 @@ class Mailbox:
     def park(self, ring: Callable[[], object]) -> None:
         """Be rung up at the next event; look for work after this and before sleeping."""
         self.wakes.append(ring)
-        self._calls.append(self)
+        self._calls.append(ring)
 
     def unpark(self, ring: Callable[[], object]) -> None:
         """Do not be rung up any more."""
-        with suppress(ValueError):  # already rung
+        with suppress(ValueError):  # interrupted before it was parked
             self.wakes.remove(ring)
-        with suppress(ValueError):
-            self._calls.remove(self)
+        with suppress(ValueError):  # already rung
+            self._calls.remove(ring)
 
     def close(self) -> None:
         """No more for this subscriber. Takes no lock, since a garbage collection may call it anywhere."""
         self.closed = True
         self.room = 0
         self._page = None
-        self._calls.append(self)
+        self._calls.append(self.ring)
         self.ring()

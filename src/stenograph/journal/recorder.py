@@ -46,6 +46,7 @@ Durability = Literal["os", "disk"]
 Mask = Callable[[Event], Event]
 
 _READY, _BUSY, _IN_DOUBT = range(3)
+_CLOSED = "is closed; open another one to go on with the run"
 
 
 class RecorderStats(Struct, frozen=True, kw_only=True):
@@ -231,6 +232,13 @@ class Recorder:
 
     def close(self) -> None:
         """Finish: subscribers end when they have read what there is. May be called twice."""
+        try:
+            self._finish()
+        except BaseException:  # the disk failed, or a signal handler raised: whoever listens must not wait for ever
+            self._let_go()
+            raise
+
+    def _finish(self) -> None:
         with self._lock:
             if self._closed:
                 return
@@ -243,15 +251,18 @@ class Recorder:
         with self._lock:
             if self._closed:
                 return
-            self._closed = "is closed; open another one to go on with the run"
-        try:
-            with self._lock:
-                self._settle()
-            if self._commits is not None:
-                self._commits.wait(self._seq)
-        finally:
-            self._file.close()
-            self._fan_out.end_all()
+            self._closed = _CLOSED
+            self._settle()
+        if self._commits is not None:
+            self._commits.wait(self._seq)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Give up the file and end the subscriptions; as often as one likes."""
+        with self._lock:
+            self._closed = self._closed or _CLOSED
+        self._file.close()
+        self._fan_out.end_all()
 
     def __enter__(self) -> Recorder:
         return self

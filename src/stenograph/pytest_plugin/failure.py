@@ -22,7 +22,7 @@ _LONGEST = 80
 
 
 def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error: str, folder: Path) -> None:
-    """Write the bundle and the page. What goes wrong is told in the report, and never fails a test."""
+    """Write the bundle and the page. Errors are added to the report, and never fail a test."""
     run.close(error)
     name = file_name(item.nodeid)
     bundle, page = folder / f"{name}.zip", folder / f"{name}.html"
@@ -36,8 +36,8 @@ def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error:
         return
     report.sections.append(("stenograph", f"bundle: {bundle}\npage:   {page}"))
     # The report of the teardown, by which JUnit XML is written, has the properties that the item has by then.
-    for told in (report.user_properties, item.user_properties):
-        told += [("stenograph_bundle", str(bundle)), ("stenograph_page", str(page))]
+    for properties in (report.user_properties, item.user_properties):
+        properties += [("stenograph_bundle", str(bundle)), ("stenograph_page", str(page))]
 
 
 def file_name(nodeid: str) -> str:

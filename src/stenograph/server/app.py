@@ -154,10 +154,11 @@ def _taking(site: Site, change: Change) -> Callable[[Request], Awaitable[Respons
 
 
 def _load() -> dict[str, bytes]:
-    found = {"transcript.css": STYLE.encode()}
-    for file in (files("stenograph.server") / "static").iterdir():
-        if file.name.rpartition(".")[2] in _KINDS:
-            found[file.name] = file.read_bytes()
+    static = files("stenograph.server") / "static"
+    found = {file.name: file.read_bytes() for file in static.iterdir() if file.name.rpartition(".")[2] in _KINDS}
+    found["style.css"] = STYLE.encode() + found.pop(
+        "page.css"
+    )  # in one answer: a page is not painted before its styles
     return found
 
 

@@ -12,8 +12,8 @@ from stenograph.fold.tree import RunNode, StepNode
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
 from stenograph.render.figures import counted, duration
-from stenograph.render.given import task_of
 from stenograph.render.html.escape import line
+from stenograph.render.tool_input import task_of
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, status_mark
 from stenograph.server.listing import title_of

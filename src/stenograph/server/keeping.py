@@ -31,7 +31,7 @@ def keep(folder: str, paths: Sequence[str]) -> int:
         _say("yes")
 
     try:
-        watch(home, lambda: wanted_roots(home, None, (), paths, are_there=False), stop, told)
+        watch(home, lambda: wanted_roots(home, None, (), paths, existing_only=False), stop, told)
     except ArchiveLocked:
         _say("elsewhere")
     except StenographError as error:

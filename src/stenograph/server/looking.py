@@ -17,7 +17,7 @@ from stenograph.query.runs import title_of
 from stenograph.query.snippet import Snippet, Snippets
 from stenograph.render.figures import clock, counted, when
 from stenograph.render.html.escape import line, text
-from stenograph.render.outline import on_a_line
+from stenograph.render.page_facts import on_a_line
 from stenograph.runs.archive import SearchOptions
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, moment

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import RECEIVED, Root, received_in
-from stenograph.archive.keep.watching import BREATH, SHORTEST_BREATH
+from stenograph.archive.keep.watching import PAUSE, SHORTEST_PAUSE
 from stenograph.archive.store.home import Home
 from stenograph.archive.writer import Store
 from stenograph.errors import StenographError
@@ -67,7 +67,7 @@ class ReceivedSync:
 
     def _rest(self, took: float) -> None:
         with self._wake:
-            self._wake.wait_for(lambda: self._is_closing, min(BREATH, max(SHORTEST_BREATH, _SHARE * took)))
+            self._wake.wait_for(lambda: self._is_closing, min(PAUSE, max(SHORTEST_PAUSE, _SHARE * took)))
 
     def _sync(self, changed: set[str] | None) -> bool:
         try:

@@ -26,8 +26,8 @@ from stenograph.fleet.lake.stored_run import RunRow, find_stored
 from stenograph.query.bundle_index import index_run
 from stenograph.runs.archive import Filters, SearchOptions, Stats
 from stenograph.runs.info import RunInfo
-from stenograph.runs.passage import Passage
 from stenograph.runs.reader import RunReader
+from stenograph.runs.selection import Selection
 from stenograph.server.served_runs import EVERYBODY, OWNERS, Found, Neighbours, Owners, RunTitle
 
 KEPT = 16
@@ -120,7 +120,7 @@ class StoreRuns:
                 indexed = None
             if indexed is None:
                 folder = Path(tempfile.mkdtemp(dir=self._folder))
-                index_run(stored.events(Passage(), keep_raw=False), row.run_id, folder, path="#", searchable=True)
+                index_run(stored.events(Selection(), keep_raw=False), row.run_id, folder, path="#", searchable=True)
                 indexed = _Indexed(row, folder, *archive.figures(row))
         finally:
             stored.close()

@@ -58,8 +58,10 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 def format_named(name: str) -> FormatSpec:
     """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
-    placed = [spec for spec in formats().values() if spec.is_placed and spec.agent.id == name]
-    spec = formats().get(name) or max(placed, key=lambda spec: spec.priority, default=None)
+    spec = formats().get(name)
+    if spec is None:
+        placed = (each for each in formats().values() if each.is_placed and each.agent.id == name)
+        spec = max(placed, key=lambda each: each.priority, default=None)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))
     return spec

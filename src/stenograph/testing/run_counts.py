@@ -43,12 +43,12 @@ def counted(events: Iterable[Event]) -> Counter[str]:
         if isinstance(payload, MessagePayload) and event.type.startswith("message."):
             _count_message(event, payload, counts, users)
         elif isinstance(payload, ToolPayload) and event.type.startswith("tool."):
-            pass  # by pairs, below
+            pass  # counted by pairs, below
         elif isinstance(payload, UsagePayload) and event.type == "token.usage":
             unnamed = "" if payload.scope == "total" else place
             spent.add((payload.scope, payload.message_id or unnamed))
         elif isinstance(payload, SystemPayload) and payload.subtype == "tool_definitions":
-            pass  # not a thing of the transcript: a format has a place for it or not
+            pass  # not part of the transcript: some formats hold it
         elif event.type.startswith(("run.", "step.")):
             counts["lifecycle events"] += 1
         else:

@@ -118,7 +118,7 @@ def test_verify_says_three_things_apart(archived: Archived, tmp_path: Path) -> N
     bare = archived.evidence("verify")
     assert bare.code == 0
     assert "integrity     ok: 2 frames" in bare.out
-    assert "self-consistent, not anchored" in bare.out
+    assert "consistent with itself, not anchored" in bare.out
     assert "completeness  unknown" in bare.out
     archived.evidence("init", "--to", tmp_path / "outside")
     archived.add(3)

@@ -185,7 +185,7 @@ def test_nothing_to_show_is_said(steno: Any, tmp_path: Path) -> None:
     ):
         done = steno(*arguments)
         assert (done.code, done.out) == (0, ""), arguments
-        assert re.fullmatch(r"steno: .+: (there are no events.*|nothing was written, .*)\n", done.err), arguments
+        assert re.fullmatch(r"steno: .+ has no (events.*|user message; nothing was written)\n", done.err), arguments
 
 
 # The rest

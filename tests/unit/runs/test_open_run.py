@@ -13,7 +13,10 @@ from archive_cases import codex_line as codex
 from run_kinds import DATABASE_SESSION, make_database, told
 from stenograph import RunReader, SourceError, entries, open_run, read_events, start_run
 from stenograph.errors import AmbiguousRun, RunNotFound
-from stenograph.fold import messages, pair_calls, units, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import messages
+from stenograph.fold.units import units
+from stenograph.fold.usage import usage_totals
 from stenograph.runs.target import find_growing
 from stenograph.sources import convert
 

@@ -57,7 +57,7 @@ def _add_step(view: Any, event: AddStep) -> Replace[Plan]:
     return Replace((Plan((*plan.steps, event.step)),))
 
 
-def test_the_example_of_the_seed() -> None:
+def test_the_example_of_the_document() -> None:
     """A policy, entries, and the three ways to ask for them."""
     session = Session(bus=Bus())
     session.set_policy(TranscriptEntry, SlicePolicy.LOG)

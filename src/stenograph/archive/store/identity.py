@@ -28,7 +28,7 @@ class ArchiveIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_identity(kept: Path) -> ArchiveIdentity | None:
-    """Who the archive is, by the folder with its packs; None where nothing says so yet: the next sync does.
+    """The identity of the archive with this folder of packs; None before the first sync, which makes it.
 
     Raises `SourceError` for a file that cannot be read: evidence and other archives know this one by it.
     """
@@ -47,7 +47,7 @@ def make_identity(kept: Path) -> None:
     """Write the file where there is none. For the one process that holds the archive's lock."""
     path = kept / FILE
     if not path.exists():
-        import socket  # with the others, slow to load for whoever only reads
+        import socket  # like the imports below, slow to load; a reader does not need it
         from uuid import uuid4
 
         from stenograph.clock import utc_now

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
-from stenograph.cli.otlp import LOCAL, Door
+from stenograph.cli.otlp import LOCAL, OtlpListener
 from stenograph.cli.store import store_options
 from stenograph.errors import MissingExtra
 
@@ -44,12 +44,12 @@ def _of_store(
     otlp_port: int,
     **listening: Unpack[_Listening],
 ) -> None:
-    """The same over everybody's runs: they are only read."""
+    """Show the runs of all machines in a store; they can only be read."""
     if bundle is not None:
         raise click.UsageError("a bundle is shown by itself; leave out --store")
     for is_given, name in ((no_sync, "--no-sync"), (otlp, "--otlp")):
         if is_given:
-            raise click.UsageError(f"{name} is of this machine's archive, and does not go with --store")
+            raise click.UsageError(f"{name} is about this machine's archive and cannot be used with --store")
     _check_installed()
     from stenograph.server.site import Site
     from stenograph.server.store_runs import StoreRuns
@@ -64,27 +64,29 @@ def _of_store(
 @click.command(
     "serve",
     epilog="Example: steno serve --no-open --port 9000",
-    short_help="Show the runs in a browser, live.",
 )
 @click.argument("bundle", metavar="[BUNDLE]", required=False)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", help="Listen here.  [default: 8421 or the next free]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Listen on this port.  [default: 8421 or the next free one]",
 )
-@click.option("--host", metavar="ADDRESS", help="Listen on this address, too; others can reach it then.")
+@click.option("--host", metavar="ADDRESS", help="Also listen on this address; other machines can then reach it.")
 @click.option(
-    "--allow-host", "allowed", multiple=True, metavar="NAME", help="A further name under which it is asked for."
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Another host name by which browsers may reach it."
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
-@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
-@click.option("--otlp", is_flag=True, help="Receive OpenTelemetry, too, as steno receive does.")
+@click.option("--redact", is_flag=True, help="Mask secrets of known shapes.")
+@click.option("--otlp", is_flag=True, help="Also receive OpenTelemetry, as steno receive does.")
 @click.option(
     "--otlp-port",
     type=click.IntRange(0, 65535),
     default=4318,
     show_default=True,
     metavar="N",
-    help="Where --otlp listens, on this machine only.",
+    help="The port of --otlp, on this machine only.",
 )
 @store_options(_of_store)
 @archive_option
@@ -97,12 +99,12 @@ def command(
     archive_dir: str | None,
     **listening: Unpack[_Listening],
 ) -> None:
-    """Show the runs of the archive in a browser, and what is added to them as it comes, until Ctrl-C.
+    """Show the runs of the archive in a browser, live, until Ctrl-C.
 
-    The address that is printed has a token in it: it lets a browser in, which keeps a cookie. Nothing leaves the
-    machine. The archive is brought up to date in a process of its own, unless a steno watch does that already.
-    With a BUNDLE, what is in that zip is shown instead: its runs, its transcript, its logs, and SQL. With --store,
-    everybody's runs in a store are shown as steno lake load found them last; they can only be read.
+    The printed address contains a token that lets a browser in, which then keeps a cookie. Nothing leaves the machine.
+    A separate process keeps the archive up to date, unless steno watch already does. With a BUNDLE, that zip is shown
+    instead: its runs, its transcript, its logs, and SQL. With --store, the runs of all machines in a store are shown,
+    as of the last steno lake load; they can only be read.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
         raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
@@ -120,8 +122,8 @@ def command(
             home = until_end.enter_context(bundle_home(Path(bundle)))
         keeper = None if no_sync or bundle is not None else Keeper(home)
         site = Site(home, _mask(listening), keeper, None if bundle is None else Path(bundle).absolute())
-        door = partial(Door, home, None, otlp_port, None, syncs=no_sync) if otlp else None
-        _listen(until_end, site, "" if bundle is None else "bundle", listening, door)
+        listener = partial(OtlpListener, home, None, otlp_port, None, syncs=no_sync) if otlp else None
+        _listen(until_end, site, "" if bundle is None else "bundle", listening, listener)
 
 
 def _check_installed() -> None:
@@ -143,9 +145,9 @@ def _mask(listening: _Listening) -> RunMask | None:
 
 
 def _listen(
-    until_end: ExitStack, site: Site, page: str, listening: _Listening, door: Callable[[], Door] | None = None
+    until_end: ExitStack, site: Site, page: str, listening: _Listening, otlp: Callable[[], OtlpListener] | None = None
 ) -> None:
-    """Answer until Ctrl-C; `page` is the one that is opened, and `door` opens where OpenTelemetry is received."""
+    """Answer until Ctrl-C; `page` is the one that is opened, and `otlp` opens what receives OpenTelemetry."""
     from stenograph.server.access import Access, key_of
     from stenograph.server.app import application
     from stenograph.server.feed import Feed
@@ -165,7 +167,8 @@ def _listen(
     click.echo(f"{place}{access.token}")
     if host and host not in LOCAL:
         say(
-            f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net unencrypted"
+            f"other machines can reach {host}: with the token they can read every transcript, and it travels "
+            "unencrypted"
         )
     sys.stdout.flush()
     if sys.stdout.isatty() if opens is None else opens:
@@ -177,10 +180,10 @@ def _listen(
         until_end.callback(site.keeper.close)
     feed.start()
     until_end.callback(feed.close)
-    if door is not None:
-        opened = until_end.enter_context(door())
-        opened.start()
-        say(f"receiving OpenTelemetry on {opened.address}")
+    if otlp is not None:
+        listener = until_end.enter_context(otlp())
+        listener.start()
+        say(f"receiving OpenTelemetry on {listener.address}")
     serve(application(site, access, number, names, feed), sockets, feed.close)
 
 

@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.index.block import line_of
+from stenograph.archive.index.chunk import line_of
 from stenograph.errors import InvalidTarget
 from stenograph.fleet.lake.place import FOLDER, lake_library
 from stenograph.fleet.lake.rows import EventRows, RunFacts

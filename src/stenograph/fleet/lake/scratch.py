@@ -18,7 +18,7 @@ from stenograph.archive.index.tables import LONG_INPUT, NANODOLLARS, NEVER, QUAR
 from stenograph.fleet.lake.reading import WHOLE, Lake, Span, day_of
 from stenograph.fleet.lake.views import CURRENT
 from stenograph.fleet.store.sent_events import INPUT_STEP
-from stenograph.fold.model_calls import HEARD, ModelCalls
+from stenograph.fold.model_calls import MODEL_CALL_TYPES, ModelCalls
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.period import Period
 
@@ -304,19 +304,19 @@ def _add_single(
 
 def _add_shared(index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection) -> None:
     """Every model call with the tools that share its tokens; triggers keep the sums."""
-    heard = ", ".join(f"'{each}'" for each in sorted(HEARD))
+    types = ", ".join(f"'{each}'" for each in sorted(MODEL_CALL_TYPES))
     rows = connection.execute(
         f"""
         SELECT number.id, event.seq, event.source, event.type, coalesce(event.tool_name, ''), event.message_id
         FROM told AS event JOIN numbers AS number ON number.archive = event.archive AND number.run_id = event.run_id
-        WHERE event.type IN ({heard}) ORDER BY 1, 2
+        WHERE event.type IN ({types}) ORDER BY 1, 2
         """
     )
     calls: dict[int, ModelCalls] = {}
     found: dict[tuple[int, int], Any] = {}
     while some := rows.fetchmany(10_000):
         for run, seq, source, kind, tool, message_id in some:
-            call = calls.setdefault(run, ModelCalls()).hear(source, kind, tool, message_id)
+            call = calls.setdefault(run, ModelCalls()).add(source, kind, tool, message_id)
             if kind == "token.usage" and call is not None:
                 found[run, seq] = call
     _add_single(index, connection, "true", {place: call.shares for place, call in found.items()})

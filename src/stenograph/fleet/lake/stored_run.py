@@ -26,8 +26,8 @@ from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection, selected
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,9 +84,9 @@ class StoredRun:
         """The URL of the store."""
         return self._lake.url
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
         """Of the lake; a part is picked from the whole."""
-        return selected(self._all(), passage)
+        return selected(self._all(), selection)
 
     def _all(self, from_seq: int = 0) -> Iterator[Event]:
         rows = self._rows(self.row.span())

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import packed
+from stenograph.archive.index.chunk import packed
 from stenograph.archive.store.pack import Damage, frames_in
 from stenograph.fleet.store.keys import (
     Generation,

@@ -17,7 +17,7 @@ class Generation(NamedTuple):
 
     number: int
     index_name: str
-    """The name of the index (`schema.made_as`) that numbered them."""
+    """The name of the index (`schema.index_name`) that numbered them."""
     is_masked: bool
 
     @property

@@ -16,7 +16,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from stenograph.archive.index.block import Block, unpacked
+from stenograph.archive.index.chunk import Chunk, unpacked
 from stenograph.errors import SourceError
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
@@ -84,7 +84,7 @@ class Segment(Struct, frozen=True):
                 yield block, decode(line)
 
 
-def sent_block(block: Block, lines: int | None = None) -> SentBlock:
+def sent_block(block: Chunk, lines: int | None = None) -> SentBlock:
     """What a header says of a block."""
     return SentBlock(
         id=block.id,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import Block, packed
+from stenograph.archive.index.chunk import Chunk, packed
 from stenograph.archive.index.tables import LONG_INPUT, SCHEMA
 from stenograph.archive.reader import IndexReader
 from stenograph.clock import utc_now
@@ -90,9 +90,11 @@ class SentEvents:
         self._reader = reader
         self._archive = archive
         self._store = store
-        if reached is not None and reached.generation.index_name != reader.made_as:
+        if reached is not None and reached.generation.index_name != reader.index_name:
             reached = None
-        generation = reached.generation if reached else _generation(store, archive, reader.made_as, masked is not None)
+        generation = (
+            reached.generation if reached else _generation(store, archive, reader.index_name, masked is not None)
+        )
         self.generation = generation
         self._folder = events_folder(archive, generation)
         self._masked = masked
@@ -111,8 +113,8 @@ class SentEvents:
         key = piece_key(self._folder, max(starts))
         header = read_segment(self._store.get(key), key).header
         with self._reader.snapshot():
-            ours = {block.id: sent_block(block, 0) for block in self._reader.blocks(header.first, SEGMENT_BYTES)}
-            last = self._reader.last_block()
+            ours = {block.id: sent_block(block, 0) for block in self._reader.chunks(header.first, SEGMENT_BYTES)}
+            last = self._reader.last_chunk()
         for block in header.blocks:
             mine = ours.get(block.id)
             if mine is not None and _place(mine) != _place(block):
@@ -131,23 +133,23 @@ class SentEvents:
         """The keys and bytes of what the store lacks, and how many events each holds."""
         while True:
             with self._reader.snapshot():
-                if self._reader.made_as != self.generation.index_name:
+                if self._reader.index_name != self.generation.index_name:
                     raise Raced  # the index was made anew meanwhile, and this is another generation
-                blocks = self._reader.blocks(self._next, SEGMENT_BYTES)
+                blocks = self._reader.chunks(self._next, SEGMENT_BYTES)
                 if self._masked is not None:
                     blocks = self._mask(self._masked, blocks)
-                goal = self._reader.last_block()
+                goal = self._reader.last_chunk()
                 runs = self._runs({block.run_id for block in blocks})
             if not blocks:
                 return
             yield self._segment(blocks, goal, runs)
             self._next = blocks[-1].id + 1
 
-    def _mask(self, masked: MaskedRuns, blocks: list[Block]) -> list[Block]:
+    def _mask(self, masked: MaskedRuns, blocks: list[Chunk]) -> list[Chunk]:
         reader = self._reader
         return [replace(block, data=packed(masked.lines(reader, block))) for block in masked.ready(reader, blocks)]
 
-    def _segment(self, blocks: list[Block], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
+    def _segment(self, blocks: list[Chunk], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
         sent = tuple(sent_block(block) for block in blocks)
         header = SegmentHeader(
             archive=self._archive,

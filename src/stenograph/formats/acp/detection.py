@@ -12,7 +12,7 @@ from stenograph.formats.shared.loose import a_dict, first_told
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely every record is a message, and one of them can only be this protocol's."""
+    """The score when every record is a message and at least one can only belong to this protocol."""
     messages = [message_of(record) for record in records]
     is_ours = None not in messages and any(_is_ours(message) for message in messages if message is not None)
     return SURE if is_ours else 0
@@ -27,7 +27,7 @@ def _is_ours(message: RpcMessage) -> bool:
             return isinstance(params.get("prompt"), list)
         case "session/request_permission":
             return isinstance(params.get("toolCall"), dict)
-        case "initialize":  # a date in the protocol of MCP, which else begins alike
+        case "initialize":  # MCP begins alike, but its protocol version is a date
             return isinstance(params.get("protocolVersion"), int)
     return isinstance(message.result, dict) and "agentCapabilities" in message.result
 

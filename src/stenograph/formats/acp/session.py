@@ -15,7 +15,7 @@ from stenograph.model.event import Origin
 
 
 class Where(Struct, frozen=True):
-    """Where and when something was told that is emitted later, under another line."""
+    """Line and time of something that is emitted later, while another line is read."""
 
     origin: Origin | None
     timestamp: str
@@ -69,12 +69,12 @@ class Session(Struct):
     speech: Speech | None = None
     calls: dict[str, Call] = field(default_factory=dict)
     held: dict[str, Where] = field(default_factory=dict)
-    """Calls that are announced and not begun, with where they were told last."""
+    """Calls that are announced but not begun, with the place of their last message."""
     prompt: str | None = None
-    """What the user said last: some agents repeat it."""
+    """The user's last prompt: some agents repeat it."""
 
     def say(self, prompt: str) -> None:
-        """A prompt begins; what the calls before it said is let go, so that a long session stays small."""
+        """Take a prompt; the contents of earlier calls are dropped, so that a long session stays small."""
         self.prompt = prompt
         for call in self.calls.values():
             if call.is_done:
@@ -92,14 +92,14 @@ class Session(Struct):
 
 
 class Sessions:
-    """Every session that the connection has shown. The first is the run that the context names, each later its own."""
+    """Every session of the connection. The first is the run that the context names; each later one is its own run."""
 
     def __init__(self, context: Context, format_name: str) -> None:
         self._context = context
         self._format = format_name
         self._sessions: dict[str, Session] = {}
         self.current: Session | None = None
-        """That of the last message that named one."""
+        """The session of the last message that named one."""
 
     def enter(self, id: str) -> Session:
         """The session with this id, known from now on and the current one."""
@@ -111,5 +111,5 @@ class Sessions:
         return session
 
     def all(self) -> list[Session]:
-        """Every session, in the order of their first sight."""
+        """Every session, in the order of first appearance."""
         return list(self._sessions.values())

@@ -19,7 +19,7 @@ _NOT_A_CHAT = SESSION_FIELDS | {"turnId", "generationStatus"}
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Possible where every record is a chat, or where the records are the turns of one."""
+    """Possible when every record is a chat, or when the records are the turns of one."""
     inside = (each for record in records for each in (record if isinstance(record, list) else [record]))
     if any(isinstance(each, dict) and _NOT_A_CHAT & each.keys() for each in inside):
         return 0

@@ -38,7 +38,7 @@ def _turns(value: Any) -> list[dict[str, Any]]:
 
 
 def role_of(turn: Any) -> str:
-    """`user`, `assistant`, `system`, `tool` or `call`; empty where nothing says who speaks."""
+    """`user`, `assistant`, `system`, `tool` or `call`; empty when the speaker is unknown."""
     for name in _SPEAKERS:
         speaker = a_dict(turn).get(name)
         if isinstance(speaker, dict):

@@ -1,4 +1,4 @@
-"""Which files hold a session of Cline 3, and what they tell of it."""
+"""Which files hold a session of Cline 3, and what they say about it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None) -> Identity:
-    """The same, with what the session's own file tells of it."""
+    """The session by its document, with what the session's own file says about it."""
     origin = a_dict(document.get("origin"))
     facts = session or {}
     named = first_str(document, "sessionId") or first_str(facts, "session_id") or ""
     parent = first_str(origin, "parentThreadId")
     is_subagent = parent is not None and parent != named
-    told = (a_dict(each.get("modelInfo")) for each in dicts(document.get("messages")))
+    models = (a_dict(each.get("modelInfo")) for each in dicts(document.get("messages")))
     return Identity(
         native_id=parent if is_subagent and parent is not None else named,
         session_id=named or None,
@@ -47,7 +47,7 @@ def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None)
         cwd=first_str(facts, "cwd", "workspace_root"),
         agent_version=first_str(origin, "version")
         or first_str(a_dict(a_dict(facts.get("metadata")).get("sessionHistoryOrigin")), "version"),
-        model=first_told(told, "id") or first_str(facts, "model"),
+        model=first_told(models, "id") or first_str(facts, "model"),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from stenograph.formats.base import LIKELY, SURE, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 
-NAME = "api_conversation_history.json"
+NAME, SIDE_FILE = "api_conversation_history.json", "ui_messages.json"
 _MARKS = ("<environment_details>", "<task>")
 
 

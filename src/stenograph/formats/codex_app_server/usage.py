@@ -27,7 +27,7 @@ _SPELLINGS = {
 def usage_of(
     counts: Any, scope: Scope, model: str | None, message_id: str | None = None, service_tier: str | None = None
 ) -> UsagePayload | None:
-    """Counts as Codex writes them, in either spelling; None when they are none."""
+    """Counts as Codex writes them, in either spelling; None when there are none."""
     if not isinstance(counts, dict):
         return None
     numbers = {name: _number(counts, (spelling, name)) for name, spelling in _SPELLINGS.items()}
@@ -44,7 +44,7 @@ def is_nothing(usage: UsagePayload) -> bool:
 
 
 def answer_key(thread_id: str, turn_id: Any, total: Any) -> str | None:
-    """A name for the answer after which a thread's total stood at this many tokens; None when no total is told."""
+    """A key for the answer that led to this total of a thread; None when there is no total."""
     count = _number(total, ("totalTokens", "total_tokens")) if isinstance(total, dict) else None
     if count is None:
         return None

@@ -1,4 +1,4 @@
-"""How to tell a rollout, and whose thread it holds."""
+"""Which files are rollouts, and which thread each holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _meta_of(head: Sequence[Any]) -> Any:
 
 
 def detect(head: Sequence[Any], path: str) -> int:
-    """How surely the first line is a rollout's; in its oldest shape only the file's name says so."""
+    """Sure of a rollout's first line; in its oldest shape only the file's name shows it."""
     return SURE if _is_ours(head, path) else 0
 
 

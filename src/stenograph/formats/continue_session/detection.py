@@ -1,4 +1,4 @@
-"""Which files hold a session of Continue, and what they tell of it."""
+"""Which files hold a session of Continue, and what they say about it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def identity_of(document: dict[str, Any]) -> Identity:
-    """The same by the document itself."""
+    """The session by its document alone."""
     named = first_str(document, "sessionId") or ""
     items = [a_dict(each.get("message")) for each in dicts(document.get("history"))]
     folder = first_str(document, "workspaceDirectory")

@@ -16,7 +16,7 @@ _SESSIONS = "session-state"
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session file: Copilot's records, and none that only its stream has."""
+    """Sure of Copilot's records when none of them occurs only in its stream."""
     return SURE if are_copilots(records) and not any(is_streamed(record) for record in records) else 0
 
 
@@ -48,7 +48,7 @@ def _has_envelope(record: dict[str, Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session by the name of its folder, or of a file that is named after it, else by its first line.
 
-    Where neither names it, the folder does in which Copilot keeps it, whatever it is called.
+    If neither names it, the name of the folder in which Copilot keeps it is taken, whatever it is.
     """
     *folders, name = re.split(r"[/\\]", path)
     begun = [a_dict(record["data"]) for record in records if _begins(record)]

@@ -49,7 +49,7 @@ class Workspace(Struct, gc=False, rename="camel"):
 
 
 class Permission(Struct, gc=False, rename="camel"):
-    """What the user is asked to allow."""
+    """What the user is asked to permit."""
 
     kind: Any = None
     intention: Any = None
@@ -57,7 +57,7 @@ class Permission(Struct, gc=False, rename="camel"):
 
 
 class Data(Struct, gc=False, rename="camel"):
-    """The body of a record, whatever its type."""
+    """The body of a record of any type."""
 
     # Messages.
     content: Any = None
@@ -143,5 +143,5 @@ class Record(Struct, gc=False, rename="camel"):
 
 
 def record_from(value: Any) -> Record | None:
-    """A decoded JSON value as a record; None when it is none."""
+    """A decoded JSON value as a record; None when it is not one."""
     return fitted(value, Record) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""How to tell a chat file, whose it is, and which call spawned a subagent."""
+"""Which files are chat files, which session each belongs to, and which call spawned a subagent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = ("user", "gemini", "info", "error", "warning")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are records of a chat file: its header, or what only Gemini CLI writes when that is gone."""
+    """Sure of the header of a chat file, or of records that only Gemini CLI writes."""
     return SURE if any(isinstance(record, dict) and _is_chat(record) for record in records) else 0
 
 
@@ -52,7 +52,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def _workspace(messages: list[dict[str, Any]]) -> str | None:
-    """The folder, which the CLI tells the model in the first words under the user's name."""
+    """The working folder, which the CLI writes into the first user message."""
     texts = (texts_of(message.get("content")) for message in messages if message.get("type") == "user")
     found = next((found for text in texts if (found := _WORKSPACE.search(text)) is not None), None)
     return None if found is None else found[1].strip()

@@ -1,4 +1,4 @@
-"""Which files are conversations of gptme, and what they tell of their run."""
+"""Which files are conversations of gptme, and what they say about their run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kimi-cli prints, and how it is told from a chat of anybody."""
+"""What kimi-cli prints, and what distinguishes it from other chats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stenograph.formats.shared.printed_chat import PrintedChat
 _FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 _FAILURE = re.compile(r"\A<system>ERROR: (.*?)</system>", re.DOTALL)
 _OF_THE_PROGRAM = re.compile(r"\A(?:<system>|agent_id: \w+\nresumed: )")
-"""How a result begins to which the program added a word."""
+"""The beginning of a result to which the program added a note."""
 
 
 def detect(records: Sequence[Any], path: str) -> int:

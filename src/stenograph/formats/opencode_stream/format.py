@@ -1,8 +1,8 @@
 """opencode_stream: what `opencode run --format json` prints.
 
-Theory of operation. A line is a part of the session's messages, printed once it is finished. There is no user message,
-no model and nothing of subagents in it; tools come in the order in which they ended. Reasoning is there only with
-`--thinking`.
+Theory of operation. A line is a part of the session's messages, printed once it is finished. There are no user
+messages, no model names and no subagents in it; tools come in the order in which they ended. Reasoning is there only
+with `--thinking`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
 from stenograph.formats.opencode.sessions import NAME as SESSIONS
 from stenograph.formats.shared.loose import a_dict, a_str
 
-NAME = "opencode_stream"
 _LINES = {
     "step_start": "step-start",
     "step_finish": "step-finish",
@@ -30,7 +29,7 @@ _LINES = {
 class OpenCodeStreamFormat(PartFormat):
     """One run of `opencode run --format json`."""
 
-    name = NAME
+    name = "opencode_stream"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -49,7 +48,7 @@ class OpenCodeStreamFormat(PartFormat):
                     id=a_str(part.get("id")),
                     message_id=a_str(part.get("messageID")),
                     data={**part, "type": part.get("type", _LINES[kind])},
-                    # The prompt is not printed; what the harness says in the user's name is.
+                    # The prompt is not printed; what the harness writes under the user's role is.
                     role="user" if part.get("synthetic") is True else "assistant",
                     time=line.get("timestamp"),
                 )

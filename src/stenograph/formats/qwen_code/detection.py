@@ -12,7 +12,7 @@ TYPES = ("user", "assistant", "tool_result", "system")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session: its envelope, and Gemini's parts or Qwen Code's payloads in it."""
+    """Sure of a session's envelope with Gemini's parts or Qwen Code's payloads in it."""
     found = [record for record in records if isinstance(record, dict)]
     return SURE if found and any(map(_is_ours, found)) and all(map(_may_be_ours, found)) else 0
 

@@ -12,7 +12,7 @@ from stenograph.formats.shared.loose import string
 
 
 def agent_meta(meta: dict[str, Any]) -> Parent:
-    """Who spawned a subagent and by which call, as its `.meta.json` tells."""
+    """Who spawned a subagent and by which call, from its `.meta.json`."""
     call_id, parent = string(meta.get("toolUseId")), string(meta.get("parentAgentId"))
     if parent is not None:
         return f"subagent:{parent}", call_id
@@ -20,7 +20,7 @@ def agent_meta(meta: dict[str, Any]) -> Parent:
 
 
 def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Below the folder in which `projects` is, wherever the agent says that it was."""
+    """The path of a stored output, below the folder that holds `projects`; the agent's own prefix is ignored."""
     if not all(is_name(each) for each in name.split("/")):
         return None
     home = folder_of(folder_of(folder_of(folder_of(main))))

@@ -46,7 +46,7 @@ class Compression(Struct, gc=False, rename="camel"):
 
 
 class Payload(Struct, gc=False, rename="camel"):
-    """The body of a system record, whatever its subtype; of a user's, how it was shown."""
+    """The body of a system record of any subtype; of a user's record, how it was shown."""
 
     ui_event: UiEvent | Other = None
     display_text: Any = None

@@ -1,4 +1,4 @@
-"""Chunks of a streamed chat answer that hold nothing but a few words: by far the most, and soon put together."""
+"""Chunks of a streamed chat answer that hold nothing but text: by far the most, and fast to join."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 
 
 class PlainWords:
-    """Takes such chunks one after the other, and gives those of one answer as one chunk."""
+    """Joins consecutive text chunks of one answer into one chunk."""
 
     def __init__(self) -> None:
         self._first: _Chunk | None = None
@@ -42,7 +42,7 @@ class PlainWords:
         self._waiting: list[dict[str, Any]] = []
 
     def take(self, data: str) -> bool:
-        """Add a chunk; false when it is another kind of record, which comes after what was given."""
+        """Add a chunk; False when it is another kind of record, which comes after the chunks so far."""
         try:
             chunk = _decode(data)
         except (*REFUSALS, UnicodeEncodeError):
@@ -58,11 +58,11 @@ class PlainWords:
         self._words.append(choice.delta.content)
         return True
 
-    def given(self) -> list[dict[str, Any]]:
-        """The chunks so far, put together; it begins anew."""
+    def joined(self) -> list[dict[str, Any]]:
+        """The chunks so far as one; then start again."""
         self._close()
-        given, self._waiting = self._waiting, []
-        return given
+        joined, self._waiting = self._waiting, []
+        return joined
 
     def _close(self) -> None:
         if self._first is not None:

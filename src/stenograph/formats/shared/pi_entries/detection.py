@@ -1,4 +1,4 @@
-"""How a session of entries begins, and what its beginning tells."""
+"""How a session of entries begins, and what its beginning says."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ class Details(Struct, gc=False, rename="camel"):
     exit_code: Any = None
 
 
-class Spoken(Struct, gc=False, rename="camel"):
-    """The message of an entry, whoever says it."""
+class EntryMessage(Struct, gc=False, rename="camel"):
+    """The message of an entry, of any role."""
 
     role: Any = None
     content: Any = None
@@ -69,7 +69,7 @@ class Entry(Struct, gc=False, rename="camel"):
     id: Any = None
     parent_id: Any = None
     timestamp: Any = None
-    message: Spoken | Other = None
+    message: EntryMessage | Other = None
     version: Any = None
     cwd: Any = None
     parent_session: Any = None
@@ -91,7 +91,7 @@ class Entry(Struct, gc=False, rename="camel"):
     target_id: Any = None
     label: Any = None
     name: Any = None
-    # What our reader of a database says of a session before its first entry.
+    # What our database reader writes about a session before its first entry.
     session_key: Any = field(default=None, name="session_key")
     reason: Any = None
     forked_from: Any = field(default=None, name="forked_from")
