@@ -92,7 +92,7 @@ def _memory(folder: Path) -> Row:
     code = """
 import sys
 from pathlib import Path
-from stenograph.cli import cli
+from stenograph.cli.program import cli
 sys.stdout = open("/dev/null", "w")
 try:
     cli.main(["convert", "--from", "claude_code", sys.argv[1]], standalone_mode=False)

@@ -259,7 +259,7 @@ def test_hooks_that_do_not_work_need_a_person(steno: Steno, home: Path, trouble:
     elif trouble == "the program is gone":
         text = path.read_text("utf-8")
         path.write_text(text.replace(str(Path(sys.executable).parent), "/nowhere"), "utf-8")
-        words = "which is not a program any more; run: steno install claude"
+        words = "which does not exist any more; run: steno install claude"
     elif trouble == "all are disabled":
         settings_of(home, lambda settings: settings.update(disableAllHooks=True))
         words = "`disableAllHooks` in the settings turns them off"
