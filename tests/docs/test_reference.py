@@ -25,7 +25,8 @@ import stenograph.errors
 import stenograph.model
 import stenograph.session
 import stenograph.transcript
-from stenograph.cli import COMMANDS, cli
+from stenograph.cli import COMMANDS
+from stenograph.cli.program import cli
 from stenograph.fold.tree import RunNode, StepNode
 from stenograph.formats import (
     Database,

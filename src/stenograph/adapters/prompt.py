@@ -36,6 +36,6 @@ class Response:
     """Tokens of all model calls together, by the names of the `token.usage` event."""
 
 
-def prompt_of(prompt: Prompt | str) -> Prompt:
+def prompt_of(given: Prompt | str) -> Prompt:
     """The prompt; a plain text becomes one."""
-    return Prompt(prompt) if isinstance(prompt, str) else prompt
+    return Prompt(given) if isinstance(given, str) else given

@@ -105,12 +105,3 @@ def main() -> None:
     from stenograph.cli.program import run
 
     run()
-
-
-def __getattr__(name: str) -> object:
-    """`cli`, the whole command line, loaded on first use."""
-    if name != "cli":
-        raise AttributeError(f"module 'stenograph.cli' has no attribute {name!r}")
-    from stenograph.cli.program import cli
-
-    return cli

@@ -17,11 +17,11 @@ from stenograph.render.layout import PageLayout
 from stenograph.render.page_facts import SourceFacts, UnitFacts
 
 LONGEST = 20_000
-"""Characters of an output that stand on a page; the whole is on the page of the raw event."""
+"""Characters of an output that a page shows; the page of the raw event has all of it."""
 
 
 class ServedPageWriter(HtmlPageWriter):
-    """The look of the exported page, where a page may begin in the middle of a run."""
+    """The exported page's form for a page that may begin in the middle of a run."""
 
     def __init__(self, offset: int, *, is_fragment: bool = False) -> None:
         """`offset` is added to the number of each unit; a fragment has no frame around a unit that goes on."""
@@ -40,7 +40,7 @@ class ServedPageWriter(HtmlPageWriter):
         return f'<section class="unit" id="unit-{number}-on"><h2>{link}{unit_figures(facts)}</h2>\n', "</section>\n"
 
     def subagent(self, event: Event, facts: SourceFacts | None, *, continued: bool) -> tuple[str, str]:
-        """With the name of its source, so that what comes later finds its place; a fragment goes into that place."""
+        """With the name of its source, so that later fragments find their place."""
         if self._is_fragment:
             return "", ""
         head, tail = super().subagent(event, facts, continued=continued)
@@ -69,7 +69,7 @@ def units_on(events: Sequence[Event], first_unit: int) -> Sequence[UnitFacts]:
 
 
 def shortened(event: Event) -> Event:
-    """The event with what of its output a page can hold."""
+    """The event with as much of its output as a page can hold."""
     payload = event.payload
     if not isinstance(payload, ToolPayload) or not isinstance(payload.output, str) or len(payload.output) <= LONGEST:
         return event

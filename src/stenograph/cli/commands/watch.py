@@ -168,4 +168,4 @@ def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pu
         elif pushed.objects:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
 
-    return Pushing(archive, open_store(url), events_only=events_only, told=on_push, failed=say)
+    return Pushing(archive, open_store(url), events_only=events_only, on_push=on_push, failed=say)

@@ -199,10 +199,5 @@ def generations(store: Objects, archive: str) -> list[Generation]:
     return sorted(each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)))
 
 
-def newest_generation(store: Objects, archive: str) -> Generation | None:
-    """The generation of an archive's events that counts; None before the first."""
-    return max(generations(store, archive), default=None)
-
-
 def _place(block: Any) -> tuple[str, int, int, int]:
     return block.run_id, block.revision, block.first_seq, block.last_seq
