@@ -191,10 +191,10 @@ def test_indexes_of_runs_are_kept_while_they_are_of_use(place: Place, monkeypatc
     ("words", "line"),
     [
         (("--store", "file:///nowhere"), "there is no lake in file:///nowhere yet; run: steno lake load"),
-        (("--store", "file:///nowhere", "--archive", "x"), "--archive is of this machine"),
-        (("--store", "file:///nowhere", "--otlp"), "--otlp is of this machine's archive"),
-        (("--store", "file:///nowhere", "a.zip"), "a bundle is shown by itself; leave out --store"),
-        (("--team", "x"), "--machine, --user and --team go with --store URL"),
+        (("--store", "file:///nowhere", "--archive", "x"), "--archive is about this machine"),
+        (("--store", "file:///nowhere", "--otlp"), "--otlp is about this machine's archive"),
+        (("--store", "file:///nowhere", "a.zip"), "a bundle is shown alone; leave out --store"),
+        (("--team", "x"), "--machine, --user and --team need --store URL"),
     ],
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], line: str) -> None:

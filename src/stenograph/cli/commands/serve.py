@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Listening(TypedDict):
-    """Where a server listens, and what it shows of what it does."""
+    """Where a server listens, and what it logs."""
 
     port: int | None
     host: str | None
@@ -46,10 +46,10 @@ def _of_store(
 ) -> None:
     """Show the runs of all machines in a store, read-only."""
     if bundle is not None:
-        raise click.UsageError("a bundle is shown by itself; leave out --store")
+        raise click.UsageError("a bundle is shown alone; leave out --store")
     for is_given, name in ((no_sync, "--no-sync"), (otlp, "--otlp")):
         if is_given:
-            raise click.UsageError(f"{name} is of this machine's archive, and does not go with --store")
+            raise click.UsageError(f"{name} is about this machine's archive and cannot be used with --store")
     _check_installed()
     from stenograph.server.site import Site
     from stenograph.server.store_runs import StoreRuns
@@ -107,7 +107,7 @@ def command(
     read-only, as of the last steno lake load.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
-        raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
+        raise click.UsageError("a bundle is shown alone; leave out --archive and --no-sync")
     _check_installed()
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
@@ -151,7 +151,7 @@ def _listen(
     listening: _Listening,
     listener: Callable[[], OtlpListener] | None = None,
 ) -> None:
-    """Answer until Ctrl-C; `page` is the one that is opened, and `listener` makes what receives OpenTelemetry."""
+    """Serve until Ctrl-C; `page` is opened in the browser, and `listener` creates the OpenTelemetry receiver."""
     from stenograph.server.access import Access, key_of
     from stenograph.server.app import application
     from stenograph.server.feed import Feed
