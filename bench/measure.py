@@ -23,7 +23,8 @@ class Row:
     goal: str
     ours: str
     limit: str
-    met: bool
+    met: bool | None
+    """None where no goal is set."""
 
 
 def median_pairs(ours: Callable[[], float], limit: Callable[[], float], pairs: int = 7) -> tuple[float, float, float]:

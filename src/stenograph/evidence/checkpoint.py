@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from msgspec import Struct
 
 from stenograph.errors import InvalidEvidence
-from stenograph.evidence.note import Note, parse_note
+from stenograph.evidence.note import Note
 from stenograph.merkle import HASH_SIZE
 
 
@@ -45,9 +45,3 @@ def checkpoint_of(note: Note) -> Checkpoint:
     if len(root) != HASH_SIZE:
         raise InvalidEvidence("not a checkpoint: its root is not a SHA-256")
     return Checkpoint(origin, int(size), root)
-
-
-def parse_checkpoint(data: bytes) -> tuple[Checkpoint, Note]:
-    """Read a signed checkpoint; its signatures are not checked here."""
-    note = parse_note(data)
-    return checkpoint_of(note), note

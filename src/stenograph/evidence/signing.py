@@ -7,7 +7,6 @@ take back. A log that does not begin with the last checkpoint is never signed: t
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from stenograph.archive.store.home import Home
 from stenograph.archive.store.identity import make_identity
 from stenograph.archive.store.lock import Lock
 from stenograph.archive.store.pack import pack_path, packs_in
+from stenograph.disk import sync_path
 from stenograph.errors import HistoryChanged, RunNotFound, StoreError
 from stenograph.evidence.anchor import CHECKPOINT, load_anchor
 from stenograph.evidence.checkpoint import Checkpoint
@@ -86,7 +86,7 @@ def _signed(home: Home, keys: list[Path]) -> SignedLog:
         log = Log(home.kept)
         check_extends(log, origin, home.evidence / CHECKPOINT)
         for number in packs_in(home.kept):
-            _sync(pack_path(home.kept, number))
+            sync_path(pack_path(home.kept, number))
         checkpoint = log.checkpoint(origin)
         note = checkpoint.note()
         for signer in signers:
@@ -114,11 +114,3 @@ def check_extends(log: Log, origin: str, path: Path) -> None:
     if last.size > log.tree.size or log.tree.root(last.size) != last.root:
         message = f"the archive does not begin with what {path} says; run: steno evidence verify --against {path}"
         raise HistoryChanged(message, str(path))
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -71,7 +71,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     branch: str | None = None
     """The git branch of that folder when the run began."""
     agent: str | None = None
-    """Which agent wrote it, where the format alone does not say."""
+    """Which agent wrote it, if the format does not say."""
     agent_version: str | None = None
     model: str | None = None
     """The first model that is named."""
@@ -93,7 +93,7 @@ class Report(Struct, kw_only=True):
     malformed: int = 0
     """Lines that are not JSON."""
     replaced: int = 0
-    """Characters that no UTF-8 can hold and that became U+FFFD."""
+    """Characters that are not valid UTF-8 and became U+FFFD."""
     failed: int = 0
     """Lines on which our own mapping broke; kept as `unknown`, and a bug to report."""
     unknown_types: Counter[str] = field(default_factory=Counter)
@@ -158,7 +158,7 @@ class Binary(Struct, frozen=True, kw_only=True):
 
 
 class FormatSpec(Struct, frozen=True, kw_only=True):
-    """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
+    """Everything about a format. A `FormatSpec` in the entry-point group `stenograph.formats` adds one.
 
     docs/design/007-format-spec.md and docs/how-to/add-a-format.md say how one is written.
     """
@@ -216,7 +216,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     sample: bytes = b""
     """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
     volatile: tuple[str, ...] = ()
-    """What differs in the results of its agent's tools at each run: regular expressions."""
+    """Regular expressions for parts of tool results that differ at each run."""
 
     @property
     def is_placed(self) -> bool:
@@ -227,7 +227,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
 def later(module: str, name: str) -> Callable[..., Any]:
     """The function or parser of that name, whose module is loaded at the first call.
 
-    Many commands need every description, to know where each agent keeps its files, and few of what they describe.
+    Many commands need every description, to know where each agent keeps its files, but few of the parsers.
     """
     found: Callable[..., Any] | None = None
 
@@ -317,7 +317,7 @@ class LineFormat:
         )
 
     def _emit(self, type: str, payload: Any, *, child_run_id: str | None = None) -> None:
-        """One event of the current record; the first of a line carries the line."""
+        """Emit one event of the current record; the first of a line carries the line."""
         if self._origin is None:
             self._place()
         raw = raw_b64 = None
@@ -342,7 +342,7 @@ class LineFormat:
         )
 
     def _accumulate(self) -> None:
-        """This record leads to no event of its own."""
+        """Note that this record leads to no event of its own."""
         self.report.accumulated += 1
         self._raw = None
 

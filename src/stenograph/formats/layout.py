@@ -1,9 +1,9 @@
 """Where an agent keeps its files, and which of them belong together: data and pure functions, part of a `FormatSpec`.
 
 Nothing here reads the disk; `stenograph.sources` does, by this data. A pattern is the path of files below a folder:
-`{word}` is any text within one name, and the same text wherever the word occurs again; `*` for any text without a
-word, `**/` for any number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of
-its main file without the suffix; and `{agent}`, the id of a subagent.
+`{word}` is any text within one name, and the same text wherever the word occurs again; `*` is any text, `**/` any
+number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of its main file
+without the suffix; and `{agent}`, the id of a subagent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Home(Struct, frozen=True, kw_only=True):
     folder: str = ""
     """The folder below that: `projects`."""
     file_variable: str = ""
-    """An environment variable that names one file, by its path or relative to the folder: then its folder is meant."""
+    """An environment variable that names one file, by its path or relative to the folder: then its folder is taken."""
 
     def path(self, environment: Mapping[str, str], home: str) -> str:
         """The folder, by the environment and the user's home."""
@@ -140,7 +140,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     nearby: tuple[str, ...] = ()
     """Patterns of subagents' files in the same folder that name their session only in their content."""
     always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None
-    """The tools that spawn a subagent, and the version from which on each such subagent has a file of its own."""
+    """The tools that spawn a subagent, and the first version in which every such subagent has a file of its own."""
     sidecar: Sidecar | None = None
     links: Links | None = None
     side_file: Callable[[str, str, str], str | None] | None = None
@@ -158,6 +158,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     shared: tuple[str, ...] = ()
     """Patterns of files beside a main one that describe many sessions: `runs` reads them with each, but a change of one
     does not mean that a session has changed."""
+    unread: tuple[str, ...] = ()
+    """Patterns of files below a home that the agent keeps for itself, named as transcripts are: they are not looked at,
+    and `steno doctor` does not miss them."""
     in_work_folder: bool = False
     """Whether sessions are kept in the folder that the agent works in, or in the root of its repository: `steno run`
     looks for them there."""

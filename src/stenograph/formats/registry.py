@@ -26,7 +26,7 @@ HEAD_RECORDS = 20
 
 
 class _Formats(Mapping[str, FormatSpec]):
-    """The installed formats by their names. Each is loaded when it is asked for: a command needs one or two, or all."""
+    """The installed formats by name. Each is loaded when it is requested: a command needs one or two, or all."""
 
     def __init__(self) -> None:
         self._points = format_points()
@@ -49,7 +49,7 @@ class _Formats(Mapping[str, FormatSpec]):
         return sum(1 for _ in self)
 
     def _loaded(self, name: str) -> FormatSpec | None:
-        """The first entry point of that name that gives a format; the others are noted as broken."""
+        """The first entry point of that name that provides a format; the others are noted as broken."""
         found: FormatSpec | None = None
         for point in self._points.get(name, ()):
             try:

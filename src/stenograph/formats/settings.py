@@ -36,7 +36,7 @@ class Notify(Struct, frozen=True, kw_only=True):
     settings: Home
     """The settings file: the folder of this home is the file's name."""
     session: str
-    """The field of that JSON which has the id of the session."""
+    """The field of that JSON with the id of the session."""
 
 
 class Plugin(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_call_id: str | None = None
     """With `parent_source`: the call that spawned its speaker."""
     at: str
-    """The file's time of change."""
+    """The file's modification time."""
     cwd: str | None = None
     agent_version: str | None = None
     beginning: str = ""
@@ -37,7 +37,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     branch: str | None = None
     model: str | None = None
     agent: str | None = None
-    """Which agent wrote it, where the format alone does not say."""
+    """Which agent wrote it, if the format does not say."""
 
     def context(
         self,

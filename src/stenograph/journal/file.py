@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path, write_all
 from stenograph.errors import StoreError, StoreLocked
 from stenograph.journal.lines import last_newline
 from stenograph.model.codec import decode
@@ -76,7 +76,7 @@ class JournalFile:
     def _finish(self, line: bytes | bytearray, written: int) -> None:
         """Write the rest of a line, or cut off what was written: for a full disk or a size limit."""
         try:
-            _write_all(self.fd, line[written:])
+            write_all(self.fd, line[written:])
         except OSError as error:
             self._has_half_line = True
             with suppress(StoreError):  # then it is tried again before the next line
@@ -113,7 +113,7 @@ class JournalFile:
         """Return when the file's name is on disk, too, and those of the folders made for it."""
         try:
             for folder in (self.path.parent, *(made.parent for made in self._made)):
-                _sync_folder(folder)
+                sync_path(folder)
         except OSError as error:
             raise StoreError(f"cannot sync {self.path.parent} to disk: {error.strerror}", str(self.path)) from error
 
@@ -157,8 +157,8 @@ class JournalFile:
         fd = os.open(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             for offset in range(start, end, 1 << 20):
-                _write_all(fd, os.pread(self.fd, min(1 << 20, end - offset), offset))
-            _write_all(fd, b"\n")
+                write_all(fd, os.pread(self.fd, min(1 << 20, end - offset), offset))
+            write_all(fd, b"\n")
             os.fsync(fd)
         finally:
             os.close(fd)
@@ -202,19 +202,6 @@ def _open_error(path: Path, error: OSError | ValueError) -> StoreError:
     return StoreError(
         f"cannot open {path} for writing: {error.strerror}; check the folder and its permissions", str(path)
     )
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _write_all(fd: int, data: bytes | bytearray) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def _lock_holder(status: os.stat_result) -> int | None:

@@ -42,7 +42,7 @@ class GroupCommit:
     def check(self) -> None:
         """Raise when a sync has failed: the system may have dropped pages, so no later sync can be trusted."""
         if self._failure is not None:
-            raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
+            raise StoreError(f"{self._failure}; open the run again to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
         """Queue an event to be published, once; call with the recorder's lock held."""

@@ -7,7 +7,6 @@ when more has come, so a writer may cut off a half line and no reader mixes old 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 CHUNK = 1 << 20
 
@@ -36,16 +35,6 @@ class LineReader:
             if len(data) < size:
                 return []
             size *= 4  # one line longer than the chunk: look at more of it
-
-
-def numbered_lines(fd: int) -> Iterator[tuple[int, bytes]]:
-    """Every complete line of a file with its number, from 1."""
-    reader = LineReader(fd)
-    number = 0
-    while lines := reader.read():
-        for line in lines:
-            number += 1
-            yield number, line
 
 
 def last_newline(fd: int, end: int) -> int:

@@ -199,7 +199,7 @@ class Recorder:
         try:
             if not isinstance(event, Event):
                 raise InvalidEvent(f"{event.__class__.__name__} is not an Event; `record` makes one from its parts")
-            event = _fitting(event, "the event", is_typed=_is_typed(event))
+            event = _checked_event(event, "the event", is_typed=_is_typed(event))
             return self._store(replace(event, run_id=self.run_id, parent_run_id=self._parent_run_id))
         except BaseException:
             self._failed += 1
@@ -271,7 +271,7 @@ class Recorder:
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_failed"):  # it was opened: a recorder that was forgotten ends like one that was closed
+        if hasattr(self, "_failed"):  # it was opened: a recorder without a reference ends like a closed one
             with suppress(Exception):
                 self.close()
 
@@ -299,7 +299,7 @@ class Recorder:
             return self._open_to_read()
 
     def _write(self, event: Event, tree: LineTree | None = None) -> Event:
-        """Write an event; with `tree`, one that says of which lines the journal consists so far."""
+        """Write an event; with `tree`, one that holds the Merkle root of the lines so far."""
         commits = self._commits
         with self._lock:
             if self._closed or self._state != _READY:
@@ -347,7 +347,7 @@ class Recorder:
             raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
         if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
             raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
-        return _fitting(masked, "what the mask returned", is_typed=_is_typed(event))
+        return _checked_event(masked, "what the mask returned", is_typed=_is_typed(event))
 
     def _make_ready(self) -> None:
         """Settle what is in doubt, or raise when nothing can be recorded now."""
@@ -427,7 +427,7 @@ def _is_typed(event: Event) -> bool:
     return kind is not None and (event.payload is None or isinstance(event.payload, kind))
 
 
-def _fitting(event: Event, what: str, *, is_typed: bool) -> Event:
+def _checked_event(event: Event, what: str, *, is_typed: bool) -> Event:
     """Check an event that the caller built: the constructor itself takes any value."""
     try:
         msgspec.convert({name: getattr(event, name) for name in _SAID}, _Said)
@@ -444,7 +444,7 @@ def _unshared(payload: Any) -> Any:
 
 
 class _Said(Struct):
-    """What an event says beside the payload, with its types."""
+    """The fields of an event beside the payload, with their types."""
 
     type: str
     child_run_id: str | None
@@ -468,7 +468,7 @@ def _misplaced(path: object, iteration: object) -> InvalidEvent:
 
 
 def _iterations(given: object, iteration: int) -> tuple[int, ...] | None:
-    """Those of each step, as they are written: not at all where they are all the same."""
+    """The iterations of the steps as they are written: None where they are all the same."""
     if (
         not isinstance(given, tuple | list)
         or not all(each.__class__ is int and each >= 0 for each in given)
@@ -498,7 +498,7 @@ def _with_raw(event: Event, raw: str | bytes) -> Event:
 
 
 def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
-    """The origin, checked; none when it says nothing, which is how the wire writes that."""
+    """The origin, checked; None when it is empty, as on the wire."""
     if value.__class__ is Origin and _is_sound(value):
         return value
     try:
@@ -509,7 +509,7 @@ def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
 
 
 def _is_sound(origin: Origin) -> bool:
-    """Whether an origin, as our formats make them by the million, needs no second look."""
+    """Whether an origin is surely valid, so that the full check is not needed: formats make them by the million."""
     if (
         origin.extra is not None
         or origin.adapter.__class__ is not str

@@ -132,7 +132,7 @@ class _Scope:
         )
 
     def tool(self, name: str, input: Any = None, *, call_id: str | None = None) -> ToolCall:
-        """A tool call at our own seam: `with run.tool("read", {"path": p}) as call: call.output = …`."""
+        """A tool call that you run yourself: `with run.tool("read", {"path": p}) as call: call.output = …`."""
         return ToolCall(self._writer(), name, input, call_id or uuid4().hex)
 
     def command(self, line: str, *, call_id: str | None = None) -> ToolCall:
@@ -141,7 +141,7 @@ class _Scope:
         return ToolCall(self._writer(), "command", {"command": line}, call_id or uuid4().hex, (block,))
 
     def wrap_tool(self, function: F, *, name: str | None = None) -> F:
-        """The same callable, sync or async, with every call recorded at our seam."""
+        """A wrapper of the callable, sync or async, that records every call."""
         return wrap(function, functools.partial(self.tool, name or _name_of(function)))
 
     def usage(
@@ -311,7 +311,7 @@ class Run(_Scope):
         return self._recorder
 
     def _place(self) -> StepPlace:
-        """Where the current context stands in this run: its innermost step, if any."""
+        """The place of the current context in this run: its innermost step, if any."""
         for scope in reversed(_scopes.get()):
             if scope is self:
                 break

@@ -72,7 +72,7 @@ def error_text(error: BaseException | None) -> str | None:
 
 
 def wrap(function: F, begin: Callable[[Any], ToolCall]) -> F:
-    """The same callable, sync or async, each call inside the tool call that `begin` makes of its arguments."""
+    """A wrapper of the callable, sync or async; each call runs inside the `ToolCall` that `begin` makes."""
     bind = _binder(function)
     is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 

@@ -44,7 +44,7 @@ class TranscriptEmitter:
         emit_raw: bool = True,
         run_id: str | None = None,
     ) -> None:
-        """`run_id` is the run that the entries are recorded in; without one the evaluation's id stands for it.
+        """`run_id` is the run in which the entries are recorded; without one, the evaluation's id takes its place.
 
         Raises `InvalidEvent` for a logger of another library: it would refuse every record.
         """

@@ -51,7 +51,7 @@ def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None
 
 
 def index_run(events: Iterable[Event], run_id: str, folder: Path, *, path: str = "", searchable: bool = False) -> None:
-    """Make the archive's index of the events of one run in a folder; `searchable`: with their words.
+    """Make the archive's index of the events of one run in a folder; `searchable`: with full text.
 
     A `path` with `#` in it lets the run's status go by the time of its last event.
     """

@@ -31,11 +31,13 @@ class TwoPass:
         for event in events:
             kept.append(event)
             size += _size(event, buffer)
-            yield event
             if size > self._limit:
-                kept.clear()
+                kept, buffer = [], bytearray()  # a long line must not stay in memory beside what is made of it
+                yield event
+                del event
                 yield from events
                 return
+            yield event
         self._kept = kept
 
 

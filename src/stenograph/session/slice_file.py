@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stenograph.after_fork import reset_after_fork
+from stenograph.disk import write_all
 from stenograph.errors import StoreError, unreadable
 from stenograph.journal.lines import LineReader, last_newline
 
@@ -38,7 +39,7 @@ class SliceFile:
         try:
             with self._alone() as (fd, end):
                 try:
-                    _write(fd, line)
+                    write_all(fd, line)
                 except BaseException:
                     with suppress(OSError):  # where this fails, it is moved aside before the next line
                         os.ftruncate(fd, end)
@@ -55,7 +56,7 @@ class SliceFile:
             _make_private(self.path.parent)
             fd = os.open(fresh, _REWRITE, 0o600)
             try:
-                _write(fd, b"".join(lines))
+                write_all(fd, b"".join(lines))
             finally:
                 os.close(fd)
             fresh.replace(self.path)
@@ -130,7 +131,7 @@ class SliceFile:
         start = last_newline(fd, size)
         aside = os.open(f"{self.path}.torn", _REWRITE & ~os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            _write(aside, os.pread(fd, size - start, start) + b"\n")
+            write_all(aside, os.pread(fd, size - start, start) + b"\n")
         finally:
             os.close(aside)
         os.ftruncate(fd, start)
@@ -164,11 +165,6 @@ class SliceFile:
 
 def _has_half_line(fd: int, size: int) -> bool:
     return size > 0 and os.pread(fd, 1, size - 1) != b"\n"
-
-
-def _write(fd: int, data: bytes) -> None:
-    while data:  # once, unless the disk is full
-        data = data[os.write(fd, data) :]
 
 
 def _make_private(folder: Path) -> None:

@@ -82,6 +82,13 @@ class SessionFiles:
         other = layout.replaced_by.get(path.suffix)
         return other is None or not path.with_suffix(other).exists()
 
+    def is_unread(self, root: Path, path: Path) -> bool:
+        """Whether a file below such a folder is one that the agent keeps for itself, and not a transcript."""
+        if not self._layout.unread or not path.is_relative_to(root):
+            return False
+        below = path.relative_to(root).as_posix()
+        return any(words_in(pattern, below) is not None for pattern in self._layout.unread)
+
     def find(self, root: Path, session_id: str) -> Path | None:
         """The main file of one session below such a folder; None before there is one."""
         database = self._layout.database

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 import pytest
+from click.shell_completion import get_completion_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,7 +133,7 @@ def test_completion_is_documented_for_three_shells() -> None:
     page = (REPO / "docs" / "how-to" / "terminal.md").read_text("utf-8")
     for shell in ("bash", "zsh", "fish"):
         assert f"_STENO_COMPLETE={shell}_source steno" in page
-        found = click.shell_completion.get_completion_class(shell)
+        found = get_completion_class(shell)
         assert found is not None
         assert "_STENO_COMPLETE" in found(cli, {}, "steno", "_STENO_COMPLETE").source() or shell == "bash"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +101,19 @@ def test_events_are_not_read_where_hosts_send_sums(place: tuple[Path, str], monk
     assert Wanted(thresholds=(200_000,)).takes_sums
     assert not Wanted(thresholds=(200_000, 200_500)).takes_sums
     assert not Wanted(thresholds=(32_000,)).takes_sums
+
+
+def test_pandas_is_not_loaded(place: tuple[Path, str]) -> None:
+    """It takes longer than the answer, and Arrow loads it for little where it is installed."""
+    _, url = place
+    code = """
+import sys
+from stenograph import open_archive
+with open_archive(store=sys.argv[1]) as store:
+    with store.run("550e8400") as run:
+        assert sum(1 for _ in run.events()) > 5
+    assert len(store.runs(since="2026-03-01", until="2026-03-02")) == 2
+    assert store.search("answer", since="2026-03-01", until="2026-03-02")
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code, url], check=True)

@@ -10,7 +10,7 @@ import pytest
 from stenograph.fold.calls import pair_calls
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_code import SPEC
-from stenograph.formats.claude_code.format import detect, identify
+from stenograph.formats.claude_code.detection import detect, identify
 from stenograph.formats.claude_code.layout import agent_links, agent_meta
 from stenograph.model import (
     AttachmentBlock,

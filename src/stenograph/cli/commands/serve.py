@@ -44,7 +44,7 @@ def _of_store(
     otlp_port: int,
     **listening: Unpack[_Listening],
 ) -> None:
-    """Show the runs of all machines in a store, read-only."""
+    """Show the runs of all machines in a store; they can only be read."""
     if bundle is not None:
         raise click.UsageError("a bundle is shown alone; leave out --store")
     for is_given, name in ((no_sync, "--no-sync"), (otlp, "--otlp")):
@@ -104,7 +104,7 @@ def command(
     The printed address contains a token that lets a browser in, which then keeps a cookie. Nothing leaves the machine.
     A separate process keeps the archive up to date, unless steno watch already does. With a BUNDLE, that zip is shown
     instead: its runs, its transcript, its logs, and SQL. With --store, the runs of all machines in a store are shown,
-    read-only, as of the last steno lake load.
+    as of the last steno lake load; they can only be read.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
         raise click.UsageError("a bundle is shown alone; leave out --archive and --no-sync")
@@ -145,13 +145,9 @@ def _mask(listening: _Listening) -> RunMask | None:
 
 
 def _listen(
-    until_end: ExitStack,
-    site: Site,
-    page: str,
-    listening: _Listening,
-    listener: Callable[[], OtlpListener] | None = None,
+    until_end: ExitStack, site: Site, page: str, listening: _Listening, otlp: Callable[[], OtlpListener] | None = None
 ) -> None:
-    """Serve until Ctrl-C; `page` is opened in the browser, and `listener` creates the OpenTelemetry receiver."""
+    """Serve until Ctrl-C; `page` is opened in the browser, and `otlp` creates the OpenTelemetry receiver."""
     from stenograph.server.access import Access, key_of
     from stenograph.server.app import application
     from stenograph.server.feed import Feed
@@ -184,10 +180,10 @@ def _listen(
         until_end.callback(site.keeper.close)
     feed.start()
     until_end.callback(feed.close)
-    if listener is not None:
-        opened = until_end.enter_context(listener())
-        opened.start()
-        say(f"receiving OpenTelemetry on {opened.address}")
+    if otlp is not None:
+        listener = until_end.enter_context(otlp())
+        listener.start()
+        say(f"receiving OpenTelemetry on {listener.address}")
     serve(application(site, access, number, names, feed), sockets, feed.close)
 
 

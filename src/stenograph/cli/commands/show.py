@@ -217,7 +217,12 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (piece for event in read() for piece in renderer.pieces(event))
-    return (text.encode("utf-8", "replace") for text in texts)
+    return (part.encode("utf-8", "replace") for text in texts for part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts: to encode a long one as a whole takes three times its size."""
+    return (text[start : start + BATCH] for start in range(0, len(text), BATCH))
 
 
 def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stenograph.fold.prices import Prices
 
 
+_ACTION = ("path", "partition.day", "min.day", "max.day", "min.run_id", "max.run_id")
+"""What is asked of each file of a table."""
 _HAS_REPEATED = "SELECT 1 FROM repeated_reports UNION ALL SELECT 1 FROM repeated_calls LIMIT 1"
 
 
@@ -210,9 +212,10 @@ def files_of(table: DeltaTable, span: Span = WHOLE) -> Sequence[str]:
     uris = table.file_uris()
     if span == WHOLE:
         return uris
-    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    # Only texts, and not by `pa.table`: either would load pandas, where that is installed.
+    actions = pa.RecordBatchReader.from_stream(table.get_add_actions(flatten=True)).read_all()
     found = []
-    for action in actions:
+    for action in actions.select([name for name in _ACTION if name in actions.column_names]).to_pylist():
         low = {name: action.get(f"min.{name}") for name in ("day", "run_id")}
         high = {name: action.get(f"max.{name}") for name in ("day", "run_id")}
         if "partition.day" in action:

@@ -31,10 +31,10 @@ from stenograph.archive.store.pack import (
     pack_path,
     packs_in,
     scan,
-    sync_folder,
 )
 from stenograph.archive.writer import Store
 from stenograph.atomic_file import make_folder, write_atomically
+from stenograph.disk import sync_path
 from stenograph.errors import InvalidRunId, RunNotFound, SourceError, StoreError
 from stenograph.fleet.store.keys import (
     archive_folder,
@@ -149,7 +149,7 @@ class _Pulling:
         for number, pieces in sorted(packs.items()):
             self._bring(pack_path(home.kept, number), pack_folder(archive, number), pieces, by_frames=True)
             self._pulled.packs += 1
-        sync_folder(home.kept)
+        sync_path(home.kept)
         for run_id, pieces in journals.items():
             make_folder(home.journals)
             folder = journal_folder(archive, run_id)

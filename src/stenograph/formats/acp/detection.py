@@ -8,7 +8,7 @@ from typing import Any
 from stenograph.formats.acp.message import message_of
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.shared.jsonrpc import RpcMessage
-from stenograph.formats.shared.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
@@ -49,12 +49,12 @@ def _cwd(records: Sequence[Any]) -> str | None:
     found = [
         message.params for each in records if (message := message_of(each)) and message.method.startswith("session/")
     ]
-    return first_told(found, "cwd")
+    return first_in_records(found, "cwd")
 
 
 def _version(records: Sequence[Any]) -> str | None:
     found = [a_dict(message.result) for each in records if (message := message_of(each)) is not None]
-    return first_told((result.get("agentInfo") for result in found), "version")
+    return first_in_records((result.get("agentInfo") for result in found), "version")
 
 
 def session_id_of(message: RpcMessage) -> str | None:

@@ -20,7 +20,7 @@ from stenograph.formats.acp.call import ENDED, Call
 from stenograph.formats.acp.detection import session_id_of
 from stenograph.formats.acp.harness_text import harness_text
 from stenograph.formats.acp.message import message_of
-from stenograph.formats.acp.session import Session, Sessions, Speech, Where
+from stenograph.formats.acp.session import PartialMessage, Session, Sessions, Where
 from stenograph.formats.acp.usage import usage_of
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.content import blocks_of, texts_of
@@ -34,7 +34,7 @@ _NOTICES = {
     "available_commands_update", "config_option_update", "current_mode_update", "plan", "session_info_update",
     "usage_update",
 }  # fmt: skip
-"""Updates that are neither said nor done."""
+"""Updates that are neither messages nor tool calls."""
 _FACTS = (
     "title", "currentModeId", "modeId", "modelId", "used", "size", "cost", "cwd", "path", "command", "terminalId",
     "stopReason", "methodId", "configId", "value", "protocolVersion", "toolCallId", "status",
@@ -51,7 +51,7 @@ class AcpFormat(LineFormat):
         super().__init__(context)
         self._sessions = Sessions(context, self.name)
         self._asked: dict[tuple[bool, int | str], tuple[str, str | None]] = {}
-        """Requests that wait for their answer, by asker and id: method and session."""
+        """Requests that wait for their answer, by sender and id: method and session."""
         self._agent: str | None = None
 
     def _map(self, record: Any) -> None:
@@ -204,41 +204,41 @@ class AcpFormat(LineFormat):
         self._chunk(session, "user", "text", update)
 
     def _chunk(self, session: Session, role: str, kind: str, update: dict[str, Any]) -> None:
-        speech, named = session.speech, string(update.get("messageId"))
+        partial, named = session.partial, string(update.get("messageId"))
         is_other = (
-            speech is not None and speech.message_id is not None and kind == "text" and speech.message_id != named
+            partial is not None and partial.message_id is not None and kind == "text" and partial.message_id != named
         )
-        if speech is None or speech.role != role or is_other:
+        if partial is None or partial.role != role or is_other:
             self._flush(session)
-            speech = session.speech = Speech(role, self._here())
+            partial = session.partial = PartialMessage(role, self._here())
         if kind == "text":  # OpenCode gives its thoughts ids of another kind
-            speech.message_id = named
-        speech.where = self._here()
-        speech.add(kind, update.get("content"))
+            partial.message_id = named
+        partial.where = self._here()
+        partial.add(kind, update.get("content"))
         self._accumulate()
 
     def _flush(self, session: Session, stop_reason: str | None = None) -> None:
         """Emit the message collected so far."""
-        speech, session.speech = session.speech, None
-        if speech is None:
+        partial, session.partial = session.partial, None
+        if partial is None:
             return
-        if speech.role == "user" and speech.text() == session.prompt:
+        if partial.role == "user" and partial.text() == session.prompt:
             return  # the agent repeats the prompt
-        model = session.model if speech.role == "assistant" else None
+        model = session.model if partial.role == "assistant" else None
         payload = MessagePayload(
-            role=speech.role,
-            blocks=speech.blocks(),
+            role=partial.role,
+            blocks=partial.blocks(),
             model=model,
-            message_id=speech.message_id,
-            stop_reason=stop_reason if speech.role == "assistant" else None,
+            message_id=partial.message_id,
+            stop_reason=stop_reason if partial.role == "assistant" else None,
         )
-        with self._under(speech.where):
-            self._emit(f"message.{speech.role}", payload)
+        with self._under(partial.where):
+            self._emit(f"message.{partial.role}", payload)
 
     # Calls.
 
     def _call(self, session: Session, update: dict[str, Any]) -> Call:
-        """The call that an update is about; a new one ends what was being said."""
+        """The call that an update is about; a new one ends the current message."""
         call_id = string(update.get("toolCallId")) or ""
         call = session.calls.get(call_id)
         if call is None:

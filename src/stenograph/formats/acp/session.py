@@ -1,4 +1,4 @@
-"""The sessions of one connection: which run each of them is, and what is under way in it."""
+"""The sessions of one connection: the run of each, and its open messages and calls."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Where(Struct, frozen=True):
     run_id: str
 
 
-class Speech(Struct):
+class PartialMessage(Struct):
     """A message that arrives in chunks."""
 
     role: str
     where: Where
-    """Of the last chunk."""
+    """The place of the last chunk."""
     message_id: str | None = None
     parts: list[tuple[str, list[str]] | Block] = field(default_factory=list)
-    """Runs of text and of thoughts as their pieces, in order; anything else as a block."""
+    """In order: the pieces of a text or a thought, or a block."""
 
     def add(self, kind: str, content: Any) -> None:
         """Take the next chunk."""
@@ -45,11 +45,11 @@ class Speech(Struct):
             self.parts.append((kind, [text]))
 
     def blocks(self) -> tuple[Block, ...]:
-        """Everything so far."""
+        """The blocks so far."""
         return tuple(_block(part) if isinstance(part, tuple) else part for part in self.parts)
 
     def text(self) -> str:
-        """Its words so far."""
+        """The text so far."""
         return "".join(piece for part in self.parts if isinstance(part, tuple) for piece in part[1])
 
 
@@ -66,7 +66,7 @@ class Session(Struct):
     id: str
     run_id: str
     model: str | None = None
-    speech: Speech | None = None
+    partial: PartialMessage | None = None
     calls: dict[str, Call] = field(default_factory=dict)
     held: dict[str, Where] = field(default_factory=dict)
     """Calls that are announced but not begun, with the place of their last message."""

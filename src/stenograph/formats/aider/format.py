@@ -38,7 +38,7 @@ _PIECE = b'{"kind":'
 
 
 class AiderFormat(LineFormat):
-    """One session, piece by piece, or a history as it stands."""
+    """One session, piece by piece, or a whole history."""
 
     name = "aider"
 

@@ -37,7 +37,7 @@ class Pieces:
         """Lines of a piece of the program that is not ended yet."""
 
     def add(self, line: str) -> list[Piece]:
-        """The pieces that are complete with this line, which is without its newline."""
+        """The pieces that this line completes; it comes without its newline."""
         self._line += 1
         line = line.removesuffix("\r")
         if self._held and not line.startswith((_USER, _PROGRAM, HEADING)):
@@ -54,7 +54,7 @@ class Pieces:
         return done + self._answered(line)
 
     def end(self) -> list[Piece]:
-        """What is left, at the end of the file."""
+        """The rest, at the end of the file."""
         return self._take_back(self._line) + self._whole()
 
     def _whole(self) -> list[Piece]:

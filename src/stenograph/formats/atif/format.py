@@ -1,7 +1,7 @@
 """Trajectories as events: steps in order, subagents where the result of their call names them.
 
 Theory of operation. A step is a message, with its calls, their results and its tokens. What Stenograph itself put into
-`extra.stenograph` comes back as the event it was. A subagent's trajectory is in the file or in one beside it
+`extra.stenograph` becomes the same event again. A subagent's trajectory is in the file or in one beside it
 (`trajectory_path`, by the opener's `side_file`), and is emitted between the call that names it and that call's result;
 a continuation (`continued_trajectory_ref`) is emitted at the end. Each file is read once, so files that name each other
 do not loop.
@@ -244,7 +244,7 @@ class AtifFormat(ImportFormat):
 
     def _subagent(self, trajectory: dict[str, Any], name: str, call_id: str | None) -> None:
         source, link = self._source, self._link
-        # Our own exports name a source by its run and itself.
+        # Our own exports name a subagent by its run and its source.
         self._source = f"subagent:{name.rpartition('/subagent:')[2] or len(self._sources) + 1}"
         self._link = source, call_id
         self._trajectory(trajectory)

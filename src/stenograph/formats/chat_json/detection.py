@@ -1,4 +1,4 @@
-"""Which files are plain chats, and what names them."""
+"""Which files are plain chats, and what identifies them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stenograph.formats.shared.loose import first_str
 from stenograph.formats.shared.session_fields import SESSION_FIELDS
 
 _LEAST = POSSIBLE // 2
-"""Any other format that claims a file knows better."""
+"""A low score: any other format that claims a file wins."""
 _NOT_A_CHAT = SESSION_FIELDS | {"turnId", "generationStatus"}
 """Fields of session files of agents."""
 

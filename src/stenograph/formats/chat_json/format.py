@@ -14,7 +14,7 @@ from stenograph.model.block import Block
 
 
 class ChatJsonFormat(ImportFormat):
-    """One chat a record."""
+    """One chat per record."""
 
     name = "chat_json"
 

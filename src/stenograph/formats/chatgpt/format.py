@@ -21,7 +21,7 @@ _INSTRUCTIONS = ("user_editable_context", "model_editable_context")
 
 
 class ChatGptFormat(ImportFormat):
-    """One conversation a record."""
+    """One conversation per record."""
 
     name = "chatgpt"
 

@@ -38,7 +38,7 @@ def agent_links(record: Any) -> Iterator[tuple[str, str]]:
     yield from [(agent_id, call) for call in calls if call is not None][:1]
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
     """The path of a stored output: beside the session, not at the agent's own path, as both may have been moved."""
     base = last_name(name)
     if not is_name(session_id) or not is_name(base):
@@ -54,6 +54,6 @@ LAYOUT = Layout(
     always_members=(("Task", "Agent"), (2, 1)),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta, unfinished=".tmp."),
     links=Links(mark=b'"agentId"', of=agent_links),
-    side_file=_parked_output,
+    side_file=_stored_output,
     names_folder=cwd_field,
 )

@@ -46,7 +46,7 @@ class ClaudeFormat(LineFormat):
     # The user's side: prompts, tool results, and what the harness writes under the user's role.
 
     def _user(self, content: Any, result: Any = None, *, is_harness: bool = False, origin: Any = None) -> None:
-        """The events of a user line; `result` is the agent's structured copy of a tool result."""
+        """Emit the events of a user line; `result` is the agent's structured copy of a tool result."""
         if isinstance(content, str):
             self._said(content, is_harness, origin)
         elif isinstance(content, list) and content:
@@ -130,7 +130,7 @@ class ClaudeFormat(LineFormat):
     # The assistant's side.
 
     def _assistant(self, record: SessionRecord | StreamRecord, message: ClaudeMessage) -> None:
-        """The events of an assistant line: the message, its calls, an error that it stands for, its usage."""
+        """Emit the events of an assistant line: the message, its calls, an API error, its usage."""
         blocks = blocks_of(message.content)
         if message.tool_use is not None:
             calls = message.tool_use if isinstance(message.tool_use, list) else [message.tool_use]
@@ -220,7 +220,7 @@ def _is_kept(item: Any, rest: list[Any]) -> bool:
 
 
 def _is_error(record: SessionRecord | StreamRecord, message: ClaudeMessage) -> bool:
-    """Whether an answer stands for an API error. Not every synthetic answer does ("No response requested.")."""
+    """Whether an answer reports an API error. Not every synthetic answer does ("No response requested.")."""
     if record.is_api_error_message is not None:
         return record.is_api_error_message is True
     if message.model != SYNTHETIC:

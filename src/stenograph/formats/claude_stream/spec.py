@@ -13,8 +13,8 @@ SPEC = FormatSpec(
     versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
     agent=AGENT,
     kind="stream",
-    detect=later("stenograph.formats.claude_stream.format", "detect"),
-    identify=later("stenograph.formats.claude_stream.format", "identify"),
+    detect=later("stenograph.formats.claude_stream.detection", "detect"),
+    identify=later("stenograph.formats.claude_stream.detection", "identify"),
     open=later("stenograph.formats.claude_stream.format", "ClaudeStreamFormat"),
     turns=Turns(
         marks={"init": BEGINS, "result": ENDS, "interrupted": INTERRUPTS}, announced=("init",), interruptions=STOPPED

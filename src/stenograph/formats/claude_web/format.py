@@ -20,12 +20,12 @@ from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import Block
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
-"""What the first message of a conversation names as its parent."""
+"""The parent id in the first message of a conversation."""
 _LEAF = "current_leaf_message_uuid"
 
 
 class ClaudeWebFormat(ImportFormat):
-    """One conversation a record."""
+    """One conversation per record."""
 
     name = "claude_web"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_str, first_told, time_text
+from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_in_records, first_str, time_text
 
 _SUBAGENT = "subagent"
 _EPOCH = re.compile(r"(?:\A|_)(\d{13})_[^_]+\Z")
@@ -27,7 +27,7 @@ def is_document(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by its document; a subagent's speaks in the run of the session that began it."""
+    """The session by its document; a subagent's belongs to the run of the session that began it."""
     record = next((a_dict(each) for each in records if is_document(each)), {})
     return identity_of(record)
 
@@ -47,7 +47,7 @@ def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None)
         cwd=first_str(facts, "cwd", "workspace_root"),
         agent_version=first_str(origin, "version")
         or first_str(a_dict(a_dict(facts.get("metadata")).get("sessionHistoryOrigin")), "version"),
-        model=first_told(models, "id") or first_str(facts, "model"),
+        model=first_in_records(models, "id") or first_str(facts, "model"),
     )
 
 

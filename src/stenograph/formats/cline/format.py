@@ -1,8 +1,8 @@
 """A session's document, or the lines that it is cut into, as events.
 
-Theory of operation. A line is the document without its messages, what Cline notes about the session beside it, or one
-message. A message comes again when it was changed (a compaction shortens old ones): what was emitted stays, a note says
-that it was rewritten, and calls, results and tokens that are new in it are emitted.
+Theory of operation. A line is the document without its messages, the facts that Cline keeps about the session in
+another file, or one message. A message comes again when it was changed (a compaction shortens old ones): what was
+emitted stays, a note says that it was rewritten, and calls, results and tokens that are new in it are emitted.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _one(value: Any) -> Any:
 
 
 def is_facts(record: dict[str, Any]) -> bool:
-    """Whether a record is what Cline notes about a session beside its messages."""
+    """Whether a record holds facts about a session, and not its messages."""
     return isinstance(record.get("session_id"), str) and "started_at" in record
 
 

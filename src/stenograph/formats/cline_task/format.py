@@ -32,7 +32,7 @@ _USAGE = UsageFields(
 
 
 class ClineTaskFormat(ImportFormat):
-    """One task: a list of messages, or a message a line."""
+    """One task: a list of messages, or one message per line."""
 
     name = "cline_task"
 

@@ -54,7 +54,7 @@ _DELTAS = {
 }
 """Methods of deltas: the kind of their item, and which of its parts they belong to."""
 
-_OLD_TWINS = {
+_OLD_DUPLICATES = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "error",
     "exec_command_begin", "exec_command_end", "item_completed", "item_started", "mcp_tool_call_begin",
     "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "stream_error", "task_complete", "task_started",
@@ -122,7 +122,7 @@ class CodexAppServerFormat(LineFormat):
         return self._taken()
 
     def _act(self, record: Any, message: RpcMessage | None) -> None:
-        """Emit the events of a message; `record` is what an unknown one is kept as."""
+        """Emit the events of a message; an unknown one is kept as `record`."""
         if message is None:
             self._unknown(record)
             return
@@ -241,7 +241,7 @@ class CodexAppServerFormat(LineFormat):
                 self._define(request.params.get("dynamicTools"))
 
     def _define(self, tools: Any) -> None:
-        """The tools that the client offers its thread."""
+        """Emit the tools that the client offers its thread."""
         definitions = self._tools.changed(tools)
         if definitions is not None:
             self._emit("system.event", definitions)
@@ -393,7 +393,7 @@ class CodexAppServerFormat(LineFormat):
             self._emit("token.usage", flat)
 
     def _count(self, last: Any, total: Any, turn: Any) -> bool:
-        """Emit the usage of the last answer; the total so far where that is all there is."""
+        """Emit the usage of the last answer; the total so far if there is nothing else."""
         answer = answer_key(self._thread_id, turn, total)
         key = None if answer is None else self._answers.get(answer) or self._answer_id() or answer
         usage = usage_of(last, "call", self._model, key, self._service_tier)
@@ -440,7 +440,7 @@ class CodexAppServerFormat(LineFormat):
             is_new = answer_key(self._thread_id, turn, total) not in self._answers
             if is_new and self._count(info.get("last_token_usage"), total, turn):
                 return
-        if self._is_v2 and (kind in _OLD_TWINS or kind.endswith("_delta")):
+        if self._is_v2 and (kind in _OLD_DUPLICATES or kind.endswith("_delta")):
             self._accumulate()
         else:
             self._emit("system.event", notice(message.method, event))
@@ -476,10 +476,10 @@ class CodexAppServerFormat(LineFormat):
             if (everywhere or key[0] == self._thread_id) and stream.kind in _SPOKEN:
                 del self._streams[key]
                 self._unfinished(stream)
-        self._never_asked([key for key in self._announced if everywhere or key[0] == self._thread_id])
+        self._emit_unrequested([key for key in self._announced if everywhere or key[0] == self._thread_id])
         self._enter(message)
 
-    def _never_asked(self, keys: list[tuple[str, str]]) -> None:
+    def _emit_unrequested(self, keys: list[tuple[str, str]]) -> None:
         """Emit calls that an item announced and whose request to the client will not come."""
         for key in keys:
             place, item = self._announced.pop(key)
@@ -516,7 +516,7 @@ class CodexAppServerFormat(LineFormat):
     def _finish(self) -> None:
         for stream in self._streams.values():
             self._unfinished(stream)
-        self._never_asked(list(self._announced))
+        self._emit_unrequested(list(self._announced))
         for place, error in self._failing.values():
             with self._under(place):
                 self._emit("error", error)

@@ -12,7 +12,7 @@ from stenograph.formats.shared.loose import a_str
 from stenograph.model.payload import MessagePayload
 
 Answer = Literal["open", "item", "client"]
-"""A tool call: not answered, answered by its item, or answered by the client at the bridge."""
+"""A tool call: not answered, answered by its item, or answered by the client."""
 
 
 class LinePlace(Struct):
@@ -30,7 +30,7 @@ class Stream(Struct):
     """`agentMessage`, `reasoning`, or the method of its deltas."""
     item_id: str
     place: LinePlace
-    """Of the last piece."""
+    """The place of the last piece."""
     parts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     """By group (the summary, the content) and number, in the order of their first piece."""
 
@@ -48,7 +48,7 @@ class Stream(Struct):
         return ["".join(pieces) for (name, _), pieces in self.parts.items() if name == group]
 
     def whole(self) -> str:
-        """Everything so far."""
+        """The text so far."""
         return "".join("".join(pieces) for pieces in self.parts.values())
 
 

@@ -1,9 +1,9 @@
 """Token counts of a thread, keyed so that nothing is counted twice.
 
 Theory of operation. `thread/tokenUsage/updated` has no id of the answer it belongs to, and is sent again after a
-resume, a fork or a compaction. Its `total` grows with every answer, and a repetition names the turn in which the
-answer fell, also in a fork (where the thread is another one). So turn and total together name the answer. When raw
-events give the answer's own id, that is the key instead.
+resume, a fork or a compaction. Its `total` grows with every answer, and a repetition names the turn of the answer, also
+in a fork (where the thread is another one). So turn and total together identify the answer. When raw events give the
+answer's own id, that is the key instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SPELLINGS = {
     "cache_write_input_tokens": "cacheWriteInputTokens",
     "reasoning_output_tokens": "reasoningOutputTokens",
 }
-"""Codex's names in rollouts, and what the protocol makes of them."""
+"""The names of counts in rollouts, and their spellings in the protocol."""
 
 
 def usage_of(

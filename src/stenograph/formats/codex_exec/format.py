@@ -7,17 +7,18 @@ and then events in another shape (`{"id", "msg"}`); both are read here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.base import SURE, Context, Identity, LineFormat
+from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.codex_exec.detection import kind_of
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.content import texts_of
-from stenograph.formats.shared.loose import first_told, small, string
+from stenograph.formats.shared.loose import small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
@@ -78,7 +79,7 @@ class CodexExecFormat(LineFormat):
     def _item(self, value: dict[str, Any]) -> None:
         item = value.get("item")
         item = item if isinstance(item, dict) else {}
-        kind = _kind(item)
+        kind = kind_of(item)
         if kind in _TOOLS:
             _PHASES[value["type"]](self, kind, item)
         elif kind in {"agent_message", "assistant_message"}:
@@ -258,10 +259,6 @@ _QUIET_MESSAGES = {
 }
 
 
-def _kind(item: dict[str, Any]) -> str:
-    return string(item.get("type")) or string(item.get("item_type")) or ""
-
-
 def _name(kind: str, item: dict[str, Any]) -> str:
     """A tool by the name that rollouts have for it, if they have one, else the item's type."""
     if kind == "mcp_tool_call":
@@ -341,32 +338,3 @@ def _todo_text(items: Any) -> str | None:
         return None
     steps = [step for step in items if isinstance(step, dict)]
     return "\n".join(f"[{'x' if step.get('completed') is True else ' '}] {step.get('text')}" for step in steps)
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line is one that the program prints first, or an item."""
-    return SURE if _is_ours(records) else 0
-
-
-def _is_ours(records: Sequence[Any]) -> bool:
-    first = records[0]
-    if not isinstance(first, dict):
-        return False
-    kind = first.get("type")
-    if kind in ("item.started", "item.completed"):
-        return isinstance(first.get("item"), dict) and _kind(first["item"]) != ""
-    if kind is None and "workdir" in first and "provider" in first:
-        return any(isinstance(record, dict) and "prompt" in record for record in records[1:3])
-    return kind == "turn.started" or (kind == "thread.started" and "thread_id" in first)
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
-    settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
-    thread = first_told(begun[:1], "thread_id")
-    return Identity(
-        native_id=thread or "",
-        session_id=thread,
-        cwd=first_told(settings, "workdir"),
-        model=first_told(settings, "model"),
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
+from stenograph.formats.codex_rollout.record import EventMessage, TurnItem, loads
 from stenograph.formats.shared.loose import string
 from stenograph.model.event import Origin
 
@@ -83,7 +83,7 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def event_facts(event: Happening) -> tuple[str | None, list[tuple[str, Any]]]:
+def event_facts(event: EventMessage) -> tuple[str | None, list[tuple[str, Any]]]:
     """The text of an event that no response item repeats, and its facts."""
     text = string(event.message) or string(event.text) or _review_text(event.review_output)
     return text, [(name, getattr(event, name)) for name in _FACTS]

@@ -22,7 +22,7 @@ from stenograph.formats.codex_rollout.duplicates import (
 from stenograph.formats.codex_rollout.identity import parent_of, run_of
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
 from stenograph.formats.codex_rollout.prompt import harness_subtype
-from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
+from stenograph.formats.codex_rollout.record import EventMessage, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.usage import answer_id, usage_of
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.attachment import attachment
@@ -258,24 +258,24 @@ class CodexRolloutFormat(LineFormat):
         )
 
     def _call_id(self, item: Item) -> str:
-        """What joins a call and its output; made up from the line where Codex gave none."""
+        """The id that links a call and its output; made of the line number if Codex has none."""
         return string(item.call_id) or string(item.id) or f"{item.type}_{self.report.lines}"
 
     # Event messages.
 
     def _event_msg(self, record: Record) -> None:
-        event: Happening = record.payload
+        event: EventMessage = record.payload
         handle = _EVENTS.get(event.type)
         if handle is not None:
             handle(self, event)
         elif event.type in DUPLICATES:
             self._duplicate(event)
         elif event.type in QUIET_EVENTS:
-            self._happened(event)
+            self._emit_notice(event)
         else:
             self._unknown(record.whole(), f"event_msg/{event.type}")
 
-    def _duplicate(self, event: Happening) -> None:
+    def _duplicate(self, event: EventMessage) -> None:
         """An event that repeats a response item: a person's words follow it, the model's come a few lines later."""
         words = string(event.message) or string(event.text) or ""
         if event.type != "user_message":
@@ -313,44 +313,44 @@ class CodexRolloutFormat(LineFormat):
     def _finish(self) -> None:
         self._give_up_waiting()
 
-    def _happened(self, event: Happening, child_run_id: str | None = None) -> None:
+    def _emit_notice(self, event: EventMessage, child_run_id: str | None = None) -> None:
         """Emit an event that adds little or nothing."""
         text, facts = event_facts(event)
         self._system(event.type, text, small(facts), child_run_id=child_run_id)
 
-    def _settings(self, event: Happening) -> None:
+    def _settings(self, event: EventMessage) -> None:
         if isinstance(event.thread_settings, dict):
             self._service_tier = string(event.thread_settings.get("service_tier"))
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _turn_started(self, event: Happening) -> None:
+    def _turn_started(self, event: EventMessage) -> None:
         self._give_up_waiting()
         self._turn_id = string(event.turn_id) or self._turn_id
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _turn_ended(self, event: Happening) -> None:
+    def _turn_ended(self, event: EventMessage) -> None:
         self._give_up_waiting()
-        self._happened(event)
+        self._emit_notice(event)
         if event.error is not None:
             self._fail(event.error)
 
-    def _error(self, event: Happening) -> None:
+    def _error(self, event: EventMessage) -> None:
         self._fail(event.error or {"message": event.message, "codex_error_info": event.codex_error_info})
 
-    def _call_ended(self, event: Happening) -> None:
+    def _call_ended(self, event: EventMessage) -> None:
         self._outcomes.ended(event.call_id, error_of_event(event), event.duration)
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _web_search_ended(self, event: Happening) -> None:
+    def _web_search_ended(self, event: EventMessage) -> None:
         self._search_id = string(event.call_id)
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _agent_spawned(self, event: Happening) -> None:
+    def _agent_spawned(self, event: EventMessage) -> None:
         child = event.new_thread_id if event.type == "collab_agent_spawn_end" else event.agent_thread_id
         is_new = event.type == "collab_agent_spawn_end" or event.kind == "started"
-        self._happened(event, run_of(child) if is_new else None)
+        self._emit_notice(event, run_of(child) if is_new else None)
 
-    def _item_completed(self, event: Happening) -> None:
+    def _item_completed(self, event: EventMessage) -> None:
         item = event.item or TurnItem()
         self._outcomes.ended(item.id, error_of_item(item), item.duration)
         text, facts = item_facts(item)
@@ -366,7 +366,7 @@ class CodexRolloutFormat(LineFormat):
             child = run_of(children[0]) if isinstance(children, list) and children else None
         self._system("item_completed", text, small(facts), child_run_id=child)
 
-    def _token_count(self, event: Happening) -> None:
+    def _token_count(self, event: EventMessage) -> None:
         """Emit usage, in files without usage records; equal numbers come two or three times, so only changes count."""
         info = None if self._has_records else loads(event.info)
         info = info if isinstance(info, dict) else {}
@@ -474,7 +474,7 @@ _QUIET_ITEMS = {
     "ghost_snapshot",
     "other",
 }
-_EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
+_EVENTS: dict[str, Callable[[CodexRolloutFormat, EventMessage], None]] = {
     "item_completed": CodexRolloutFormat._item_completed,
     "token_count": CodexRolloutFormat._token_count,
     "thread_settings_applied": CodexRolloutFormat._settings,

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
+from stenograph.formats.codex_rollout.record import EventMessage, TurnItem, loads
 from stenograph.formats.shared.content import texts_of
 from stenograph.formats.shared.loose import string
 
@@ -53,7 +53,7 @@ def error_of_item(item: TurnItem) -> str | None:
     return failure(item.status, item.error, item.success, item.stderr, item.exit_code, said)
 
 
-def error_of_event(event: Happening) -> str | None:
+def error_of_event(event: EventMessage) -> str | None:
     """Why the call of an event of a `legacy` history failed; None when Codex does not say that it did."""
     result = loads(event.result)
     if isinstance(result, dict):

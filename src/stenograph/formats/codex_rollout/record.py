@@ -107,7 +107,7 @@ class TurnItem(_Loose):
     review_output: Any = None
 
 
-class Happening(_Loose):
+class EventMessage(_Loose):
     """`event_msg`: what Codex sent to its user interface."""
 
     type: str = ""
@@ -169,13 +169,13 @@ class Note(_Loose):
     content: Any = None
 
 
-Payload = Meta | Turn | Item | Happening | Compacted | UsageRecord | Note
+Payload = Meta | Turn | Item | EventMessage | Compacted | UsageRecord | Note
 
 PAYLOADS: dict[str, type[Any]] = {
     "session_meta": Meta,
     "turn_context": Turn,
     "response_item": Item,
-    "event_msg": Happening,
+    "event_msg": EventMessage,
     "compacted": Compacted,
     "token_usage_record": UsageRecord,
     "world_state": Note,
@@ -187,7 +187,7 @@ PAYLOADS: dict[str, type[Any]] = {
 """The line types we know, each with the shape of its payload."""
 
 _BARE_ITEMS = {"message", "reasoning", "function_call", "function_call_output", "local_shell_call"}
-"""Before 0.42 an item stood on its line without an envelope."""
+"""Types of items that before 0.42 were written without an envelope."""
 
 
 class Record(Struct, gc=False):
@@ -227,7 +227,7 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError)
 
 
 def decode(line: bytes) -> Record:
-    """The record of a line; raises what msgspec raises where `convert` must help."""
+    """The record of a line; raises what msgspec raises when `convert` is needed."""
     head = _decode_line(line)
     decode_payload = _decoders.get(head.type)
     if decode_payload is None or head.payload == _NOTHING:

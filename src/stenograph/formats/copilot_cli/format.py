@@ -63,7 +63,7 @@ class CopilotFormat(LineFormat):
 
     def _map(self, record: Record | None) -> None:
         if record is None or not isinstance(record.data, Data):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         kind, data = record.type, record.data
         if kind.__class__ is not str:
             return
@@ -75,7 +75,7 @@ class CopilotFormat(LineFormat):
             self._emit("system.event", content.notice_of(kind, data))
 
     def _locate(self, record: Record, data: Data, kind: str) -> None:
-        """Whose record it is, and when it was written: text, or milliseconds in some files."""
+        """Set source and time of a record; the time is text, or milliseconds in some files."""
         time = record.timestamp if record.timestamp.__class__ is str else time_text(record.timestamp)
         call_id = string(data.parent_tool_call_id)
         if kind.startswith("subagent."):

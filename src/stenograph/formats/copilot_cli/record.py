@@ -1,6 +1,7 @@
-"""Copilot's records, loosely typed: the fields we read, anything in them, and nothing that a new version could break.
+"""Copilot's records, loosely typed: the fields we read, with values of any type, so that no new version breaks
+decoding.
 
-A field without a name here is skipped while decoding: most bytes of a session are the prompt as it was sent, second
+Fields that are not declared are skipped while decoding: most bytes of a session are the prompt as it was sent, second
 copies of results, telemetry and encrypted thoughts.
 """
 
@@ -131,7 +132,7 @@ class Data(Struct, gc=False, rename="camel"):
 
 
 class Record(Struct, gc=False, rename="camel"):
-    """One line; the last ones are of the stream's final line, which has no `data`."""
+    """One line; the last fields are those of the stream's final line, which has no `data`."""
 
     type: Any = None
     data: Data | Other = None

@@ -8,14 +8,12 @@ last piece.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.copilot_cli.content import requests_of
-from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
 from stenograph.formats.copilot_cli.format import CopilotFormat
 from stenograph.formats.copilot_cli.record import Data, Record, Result
 from stenograph.formats.shared.arguments import arguments_of
@@ -214,17 +212,3 @@ _PIECES: dict[str, Callable[[CopilotStreamFormat, Data], None]] = {
     "assistant.streaming_delta": CopilotStreamFormat._nothing,
     "tool.execution_partial_result": CopilotStreamFormat._nothing,
 }
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are Copilot's records, and some that only the stream has."""
-    return SURE if any(is_streamed(record) for record in records) and are_copilots(records) else 0
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, which only the last line names; the beginning of a longer stream does not tell."""
-    for record in records:
-        session_id = record.get("sessionId") if isinstance(record, dict) and record.get("type") == "result" else None
-        if isinstance(session_id, str) and session_id:
-            return Identity(native_id=session_id, session_id=session_id)
-    return Identity()

@@ -37,7 +37,7 @@ def _add_parts(blocks: list[Block], parts: list[Any], message_id: str) -> None:
 
 
 def calls_of(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The tool calls recorded with a model's message, each with the id it goes by."""
+    """The tool calls recorded with a model's message, each with its id."""
     calls = dicts(message.get("toolCalls"))
     message_id = a_str(message.get("id"))
     return [(first_str(call, "id") or f"{message_id}:call-{number}", call) for number, call in enumerate(calls)]

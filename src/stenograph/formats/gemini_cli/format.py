@@ -36,7 +36,7 @@ class GeminiCliFormat(LineFormat):
 
     def _map(self, record: Any) -> None:
         if not isinstance(record, dict):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         self._is_history = False
         if isinstance(message_id := record.get("id"), str):
             self._message(record, message_id)
@@ -95,7 +95,7 @@ class GeminiCliFormat(LineFormat):
     # Messages.
 
     def _messages(self, messages: list[Any]) -> list[str]:
-        """All messages of a list; the ids of those that have one."""
+        """Emit all messages of a list; return the ids of those that have one."""
         ids = []
         for message in messages:
             if isinstance(message, dict) and isinstance(message_id := message.get("id"), str):

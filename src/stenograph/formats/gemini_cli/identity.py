@@ -9,7 +9,7 @@ from typing import Any
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.gemini_cli.content import calls_of
 from stenograph.formats.shared.gemini_parts import texts_of
-from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, dicts, first_in_records, first_str
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
 _WORKSPACE = re.compile(
@@ -43,7 +43,10 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     session_id = first_str(header, "sessionId") or ""
     place = _SUBAGENT_FILE.search(path)
     messages = [message for record in records for message in _messages_in(record)]
-    cwd, model = _workspace(messages), first_told((each for each in messages if each.get("type") == "gemini"), "model")
+    cwd, model = (
+        _workspace(messages),
+        first_in_records((each for each in messages if each.get("type") == "gemini"), "model"),
+    )
     if header.get("kind") == "subagent" or (place is not None and not session_id):
         agent_id = session_id or (place["agent"] if place else "")
         owner = place["session"] if place else session_id

@@ -21,7 +21,7 @@ def _short(session_id: str) -> str:
     return re.sub(r"[^\w-]", "_", session_id)[:_SHORT_ID]
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
     """The path of a stored output, in the session's project."""
     folder = folder_of(main)
     chats = folder if last_name(folder) == "chats" else folder_of(folder)
@@ -39,9 +39,9 @@ LAYOUT = Layout(
     sessions=("{project}/chats/session-{time}-{session}.jsonl", "{project}/chats/session-{time}-{session}.json"),
     session_in_name=_short,
     continues_in="first",
-    replaced_by={".json": ".jsonl"},  # a resume has made a new file of the old one
+    replaced_by={".json": ".jsonl"},  # a resume has replaced the old file by a new one
     members=("{session}/{agent}.jsonl",),
     links=Links(mark=b'"agentId"', of=later("stenograph.formats.gemini_cli.identity", "agent_links"), are_nested=True),
-    side_file=_parked_output,
+    side_file=_stored_output,
     names_folder=_project_hash,
 )

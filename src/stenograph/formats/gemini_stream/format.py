@@ -7,12 +7,12 @@ the chat file has them (`gemini_cli`), under the same session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.base import SURE, Context, Identity, LineFormat
+from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str, first_told
+from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
@@ -180,28 +180,3 @@ def _usage(numbers: dict[str, Any], model: str | None) -> UsagePayload | None:
 def _tokens(value: Any) -> int | None:
     count = a_count(value)
     return count if count is not None and count < _TOO_MANY else None
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: its first line, or another's fields when that is gone."""
-    return SURE if any(isinstance(record, dict) and _is_line(record) for record in records) else 0
-
-
-def _is_line(record: dict[str, Any]) -> bool:
-    if "timestamp" not in record or "sessionID" in record or "uuid" in record:
-        return False
-    kind = record.get("type")
-    if kind == "init":
-        return isinstance(record.get("session_id"), str) and "model" in record
-    if kind == "tool_use":
-        return "tool_name" in record and "tool_id" in record and "parameters" in record
-    if kind == "tool_result":
-        return "tool_id" in record and record.get("status") in ("success", "error")
-    return kind == "message" and "role" in record and record.get("delta") is True
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as the first line names it."""
-    found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
-    session_id = first_told(found[:1], "session_id")
-    return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))

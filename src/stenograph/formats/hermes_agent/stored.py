@@ -71,7 +71,7 @@ class _Database:
     def __init__(self, connection: sqlite3.Connection, sessions: dict[str, dict[str, Any]]) -> None:
         self._connection = connection
         self._sessions = sessions
-        self._messages = self._how_far()
+        self._messages = self._last_messages()
         self._beside: dict[str, list[dict[str, Any]]] = {}
         """Rows about a session in other tables: tokens of its models, and its delegations."""
         for row in _all(connection, "session_model_usage", "ORDER BY session_id, first_seen, model, task"):
@@ -80,7 +80,7 @@ class _Database:
             self._beside.setdefault(a_str(row.get("parent_session_id")), []).append(row)
         self._spawned: dict[str, dict[str, str]] = {}
 
-    def _how_far(self) -> dict[str, tuple[int, int]]:
+    def _last_messages(self) -> dict[str, tuple[int, int]]:
         """By session, the id of its last message, and a number that changes when a message is rewound or summarized."""
         columns = {name for _, name, *_ in self._connection.execute("PRAGMA table_info(messages)")}
         names = {name.decode() if isinstance(name, bytes) else name for name in columns}

@@ -35,7 +35,17 @@ USAGE = UsageFields(
 )
 _REPEATED = ("span_begin", "span_end", "sample_init", "state", "store", "step")
 """Events about the progress of the evaluation: counted, not emitted."""
-_TOLD = ("events", "events_data", "messages", "attachments", "output", "input", "scores", "error", "model_usage")
+_EMITTED = (
+    "events",
+    "events_data",
+    "messages",
+    "attachments",
+    "output",
+    "input",
+    "scores",
+    "error",
+    "model_usage",
+)
 """Fields of a sample that are emitted piece by piece, or repeat that; the others are one event."""
 
 
@@ -68,7 +78,7 @@ class InspectLogFormat(ImportFormat):
         self._spans = Spans(events)
         self._source = self.context.source
         self._at(first_str(sample, "started_at") or first_str(a_dict(head.get("eval")), "created"))
-        facts = {name: value for name, value in sample.items() if name not in _TOLD}
+        facts = {name: value for name, value in sample.items() if name not in _EMITTED}
         self._note("sample", first_str(a_dict(head.get("eval")), "task"), head | {"sample": facts})
         has_usage = False
         for event in every_event(events):

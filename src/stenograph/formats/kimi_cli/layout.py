@@ -28,6 +28,12 @@ LAYOUT = Layout(
     homes=(Home(variable="KIMI_SHARE_DIR", default=".kimi", folder="sessions"),),
     sessions=("{project}/{session}/wire.jsonl",),
     members=("subagents/{agent}/wire.jsonl",),
+    unread=(
+        "{project}/{session}/context*.jsonl",
+        "{project}/{session}/state.json",
+        "{project}/{session}/subagents/{agent}/context*.jsonl",
+        "{project}/{session}/subagents/{agent}/meta.json",
+    ),
     links=Links(mark=b'"SubagentEvent"', of=spawned_by),
     is_of_folder=is_of_folder,
 )

@@ -1,4 +1,4 @@
-"""Dumps of messages as events: a list, a state that holds one, or a message a line."""
+"""Dumps of messages as events: a list, a state that holds one, or one message per line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The rows of a trajectory: the kind of each, for the three ways to call a model.
 
-A model is called by Chat Completions with tools (the default), by Responses, or without tools: then the action stands
-in the text, and what it printed comes back as a user's row. Beside each row, `extra` has what the API does not take.
+A model is called by Chat Completions with tools (the default), by Responses, or without tools: then the action is in
+the text, and its output is a user's row. Beside each row, `extra` has what the API does not take.
 """
 
 from __future__ import annotations

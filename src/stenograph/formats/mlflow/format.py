@@ -15,7 +15,7 @@ from stenograph.formats.shared.loose import a_dict
 
 
 class MlflowFormat(ImportFormat):
-    """One trace a record."""
+    """One trace per record."""
 
     name = "mlflow"
 

@@ -21,7 +21,7 @@ from stenograph.model.codec import REFUSALS
 
 NAME = "openclaw"
 _GOES_ON = ("fork", "rewind", "rollover", "recovery", "compaction")
-"""Reasons to begin a session that continue the history of the one before."""
+"""Reasons for a new session that continues the history of the one before."""
 _WINDOWS = """
 SELECT windows.session_id, windows.session_key, windows.created_at, windows.previous_session_id, windows.reason,
   windows.model,
@@ -37,7 +37,7 @@ SELECT seq, event_json, event_zstd, event_utf8_bytes FROM transcript_events
 WHERE session_id = ? AND seq > ? ORDER BY seq
 """
 _FIRST = 4
-"""Entries by which a session is known: the header, and the model that was chosen."""
+"""The number of entries that identify a session: the header, and the model that was chosen."""
 
 
 def stored_sessions(connection: sqlite3.Connection) -> list[StoredSession]:

@@ -1,4 +1,4 @@
-"""opencode: rows of OpenCode's database, one JSON object each, as sources/opencode.py reads them.
+"""opencode: rows of OpenCode's database, one JSON object each, as `rows.py` writes them.
 
 A row may come again whenever it has changed, and rows of several sessions may come in any mixture; a part may come
 before or after its message. Each row emits what is new in it.
@@ -41,7 +41,7 @@ class OpenCodeFormat(PartFormat):
     def _map(self, record: Any) -> None:
         self._run_id, self._session, self._session_id = self.context.run_id, None, ""
         if not isinstance(record, dict):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         rows = exported_rows(record, self.context.run_id) if is_export(record) else rows_of(record)
         for row in rows:
             self._row(row)
@@ -61,7 +61,7 @@ class OpenCodeFormat(PartFormat):
                 self._part_row(row)
 
     def _locate(self, session_id: str) -> None:
-        """Whose row it is; one that names no session is the file's."""
+        """Set the session of a row; a row without one belongs to the file's."""
         self._session_id = session_id
         self._session = self._sessions.get(session_id) if session_id else None
         self._run_id = self.context.run_id if self._session is None else self._session.run_id
@@ -93,7 +93,7 @@ class OpenCodeFormat(PartFormat):
         self._emit_changes(row, facts, a_str(facts["title"]))
 
     def _emit_changes(self, row: Row, facts: dict[str, Any], text: str) -> None:
-        """A system event named by the table, with the facts that are new; `repeated` when none is."""
+        """Emit a system event named by the table, with the facts that are new; `repeated` when none is."""
         known = self._facts.get(row.id)
         self._facts[row.id] = tuple(facts.values())
         if known is not None:

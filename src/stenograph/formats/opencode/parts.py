@@ -48,7 +48,7 @@ class Part(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def first_stamp(*times: Any) -> str | None:
-    """The first of these times that is one, as a timestamp."""
+    """The first valid one of these times, as a timestamp."""
     for time in times:
         found = stamp(time)
         if found is not None:
@@ -68,10 +68,10 @@ class PartFormat(LineFormat):
         self._calls: set[str] = set()
         """Tool parts whose call was emitted."""
         self._counted: dict[str, str] = {}
-        """The step that took a message's first usage, by message."""
+        """The step with a message's first usage, by message."""
 
     def _at(self, *times: Any) -> None:
-        """Place what follows at the first of these times that is one (epoch milliseconds)."""
+        """Set the time of the next events: the first valid one of these (epoch milliseconds)."""
         raise NotImplementedError
 
     def _part(self, part: Part) -> None:
@@ -197,7 +197,7 @@ class PartFormat(LineFormat):
             return
         reason = a_str(part.data.get("reason")) or None
         self._say(part, role="assistant", stop_reason=reason)
-        # One call a message since 1.0; before, a message had several steps, and each must count.
+        # One call per message since 1.0; before, a message had several steps, and each must count.
         first = self._counted.setdefault(part.message_id, part.id)
         name = part.message_id if first == part.id else part.id
         usage = usage_of(part.data.get("tokens"), part.model, name, part.data.get("cost"))

@@ -1,4 +1,4 @@
-"""The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` as it stands.
+"""The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` unchanged.
 
 A session is read message by message in the order of creation: each part with what it needs to know about its message,
 then the message itself, whose row is finished last.

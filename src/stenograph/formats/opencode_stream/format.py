@@ -7,23 +7,13 @@ with `--thinking`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from stenograph.formats.base import SURE, Context, Identity, run_id_of
+from stenograph.formats.base import Context
 from stenograph.formats.opencode.content import error_of
 from stenograph.formats.opencode.parts import Part, PartFormat, first_stamp
-from stenograph.formats.opencode.sessions import NAME as SESSIONS
+from stenograph.formats.opencode_stream.detection import LINES
 from stenograph.formats.shared.loose import a_dict, a_str
-
-_LINES = {
-    "step_start": "step-start",
-    "step_finish": "step-finish",
-    "text": "text",
-    "reasoning": "reasoning",
-    "tool_use": "tool",
-}
-"""Types of lines, with the type of the part they hold."""
 
 
 class OpenCodeStreamFormat(PartFormat):
@@ -42,13 +32,13 @@ class OpenCodeStreamFormat(PartFormat):
         self._at(line.get("timestamp"))
         if kind == "error":
             self._emit("error", error_of(line.get("error")))
-        elif isinstance(kind, str) and kind in _LINES and isinstance(part, dict):
+        elif isinstance(kind, str) and kind in LINES and isinstance(part, dict):
             self._part(
                 Part(
                     id=a_str(part.get("id")),
                     message_id=a_str(part.get("messageID")),
-                    data={**part, "type": part.get("type", _LINES[kind])},
-                    # The prompt is not printed; what the harness writes under the user's role is.
+                    data={**part, "type": part.get("type", LINES[kind])},
+                    # The prompt is not printed; what the harness says in the user's name is.
                     role="user" if part.get("synthetic") is True else "assistant",
                     time=line.get("timestamp"),
                 )
@@ -58,19 +48,3 @@ class OpenCodeStreamFormat(PartFormat):
 
     def _at(self, *times: Any) -> None:
         self._place(first_stamp(*times), session_id=self._session_id)
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line holds a part, or is an error, of an OpenCode session."""
-    first = a_dict(records[0])
-    if "timestamp" not in first or not a_str(first.get("sessionID")).startswith("ses"):
-        return 0
-    kind, part = a_str(first.get("type")), a_dict(first.get("part"))
-    return SURE if kind == "error" or (kind in _LINES and "messageID" in part) else 0
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session that the lines name."""
-    session_id = next((found for record in records if (found := a_str(a_dict(record).get("sessionID")))), "")
-    run_id = run_id_of(SESSIONS, session_id) if session_id else ""  # the same run as in the database
-    return Identity(native_id=run_id, session_id=session_id or None)

@@ -2,7 +2,7 @@
 
 Theory of operation. An action of the agent that came from a model's answer holds that whole answer
 (`tool_call_metadata.model_response`): the answer is emitted with the first of its actions, and the others are notes. An
-action without one is a call by itself, named by its number, which its observation names as the `cause`.
+action without one is a call, with its number as the id, which its observation names as the `cause`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_TOOLS = ("message", "system", "recall", "change_agent_state", "condensation"
 
 
 class OpenHandsV0Format(ImportFormat):
-    """One trajectory: a list of records, or a record a line."""
+    """One trajectory: a list of records, or one record per line."""
 
     name = "openhands_v0"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.otlp.format import conversation_in, native_id_of
+from stenograph.formats.otlp.conversation import conversation_in, native_id_of
 from stenograph.formats.otlp.kind import MODEL, conversation_of, framework_of, is_of_agent, key_of, kind_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, Span, logs_in, spans_in
 from stenograph.formats.shared.loose import dicts, first_str

@@ -12,25 +12,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from stenograph.formats.base import Context, LineFormat, run_id_of
+from stenograph.formats.otlp.conversation import conversation_in, native_id_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, LogRecord, Span, logs_in, spans_in, time_text
 from stenograph.formats.otlp.transcript import MAIN, BareEvent, Transcript
-from stenograph.formats.shared.loose import a_dict, first_str
+from stenograph.formats.shared.loose import a_dict
 from stenograph.model import mend
 from stenograph.model.event import Event, Origin
-
-NAME = "otlp"
-MARK = "stenograph"
-"""The field beside the spans of a line that `steno receive` wrote: it names the conversation of the file."""
-
-
-def native_id_of(conversation: str) -> str:
-    """The id of a run by its conversation, in a form that no other agent uses."""
-    return f"{conversation}@{NAME}"
-
-
-def conversation_in(record: Any) -> str:
-    """The conversation that a line names for the whole file; empty when it names none."""
-    return first_str(a_dict(a_dict(record).get(MARK)), "conversation") or ""
 
 
 def _is_json(line: bytes) -> bool:
@@ -44,7 +31,7 @@ def _is_json(line: bytes) -> bool:
 class OtlpFormat(LineFormat):
     """Requests of OTLP as JSON."""
 
-    name = NAME
+    name = "otlp"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -11,7 +11,7 @@ LAYOUT = Layout(
     homes=(Home(variable="STENOGRAPH_HOME", default=".local/share/stenograph", folder="received/runs"),),
     sessions=("{conversation}.jsonl",),
     many=ManySessions(
-        is_one=later("stenograph.formats.otlp.conversations", "has_many"),
-        sessions=later("stenograph.formats.otlp.conversations", "conversations_in"),
+        is_one=later("stenograph.formats.otlp.file_sessions", "has_many"),
+        sessions=later("stenograph.formats.otlp.file_sessions", "conversations_in"),
     ),
 )

@@ -1,7 +1,7 @@
 """Which run a span goes to: requests of OTLP are split and regrouped by conversation.
 
 Theory of operation. A model call goes to the run of its conversation, else of its trace (`kind.key_of`). Every other
-span of a trace goes to all runs that the trace has model calls of, because it may be the parent of one of them; so do
+span of a trace goes to all runs that have model calls in the trace, because it may be the parent of one of them; so do
 log records. While a trace has no model call, its spans wait. A trace that never has one is a run when its root has come
 and some span in it is an agent's; the caller decides by `settle` when to check that. The number of waiting spans is
 bounded.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from stenograph.formats.otlp.format import MARK
+from stenograph.formats.otlp.conversation import MARK
 from stenograph.formats.otlp.kind import MODEL, OTHER, ROUTING_FACTS, conversation_of, key_of, kind_of
 from stenograph.formats.otlp.span import LogRecord, Span, logs_in_scope, span_of
 from stenograph.formats.shared.loose import a_dict, a_str, dicts

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.formats.otlp.model_call import ModelCall
-from stenograph.formats.otlp.tool_use import ToolUse, fits
+from stenograph.formats.otlp.tool_use import ToolUse, match_score
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.chat import Chat
@@ -70,7 +70,7 @@ class SourceChat(Chat):
         self._count(call.usage)
 
     def claim(self, span_id: str, use: ToolUse) -> str:
-        """The id of the call that a use belongs to; one of its own where no answer asked for it."""
+        """The id of the call that a use belongs to; a new one if no answer asked for it."""
         if span_id not in self._claimed:
             self._claimed[span_id] = self._find(use) or use.call_id or span_id.rpartition("/")[2]
         return self._claimed[span_id]
@@ -80,7 +80,7 @@ class SourceChat(Chat):
             return use.call_id
         taken = set(self._claimed.values())
         waiting = ((name, call) for name, call in self._calls.items() if not call.is_answered and name not in taken)
-        matches = [(fits(use, call.name, call.input), name) for name, call in waiting]
+        matches = [(match_score(use, call.name, call.input), name) for name, call in waiting]
         best = max(matches, key=lambda each: each[0], default=(0, ""))
         return best[1] if best[0] else None
 

@@ -174,7 +174,7 @@ def attributes_of(item: dict[str, Any], only: Container[str] | None = None) -> d
 
 
 def value_of(value: Any, depth: int = 0) -> Any:
-    """A value of OTLP (`{"stringValue": …}`) as the plain value that it stands for; None for what is not one."""
+    """A value of OTLP (`{"stringValue": …}`) as a plain value; None when it is not one."""
     if not isinstance(value, dict):
         return None
     text = value.get("stringValue")
@@ -227,7 +227,7 @@ def _id(value: Any) -> str:
 
 
 def time_text(nanoseconds: int) -> str | None:
-    """A moment of a span in our own form; None where it has none."""
+    """A time of a span as text; None when it has none."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{_second(seconds)}.{rest // 1000:06}Z" if 0 < seconds < FAR else None
 

@@ -22,7 +22,7 @@ class ToolUse(Struct, frozen=True, kw_only=True):
     call_id: str
     """The id of the call; empty where the span has none."""
     input: Any
-    """None where the span does not say it, as `output`."""
+    """None when the span does not have it; also for `output`."""
     output: Any
     error: str | None
     """Why it failed; None when it did not."""
@@ -74,7 +74,7 @@ def _input(value: Any) -> Any:
     return value
 
 
-def fits(use: ToolUse, name: str, input: Any) -> int:
+def match_score(use: ToolUse, name: str, input: Any) -> int:
     """How well a use matches a call without its id: 0 not at all, 1 by the name of the tool, 2 also by its input."""
     if use.name != name:
         return 0

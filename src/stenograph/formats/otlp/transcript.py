@@ -136,13 +136,13 @@ class Transcript:
         for span in ordered:
             self._seen[span.id] = span.digest
             self._tree.add(span)
-        for span in sorted(ordered, key=lambda span: kind_of(span) != MODEL):  # model calls know best
+        for span in sorted(ordered, key=lambda span: kind_of(span) != MODEL):  # model calls name it most reliably
             self._knows_trace(span)
-        self._leave_out_doubles(chosen)
+        self._leave_out_repeats(chosen)
         for span in ordered:
             self._emit_span(span)
 
-    def _leave_out_doubles(self, spans: dict[str, Span]) -> None:
+    def _leave_out_repeats(self, spans: dict[str, Span]) -> None:
         """Of two nested model calls, which two layers reported, emit only the one with more content."""
         for span in spans.values():
             outer = self._tree.around(span, MODEL) if kind_of(span) == MODEL else None

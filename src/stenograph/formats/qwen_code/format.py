@@ -60,7 +60,7 @@ class QwenCodeFormat(LineFormat):
 
     def _map(self, record: Record | None) -> None:
         if record is None or string(record.uuid) is None:
-            return  # not a record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         reply, self._reply = self._reply, ""
         self._session_id = self._session_id or string(record.session_id)
         self._at(record)
@@ -90,7 +90,7 @@ class QwenCodeFormat(LineFormat):
     # What is said.
 
     def _user(self, record: Record, parts: list[Any]) -> None:
-        """A prompt, or what the harness says in the user's name."""
+        """A prompt, or what the harness writes under the user's role."""
         message_id = string(record.uuid) or ""
         subtype = string(record.subtype)
         if subtype is None and record.external_input_kind not in (None, "message"):

@@ -19,7 +19,7 @@ def agent_meta(meta: dict[str, Any]) -> Parent:
     return None if call_id is None else "main", call_id
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
     """The path of a stored output, below the folder that holds `projects`; the agent's own prefix is ignored."""
     if not all(is_name(each) for each in name.split("/")):
         return None
@@ -35,6 +35,6 @@ LAYOUT = Layout(
     sessions=("{project}/chats/{session}.jsonl",),
     members=("../subagents/{session}/agent-{agent}.jsonl",),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta),
-    side_file=_parked_output,
+    side_file=_stored_output,
     names_folder=cwd_field,
 )

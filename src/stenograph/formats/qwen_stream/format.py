@@ -10,16 +10,15 @@ thoughts and the prompts are in the session's file (`qwen_code`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.claude_code.message import text_of
 from stenograph.formats.claude_code.record import ClaudeMessage, StreamRecord, Usage
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat
-from stenograph.formats.shared.loose import a_str, first_told, string, tokens
+from stenograph.formats.shared.loose import a_str, string, tokens
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ErrorPayload, UsagePayload
 
@@ -78,30 +77,3 @@ class QwenStreamFormat(ClaudeStreamFormat):
             model=string(facts.get("model")),
             message_id=string(facts.get("message_id")),
         )
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream, by its first one, which names the program's version."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    return SURE if any(isinstance(record, dict) and _begins(record) for record in records) else 0
-
-
-def _begins(record: dict[str, Any]) -> bool:
-    is_first = record.get("type") == "system" and record.get("subtype") == "init" and "session_id" in record
-    return is_first and ("qwen_code_version" in record or "permission_mode" in record)
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as the first line names it."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    begun = [record for record in records if isinstance(record, dict) and _begins(record)]
-    session_id = first_told(begun, "session_id")
-    return Identity(
-        native_id=session_id or "",
-        session_id=session_id,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "qwen_code_version"),
-        model=first_told(begun, "model"),
-    )

@@ -20,7 +20,7 @@ def attachment(media_type: Any, data: str) -> AttachmentBlock | None:
 
 
 def text_attachment(media_type: Any, content: bytes) -> AttachmentBlock:
-    """Content that stood in a record as plain text."""
+    """Plain text content as a block."""
     return _block(media_type, content, base64.b64encode(content).decode())
 
 

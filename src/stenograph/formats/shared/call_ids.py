@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CallIds:
-    """The ids of one conversation's calls, as given or made of their tools' names."""
+    """The ids of one conversation's calls, from the file or made of their tools' names."""
 
     def __init__(self, scope: str = "") -> None:
         """`scope` is the prefix of made ids: other files of the same run make ids of their own."""

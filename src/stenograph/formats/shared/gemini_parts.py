@@ -73,7 +73,7 @@ def call_block(call: dict[str, Any], call_id: str) -> ToolUseBlock:
 
 
 def add_block(blocks: list[Block], block: Block) -> None:
-    """Add the block of the next part: adjacent texts are pieces of one, and empty ones say nothing."""
+    """Add the block of the next part: adjacent texts are joined, and empty ones are left out."""
     last = blocks[-1] if blocks else None
     if isinstance(block, TextBlock) and isinstance(last, TextBlock):
         blocks[-1] = TextBlock(fidelity=EMITTED, text=last.text + block.text)

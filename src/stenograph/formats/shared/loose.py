@@ -46,7 +46,7 @@ def first_str(source: dict[str, Any], *names: str) -> str | None:
     return None
 
 
-def first_told(records: Iterable[Any], name: str) -> str | None:
+def first_in_records(records: Iterable[Any], name: str) -> str | None:
     """The first non-empty string under this name in any of the records."""
     return next((text for record in records if (text := a_str(a_dict(record).get(name)))), None)
 

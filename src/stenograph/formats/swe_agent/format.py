@@ -1,4 +1,4 @@
-"""A trajectory as events: by its history where that is there, else by its steps.
+"""A trajectory as events: from its history if there is one, else from its steps.
 
 Theory of operation. SWE-agent writes a run twice: `history` is the conversation with the model (with ids of calls where
 the model calls functions), `trajectory` the steps (thought, action, observation). The history is emitted; a

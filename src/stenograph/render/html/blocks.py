@@ -56,8 +56,10 @@ def message_html(words: str, *, is_user: bool, full: bool, highlighter: Highligh
         lines = rest.count("\n") + 1
         size = f"{lines:,} more line{'s' if lines > 1 else ''}, {len(rest):,} characters"
         label = size if head else f"{line(on_a_line(words, PREVIEW_LENGTH))} <small>{size.replace(' more', '')}</small>"
-        body = f'<div class="md">{prose(rest, highlighter)}</div>'
-        shown += f'<details class="more long"><summary>{label}</summary>{body}</details>'
+        shown += (
+            f'<details class="more long"><summary>{label}</summary>'
+            f'<div class="md">{prose(rest, highlighter)}</div></details>'
+        )
     if not is_user or not has_markup(words):
         return shown
     return f'{shown}<details class="raw"><summary>as typed</summary>{plain(words)}</details>'

@@ -71,9 +71,7 @@ class HtmlPageWriter:
 
     def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
         done = action(event)
-        about = on_a_line(", ".join(done.paths), SUMMARY_LENGTH) if done.changes else summary_of(payload.input)
-        if done.kind == SUBAGENT:
-            about = about or task_of(payload.input)
+        about = _about(done, payload.input)
         marks = "" if facts.parallel is None else '<small class="par">∥ {} of {}</small>'.format(*facts.parallel)
         marks += _counts(done)
         if facts.failed:
@@ -251,6 +249,16 @@ def unit_figures(facts: UnitFacts) -> str:
     if paid := cost_words(facts.cost.dollars, facts.cost.is_partial):
         parts.append(f'<span class="cost">{line(paid)}</span>')
     return "".join(parts)
+
+
+def _about(done: Action, given: Any) -> str:
+    """What a call is about, on one line: its files or command, where its format knows them, else what tells most."""
+    if done.paths and (done.changes or done.kind == READ):
+        return on_a_line(", ".join(done.paths), SUMMARY_LENGTH)
+    if done.command:
+        return on_a_line(done.command, SUMMARY_LENGTH)
+    told = summary_of(given)
+    return told or task_of(given) if done.kind == SUBAGENT else told
 
 
 def _counts(done: Action) -> str:

@@ -33,7 +33,7 @@ class ChatStreams:
         if stream is None:
             stream = self._streams[key] = _Stream()
         stream.add(chunk)
-        if stream.goes_on:
+        if stream.is_mid_text:
             return
         for number in stream.finished():
             self._emit_choice(stream.body, stream.choice(number), number)
@@ -58,7 +58,7 @@ class _Stream:
         self._choices: dict[int, _Choice] = {}
 
     @property
-    def goes_on(self) -> bool:
+    def is_mid_text(self) -> bool:
         """Whether its only choice is in the middle of its text: a fast check for most chunks."""
         choice = self._choices.get(0)
         return choice is not None and choice.finish is None and choice.has_words and len(self._choices) == 1
@@ -159,7 +159,7 @@ def _add_thoughts(parts: list[Any], pieces: list[Any]) -> None:
     """Add pieces of reasoning to the parts so far: a piece continues the last part until that is signed."""
     for piece in pieces:
         last = parts[-1] if parts else None
-        if not (isinstance(piece, dict) and isinstance(last, dict) and _goes_on(last, piece)):
+        if not (isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece)):
             parts.append(piece)
             continue
         joined = {name: a_str(last.get(name)) + a_str(piece.get(name)) for name in _PIECES if piece.get(name)}
@@ -167,7 +167,7 @@ def _add_thoughts(parts: list[Any], pieces: list[Any]) -> None:
         parts[-1] = {**last, **others, **joined}
 
 
-def _goes_on(last: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _continues(last: dict[str, Any], piece: dict[str, Any]) -> bool:
     is_same = all(last.get(name) == piece.get(name) for name in ("type", "index"))
     return is_same and not last.get("signature") and piece.get("type") != "redacted_thinking"
 

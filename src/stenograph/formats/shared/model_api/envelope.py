@@ -1,4 +1,4 @@
-"""The wrappers in which calls to a model API are logged, taken off.
+"""Removes the wrappers in which calls to a model API are logged.
 
 Known: wire logs (`kind`, `path`, `body` or `events`), transport tees (`url`, `body`, `chunks`), request/response pairs,
 batch files of both vendors (`custom_id`), LiteLLM's standard logging object, and SSE events as objects. Anything else
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, a_time, dicts, first_str
-from stenograph.formats.shared.model_api.plain_words import PlainWords
+from stenograph.formats.shared.model_api.text_chunks import TextChunks
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
@@ -87,7 +87,7 @@ def api_of_answer(body: Any) -> Api | None:
 def sse_records(text: str) -> list[Any]:
     """The JSON in the `data` of server-sent events; what is not JSON (`[DONE]`) is left out."""
     found: list[Any] = []
-    words = PlainWords()
+    words = TextChunks()
     for block in text.replace("\r\n", "\n").split("\n\n"):
         if "\n" not in block:
             data = block[5:] if block.startswith("data:") else ""

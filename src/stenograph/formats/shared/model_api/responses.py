@@ -104,7 +104,7 @@ class Responses(Dialect):
         return mark(kind, call or item, has_ids=call is not None)
 
     def _say(self, items: list[dict[str, Any]], system: str | None) -> None:
-        """Adjacent items of the model are one message, as they were when it answered."""
+        """Emit items; adjacent ones of the model are one message, as they were when it answered."""
         group: list[dict[str, Any]] = []
         for item in items:
             if _is_models(item):

@@ -53,7 +53,7 @@ class ResponseStream:
             self._end({**began, "status": None} if self._items else began)
 
     def _end(self, response: dict[str, Any]) -> None:
-        """Some servers leave the output out of the last event, since its items came before."""
+        """Emit the answer; some servers leave the output out of the last event, since its items came before."""
         items, self._items, self._response = self._items, {}, None
         if not a_list(response.get("output")):
             response = {**response, "output": [items[index].whole() for index in sorted(items)]}

@@ -1,6 +1,6 @@
-"""pi's entries, loosely typed: the fields we read, and anything in them.
+"""pi's entries, loosely typed: the fields we read, with values of any type.
 
-A field without a name here is skipped while decoding: details for the screen, signatures, raw reasons.
+Fields that are not declared are skipped while decoding: details for the screen, signatures, raw reasons.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Usage(Struct, gc=False, rename="camel"):
 
 
 class Details(Struct, gc=False, rename="camel"):
-    """What a tool says beside its content."""
+    """What a tool returns besides its content."""
 
     duration_ms: Any = None
     exit_code: Any = None

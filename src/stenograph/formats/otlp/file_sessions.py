@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from stenograph.formats.layout import StoredSession
+from stenograph.formats.otlp.conversation import conversation_in
 from stenograph.formats.otlp.detection import identify
-from stenograph.formats.otlp.format import conversation_in
 from stenograph.formats.otlp.protobuf import Signal, requests_in_file
 from stenograph.formats.otlp.routing import Routed, Routing, request_of
 from stenograph.formats.shared.loose import dicts

@@ -33,7 +33,7 @@ class _Chunk(Struct):
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-class PlainWords:
+class TextChunks:
     """Joins consecutive text chunks of one answer into one chunk."""
 
     def __init__(self) -> None:
