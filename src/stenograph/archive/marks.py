@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from stenograph.atomic_file import write_atomically
 from stenograph.errors import StoreError
-from stenograph.whole_file import write_whole
 
 FILE = "marks.jsonl"
 _LONGEST = 4000
@@ -96,7 +96,7 @@ def remove_marks(folder: Path, run_ids: Iterable[str]) -> None:
         return
     lines = path.read_bytes().split(b"\n")
     kept = [line for line in lines if (run_id := _run_of(line)) is not None and run_id not in removed]
-    write_whole(path, [line + b"\n" for line in kept])
+    write_atomically(path, [line + b"\n" for line in kept])
 
 
 def _run_of(line: bytes) -> str | None:

@@ -36,7 +36,7 @@ class Store:
     def __init__(
         self, home: Home, *, rebuild: bool = False, patience: float = 0.0, progress: Progress | None = None
     ) -> None:
-        """`rebuild` makes the index anew; `patience` is how many seconds to wait for another writer.
+        """`rebuild` rebuilds the index; `patience` is how many seconds to wait for another writer.
 
         `progress` is called with the number of bytes of packs that were indexed again.
         """
@@ -45,7 +45,7 @@ class Store:
         self.damaged = 0
         """Bytes of the packs that are not frames, or damaged."""
         self.is_rebuilt = False
-        """The index was made anew."""
+        """The index was rebuilt."""
         self._batches: Batches | None = None
         self._left: tuple[object, ...] | None = None
         """The state of the archive when we paused."""
@@ -83,7 +83,7 @@ class Store:
         replay.run()
         self.damaged = replay.damaged
 
-    # An index is made anew in a file of its own, so that readers see the old one until the new one is whole.
+    # An index is rebuilt in a file of its own, so that readers see the old one until the new one is whole.
 
     @property
     def _unfinished_index(self) -> Path:
@@ -99,7 +99,7 @@ class Store:
         self._connect()
 
     def _is_connected(self) -> bool:
-        """Open the index; False for a broken one, which is to be made anew."""
+        """Open the index; False for a broken one, which has to be rebuilt."""
         try:
             self._connect()
         except sqlite3.OperationalError:  # busy, or no room: not the index's fault

@@ -16,12 +16,12 @@ _OFFERED = 50
 
 
 class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click
-    """A text, for which the shell is offered something."""
+    """A text argument with completions."""
 
     name = "text"
 
     def __init__(self, offers: Callable[[str], Iterable[CompletionItem]], *, files: bool = False) -> None:
-        """`offers` gives what begins with what was typed; `files`: names of files are offered, too."""
+        """`offers` returns the completions of what was typed; with `files`, file names are offered, too."""
         self._offers = offers
         self._files = files
 
@@ -31,7 +31,7 @@ class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
             found = list(self._offers(incomplete))
-        except (StenographError, OSError):  # a shell that asks has no place for an error
+        except (StenographError, OSError):  # an error must not appear in a shell's completion
             found = []
         return [*([_item(incomplete, type="file")] if self._files else []), *found]
 
@@ -43,7 +43,7 @@ def _item(value: str, **about: str) -> CompletionItem:
 
 
 def _runs(incomplete: str) -> Iterable[CompletionItem]:
-    from stenograph.render.visible import on_one_line
+    from stenograph.render.control_chars import on_one_line
     from stenograph.runs.archive import open_archive
 
     with open_archive() as archive, archive.reading() as reader:

@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.fold.calls import CallPairs, PairState
-from stenograph.fold.messages import is_message, richest
+from stenograph.fold.messages import is_message, merged_blocks
 from stenograph.fold.usage import Usage, UsageCounter, usage_of
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.event import Event
@@ -125,7 +125,6 @@ class Exchange(Struct, frozen=True, kw_only=True):
     subagents: tuple[Thread, ...] = ()
     tools: tuple[dict[str, Any], ...] | None = None
     """The last reported definitions; None where the source reports none."""
-    tools_seq: int = 0
     usage: Usage
     """Each model call counted once."""
     loose_usage: tuple[tuple[int, UsagePayload], ...] = ()
@@ -229,7 +228,7 @@ class _Joiner:
             self._usage.add(event)
             self._spend(thread, payload, seq)
         elif isinstance(payload, SystemPayload) and payload.subtype == TOOL_DEFINITIONS:
-            self._define(payload, seq)
+            self._define(payload)
         else:
             if event.type == "run.started" and isinstance(payload, LifecyclePayload):
                 self._facts.setdefault("name", payload.name)
@@ -355,12 +354,11 @@ class _Joiner:
         else:
             self._loose[f"call {key or seq}"] = (seq, payload)
 
-    def _define(self, payload: SystemPayload, seq: int) -> None:
+    def _define(self, payload: SystemPayload) -> None:
         tools = payload.data.get("tools") if isinstance(payload.data, dict) else None
         self._facts["tools"] = tuple(
             tool for tool in (tools if isinstance(tools, list) else ()) if isinstance(tool, dict) and tool.get("name")
         )
-        self._facts["tools_seq"] = seq
 
     def exchange(self) -> Exchange:
         for requests in self._requests.values():
@@ -402,9 +400,9 @@ def _turn(draft: _TurnDraft) -> Turn:
     payloads = draft.payloads
     first = payloads[0] if payloads else None
     prompt = first.system_prompt if first is not None and draft.role == "user" else None
-    blocks = richest(payloads)
+    blocks = merged_blocks(payloads)
     if first is not None and prompt is not None:
-        blocks = first.said if len(payloads) == 1 else first.said + richest(payloads[1:])
+        blocks = first.said if len(payloads) == 1 else first.said + merged_blocks(payloads[1:])
     return Turn(
         seq=draft.seq,
         role=draft.role,

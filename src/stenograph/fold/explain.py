@@ -265,7 +265,7 @@ class Explaining:
             key = _digest(event.source, payload.name, target)
             shown = _cut(target, _LONGEST_TARGET)
             mark: _Call | _Result = _Call(
-                event.seq, len(self._turns) - 1, moment, _lean(does), shown, key, _digest(input_text)
+                event.seq, len(self._turns) - 1, moment, _changes_only(does), shown, key, _digest(input_text)
             )
             filled = f"calls of {payload.name}", len(input_text)
         else:
@@ -443,7 +443,7 @@ def _failures(pairs: list[PairState]) -> list[Failure]:
     return sorted(found, key=lambda failure: failure.seq)
 
 
-def _lean(does: Action) -> Action:
+def _changes_only(does: Action) -> Action:
     """The action with only its changes, which are all that is needed at the end."""
     return does if does.changes else Action(kind=does.kind)
 

@@ -46,7 +46,7 @@ class _Draft:
             source=self.first.source,
             role=_ROLES[self.first.type],
             message_id=payloads[0].message_id,
-            blocks=richest(payloads),
+            blocks=merged_blocks(payloads),
             model=next((payload.model for payload in payloads if payload.model is not None), None),
             stop_reason=next((payload.stop_reason for payload in reversed(payloads) if payload.stop_reason), None),
             system_prompt=payloads[0].system_prompt,
@@ -56,7 +56,7 @@ class _Draft:
         )
 
 
-def richest(payloads: list[MessagePayload]) -> tuple[Block, ...]:
+def merged_blocks(payloads: list[MessagePayload]) -> tuple[Block, ...]:
     """The blocks of all records; of two versions of one text, in a rewritten message, the longer."""
     blocks: list[Block] = []
     for payload in payloads:

@@ -95,21 +95,21 @@ class RunStatus(Struct, omit_defaults=True):
     def verdict(self, life: Life = NOT_KNOWN) -> Verdict:
         """The status, by the events and by what is known about the process."""
         if self.is_open:
-            return self._begun(life)
+            return self._while_open(life)
         if self.questions:
             return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
-        return self._said(life)
+        return self._by_last_state(life)
 
-    def _begun(self, life: Life) -> Verdict:
+    def _while_open(self, life: Life) -> Verdict:
         if self.questions and (life.is_alive or self.is_agents):
             return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
         if life.is_alive:
             return Verdict(RUNNING, "the run has not ended")
         if self.is_agents and self.last != _WORKING:
-            return self._said(life)
+            return self._by_last_state(life)
         return Verdict(UNKNOWN, "the run has not ended, and nothing shows that it lives")
 
-    def _said(self, life: Life) -> Verdict:
+    def _by_last_state(self, life: Life) -> Verdict:
         has_ended = self.last == _ENDED or (self.last == _ANSWERED and not self.is_announced)
         if has_ended and life.has_process:
             return Verdict(WAITING, "the turn has ended, and the agent's process is there")

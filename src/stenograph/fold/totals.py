@@ -51,7 +51,7 @@ class TotalsCounter:
         self._pairs = CallPairs()
         self._sources: set[tuple[str, str]] = set()
         self._calls = CallCounts()
-        self._said = self._turns = self._errors = 0
+        self._messages_seen = self._turns = self._errors = 0
 
     def add(self, event: Event) -> Joined | None:
         """Take the next event into account; returns the pair that a call or result joined, with `seq` as its mark."""
@@ -60,7 +60,7 @@ class TotalsCounter:
         if event.source != "main":
             self._sources.add((event.run_id, event.source))
         if self._messages.is_new(event):
-            self._said += 1
+            self._messages_seen += 1
         joined = self._pairs.add(event, event.seq)
         if joined is not None:
             self._calls += joined.change
@@ -71,7 +71,7 @@ class TotalsCounter:
     def totals(self) -> Totals:
         """The totals so far."""
         return Totals(
-            messages=self._said,
+            messages=self._messages_seen,
             turns=self._turns,
             tool_calls=self._calls.calls,
             failed_calls=self._calls.failed,

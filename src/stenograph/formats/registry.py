@@ -1,6 +1,7 @@
 """Which formats there are, and which one a file is written in.
 
-Ours and other people's come by the same door: the entry-point group `stenograph.formats`, each naming a `FormatSpec`.
+Built-in and third-party formats are found in the same way: the entry-point group `stenograph.formats`, each entry
+naming a `FormatSpec`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ HEAD_RECORDS = 20
 
 
 class _Formats(Mapping[str, FormatSpec]):
-    """The installed formats by their names. Each is loaded when it is asked for: a command needs one or two, or all."""
+    """The installed formats by name. Each is loaded when it is requested: a command needs one or two, or all."""
 
     def __init__(self) -> None:
         self._points = format_points()
@@ -48,7 +49,7 @@ class _Formats(Mapping[str, FormatSpec]):
         return sum(1 for _ in self)
 
     def _loaded(self, name: str) -> FormatSpec | None:
-        """The first entry point of that name that gives a format; the others are noted as broken."""
+        """The first entry point of that name that provides a format; the others are noted as broken."""
         found: FormatSpec | None = None
         for point in self._points.get(name, ()):
             try:
@@ -73,7 +74,7 @@ def formats() -> Mapping[str, FormatSpec]:
 
 
 def broken_formats() -> dict[str, str]:
-    """Entry points that give no format, by their names, each with the reason."""
+    """Entry points that do not provide a format, by name, each with the reason."""
     installed = _installed()
     tuple(installed)  # loads them all
     return installed.broken
@@ -114,7 +115,7 @@ def head_records(head: bytes) -> list[Any]:
 
 _LEADING = 64
 _JSON = (b"{", b"[", b"")
-"""What a file of JSON begins with, most often: such a file is not asked for text."""
+"""What a JSON file usually begins with: such a file is not tried as text."""
 
 
 @cache
@@ -128,7 +129,7 @@ def _lines(head: bytes) -> list[Any]:
 
 
 def _parsed(text: bytes) -> Any:
-    """Any JSON: most of it by the fast decoder, because a sync looks at thousands of files."""
+    """Parse any JSON, with the fast decoder first, because a sync looks at thousands of files."""
     try:
         return msgspec.json.decode(text)
     except REFUSALS:

@@ -1,4 +1,4 @@
-"""Group commit: one sync to disk for everyone who waits."""
+"""Group commit: one sync to disk for all threads that wait."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from stenograph.journal.fanout import FanOut
 from stenograph.journal.file import JournalFile
 from stenograph.model.event import Event
 
+_LOOK_AGAIN = 1.0
+"""Seconds after which a waiting thread looks again: the thread that was to wake it may have been interrupted."""
+
 
 class GroupCommit:
-    """One fdatasync for everyone who waits: whoever comes while the disk is free syncs for all before it.
+    """One fdatasync for all threads that wait: a thread that finds the disk free syncs for all events before it.
 
     Events are published after the sync that made them durable, by the thread that synced, so in file order. They stay
-    pending until then, so that whoever is interrupted on the way leaves them to the next.
+    pending until then, so that a thread that is interrupted leaves them to the next one.
     """
 
     def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
         self._file = file
         self._fan_out = fan_out
-        self._lock = threading.RLock()  # protects the three below; entered itself, which no signal can interrupt
-        self._turn = threading.Condition(self._lock)
+        self._lock = threading.RLock()  # protects the turn
         self._syncer: int | None = None
+        """The thread whose turn it is."""
+        self._turn = threading.Lock()
+        """Held while a thread has its turn; a new one for each turn."""
         self._synced = 0
         self._failure: StoreError | None = None
         self._pending: deque[tuple[Event, int]] = deque()  # protected by the recorder's lock
@@ -35,35 +40,39 @@ class GroupCommit:
         return self._pending[-1][1] if self._pending else self._fan_out.end
 
     def check(self) -> None:
-        """Raise when a sync has failed: the system may have thrown pages away, so nothing later can be trusted."""
+        """Raise when a sync has failed: the system may have dropped pages, so no later sync can be trusted."""
         if self._failure is not None:
-            raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
+            raise StoreError(f"{self._failure}; open the run again to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
-        """Remember what to publish, once; call with the recorder's lock held."""
+        """Queue an event to be published, once; call with the recorder's lock held."""
         if not self._pending or self._pending[-1][0].seq < event.seq:
             self._pending.append((event, end))
 
     def wait(self, seq: int) -> None:
         """Return when the event with that number is on disk and published."""
         me = threading.get_ident()
-        while self._must_sync(seq, me):
-            reached = 0
-            failure = None
+        while True:
             try:
-                with self._fan_out.lock:
-                    newest = self._pending[-1][0].seq if self._pending else seq
-                self._file.sync()
-                self._publish_up_to(newest)
-                reached = newest
-            except StoreError as error:
-                failure = error
-            finally:
-                with self._lock:
+                if not self._take_turn(seq, me):
+                    return
+                self._sync(seq)
+            finally:  # nothing is called before the turn is over, so no signal handler can come before that
+                if self._syncer == me:
                     self._syncer = None
-                    self._failure = self._failure or failure
-                    self._synced = max(self._synced, reached)
-                    self._turn.notify_all()
+                    self._turn.release()
+
+    def _sync(self, seq: int) -> None:
+        with self._fan_out.lock:
+            newest = self._pending[-1][0].seq if self._pending else seq
+        try:
+            self._file.sync()
+        except StoreError as error:
+            self._failure = self._failure or error
+            return
+        self._publish_up_to(newest)
+        if newest > self._synced:
+            self._synced = newest
 
     def _publish_up_to(self, seq: int) -> None:
         with self._fan_out.lock:
@@ -74,17 +83,23 @@ class GroupCommit:
                 if pending and pending[0] is first:
                     pending.popleft()
 
-    def _must_sync(self, seq: int, me: int) -> bool:
-        """Wait for one's turn; False when someone else's sync covered the event.
+    def _take_turn(self, seq: int, me: int) -> bool:
+        """Wait for this thread's turn; False when another thread's sync covered the event.
 
         It is also the turn of a signal handler or finalizer that records while its own thread syncs.
         """
-        with self._lock:
-            while True:
+        while True:
+            with self._lock:
                 if self._synced >= seq:
                     return False
                 self.check()
-                if self._syncer is None or self._syncer == me:
+                if self._syncer == me:
+                    return True
+                if self._syncer is None:
+                    self._turn = threading.Lock()
+                    self._turn.acquire()
                     self._syncer = me
                     return True
-                self._turn.wait()
+                turn = self._turn
+            if turn.acquire(timeout=_LOOK_AGAIN):
+                turn.release()  # for the next thread that waits

@@ -1,4 +1,4 @@
-"""One listener's end of a run."""
+"""A subscription: the live events of a run, for one consumer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAPS = 3
 _NAP = 0.001
 _LONG_NAP = 0.004
-"""After a full handful: whoever records that fast rouses us before the mailbox is full."""
+"""After a full handful: a writer that is that fast rouses us before the mailbox is full."""
 _NOTHING: tuple[Event, ...] = ()
 
 
@@ -107,9 +107,11 @@ class Subscription:
         reader = LineReader(self._journal, offset)
         decode = Decoder().decode
         while not box.closed:
-            lines = reader.read(self._hub.end)
-            if not lines and reader.offset < self._hub.end:
-                lines = reader.read()  # somebody else has written here, too: ours are further on than we think
+            end, is_cut = self._hub.end, False
+            lines = reader.read(end)
+            if not lines and reader.offset < end:
+                lines = reader.read()  # another program has written here, too, so our lines are further on
+                is_cut = not lines  # or has cut the file
             for line in lines:
                 event = decode(line)
                 offset += len(line) + 1
@@ -121,8 +123,11 @@ class Subscription:
                 if box.closed:
                     return
             with self._hub.lock:
-                if reader.offset >= self._hub.end or not lines:  # none: somebody has cut the file
+                if is_cut:
                     self._hub.go_live(box)
+                elif reader.offset >= self._hub.end:  # it may have moved meanwhile
+                    self._hub.go_live(box, self._from_seq)
+                if box.behind is None:
                     return
 
     def _is_idle(self) -> bool:
@@ -135,10 +140,16 @@ class Subscription:
             self._box.dozing.acquire(timeout=_LONG_NAP if self._is_pressed else _NAP)
             self._is_pressed = False
             return
-        bell = threading.Event()
-        with self._parked(bell.set):
+        bell = threading.Lock()  # not an Event: a signal handler that raises inside its `set` leaves it locked for good
+        bell.acquire()
+
+        def ring() -> None:
+            with suppress(RuntimeError):  # rung already
+                bell.release()
+
+        with self._parked(ring):
             if self._is_idle():
-                bell.wait()
+                bell.acquire()
 
     async def _rest_async(self) -> None:
         import asyncio
@@ -152,7 +163,7 @@ class Subscription:
         woken: asyncio.Future[None] = loop.create_future()
 
         def ring() -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so no task waits any more
                 loop.call_soon_threadsafe(_set_once, woken)
 
         with self._parked(ring):
@@ -161,7 +172,7 @@ class Subscription:
 
     @contextmanager
     def _parked(self, ring: Callable[[], object]) -> Iterator[None]:
-        """Whoever looks for work after this is rung up when some comes."""
+        """Within it, `ring` is called at the next event; look for events first, then wait."""
         self._box.park(ring)
         try:
             yield

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from stenograph.bundle.account import call_duration
+from stenograph.bundle.run_totals import call_duration
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.usage import UsageCounter
 from stenograph.logs.formatter import as_json

@@ -50,10 +50,13 @@ def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None
         _index(indexer, container)
 
 
-def index_run(events: Iterable[Event], run_id: str, folder: Path) -> None:
-    """Make the archive's index of the events of one run in a folder, without full text."""
-    about = About(root="", path="", format="exchange", run_id=run_id, at="")
-    with _writing(folder) as indexer:
+def index_run(events: Iterable[Event], run_id: str, folder: Path, *, path: str = "", searchable: bool = False) -> None:
+    """Make the archive's index of the events of one run in a folder; `searchable`: with full text.
+
+    A `path` with `#` in it lets the run's status go by the time of its last event.
+    """
+    about = About(root="", path=path, format="exchange", run_id=run_id, at="")
+    with _writing(folder, searchable=searchable) as indexer:
         left = iter(events)
         while batch := list(islice(left, _BATCH)):
             indexer.index(batch, [KeptFile(1, about)])

@@ -100,7 +100,7 @@ class Result:
         self._deadline = 0.0
         self._is_late = False
         self._cursor = connection.cursor()
-        _fence(connection, limits, only_views)
+        _restrict(connection, limits, only_views)
         connection.set_progress_handler(self._is_to_stop, _STEPS)
         self._waiting = self._fetched(sql)
         described = self._cursor.description
@@ -174,7 +174,7 @@ class Result:
         return f"the query does not run: {error}{hint}"
 
 
-def _fence(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> None:
+def _restrict(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> None:
     """Restrict the connection to reading, and limit all sizes."""
     connection.set_authorizer(None)
     connection.execute("PRAGMA query_only = 1")
@@ -188,17 +188,17 @@ def _fence(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> 
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
     if not only_views:
-        connection.set_authorizer(_verdict)
+        connection.set_authorizer(_authorize)
         return
     found = connection.execute("SELECT name FROM sqlite_temp_master WHERE type = 'view'")
     views = frozenset(name for (name,) in found)
-    connection.set_authorizer(lambda *asked: _verdict_on_views(views, *asked))
+    connection.set_authorizer(lambda *asked: _authorize_views(views, *asked))
 
 
 FUNCTIONS_WITH_ROWS = frozenset({"json_each", "json_tree", "pragma_table_info", "pragma_table_xinfo"})
 
 
-def _verdict_on_views(
+def _authorize_views(
     views: frozenset[str], action: int, first: str | None, second: str | None, database: str | None, source: str | None
 ) -> int:
     """The authorizer where only views may be read: the tables are in a database with an unguessable name.
@@ -215,10 +215,10 @@ def _verdict_on_views(
         else:
             is_allowed = True
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
-    return _verdict(action, first, second)
+    return _authorize(action, first, second)
 
 
-def _verdict(action: int, first: str | None, second: str | None, *_: object) -> int:
+def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
     if action == sqlite3.SQLITE_FUNCTION:
         is_allowed = (second or "").lower() not in _FORBIDDEN_FUNCTIONS
     elif action == sqlite3.SQLITE_PRAGMA:

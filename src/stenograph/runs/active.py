@@ -14,16 +14,16 @@ from stenograph.runs.archive import Archive
 from stenograph.runs.info import RunInfo
 from stenograph.runs.journal import JournalRun
 
-LIVING = ("running", "waiting")
+ACTIVE = ("running", "waiting")
 
 
 def active_runs(archive: Archive) -> list[RunInfo]:
     """The runs that are running or waiting now, those with the newest events first."""
     try:
-        found = {run.run_id: run for status in LIVING for run in archive.runs(status=status)}
+        found = {run.run_id: run for status in ACTIVE for run in archive.runs(status=status)}
     except RunNotFound:  # no archive yet
         found = {}
-    found.update({run.run_id: run for run in _being_written(archive) if run.status in LIVING})
+    found.update({run.run_id: run for run in _being_written(archive) if run.status in ACTIVE})
     return sorted(found.values(), key=lambda run: run.ended_at or "", reverse=True)
 
 

@@ -21,7 +21,7 @@ from stenograph.sources.conversion import Conversion, convert
 from stenograph.sources.detection import Detection, read_head
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.stored import address_of, find_session, identity_of, runs_of
-from stenograph.sources.verify import SourceReport, verify_source
+from stenograph.sources.verify import AgentFileReport, verify_agent_file
 
 
 class AgentFileRun:
@@ -114,8 +114,8 @@ class AgentFileRun:
         return SessionGrowth(file, self._found, from_seq)
 
     def verified(self) -> Verified:
-        """As `verify_source` does."""
-        report = verify_source(self._path)
+        """As `verify_agent_file` does."""
+        report = verify_agent_file(self._path)
         verdict = "ok" if report.ok else "PROBLEMS"
         return Verified(
             ok=report.ok,
@@ -144,7 +144,7 @@ def _has_lines(path: Path) -> bool:
         return b"\n" in read_head(file)
 
 
-def _findings(report: SourceReport) -> Iterator[str]:
+def _findings(report: AgentFileReport) -> Iterator[str]:
     if report.malformed:
         yield f"✗ malformed: {report.malformed} lines are not JSON"
     if report.failed:

@@ -8,7 +8,7 @@ import subprocess
 from stenograph.runs.archive import Archive
 from stenograph.runs.info import RunInfo
 
-NEEDY = ("waiting", "failed")
+NEEDS_A_PERSON = ("waiting", "failed")
 _LOOKED_AT = 50
 _SECONDS = 30
 
@@ -25,7 +25,7 @@ class Attention:
         before, self._known = self._known, {**(self._known or {}), **{run.run_id: run.status for run in runs}}
         if before is None:
             return []
-        return [run for run in runs if run.status in NEEDY and before.get(run.run_id) != run.status]
+        return [run for run in runs if run.status in NEEDS_A_PERSON and before.get(run.run_id) != run.status]
 
 
 def notify(command: str, run: RunInfo) -> str | None:

@@ -40,9 +40,13 @@ def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str
         'placeholder="Search all runs"></form>'
         '<button type="button" class="theme" data-do="theme" hidden>Light / dark</button></header>\n'
         f'{note}<div id="content">\n{body}\n</div>\n'
-        '<footer class="foot">Nothing leaves this machine. <a href="/help">Keys and help</a></footer>\n'
+        f'<footer class="foot">{_foot(site)} <a href="/help">Keys and help</a></footer>\n'
         '<div class="toast" id="toast" role="status"></div>\n</body>\n</html>\n'
     )
+
+
+def _foot(site: Site) -> str:
+    return "Nothing leaves this machine." if site.store is None else f"Everybody's runs in {line(site.runs.place)}."
 
 
 def status_mark(status: str, reason: str | None = None) -> str:

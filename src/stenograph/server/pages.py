@@ -70,7 +70,7 @@ class RunPages:
         self.pages = pages_of(self.prompts, self.last)
 
     def holding(self, seq: int) -> Page | None:
-        """The page on which an event stands; None where there is no such event."""
+        """The page of an event; None if there is no such event."""
         if not 1 <= seq <= self.last:
             return None
         return self.pages[bisect_right([page.first for page in self.pages], seq) - 1]

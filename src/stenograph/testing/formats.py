@@ -1,4 +1,4 @@
-"""The contract that every format keeps, ours and others': `check_format`."""
+"""The contract of every format, ours and third-party: `check_format`."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _raising_byte(spec: FormatSpec, data: bytes) -> int:
     for line in data.splitlines(keepends=True):
         try:
             parser.feed(line)
-        except Exception:  # noqa: BLE001  # it is the place that is wanted
+        except Exception:  # noqa: BLE001  # only the place is needed
             break
         byte += len(line)
     return byte
@@ -271,7 +271,7 @@ def _resuming(spec: FormatSpec, case: Case) -> None:
         before = parser.feed(case.data[:cut])
         try:
             parser = load_state(dump_state(parser, _no_side_file), spec, _no_side_file)
-        except Exception as error:  # whatever pickle says, the state cannot be saved
+        except Exception as error:  # whatever pickle raises, the state cannot be saved
             raise _Broken(f"the parser's state cannot be saved: {error}", cut) from error
         after = parser.feed(case.data[cut:]) + parser.finish()
         _must(before + after == whole, "saved and loaded here, it gives other events", cut)

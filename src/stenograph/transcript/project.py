@@ -101,7 +101,7 @@ class Projector:
         for kind in kinds:
             number = self._numbers[source] = self._numbers.get(source, 0) + 1
             line.first = line.first or number
-            origin = event.origin or _NOWHERE
+            origin = event.origin or _NO_ORIGIN
             name = self._run_name if origin.prompt_name is None else origin.prompt_name
             tally.count(kind, source, self._moment, origin.adapter or DEFAULT_ADAPTER, name)
         return len(kinds)
@@ -120,7 +120,7 @@ class Projector:
         return [kind]
 
     def _entry(self, event: Event, source: str, line: Line, place: int, piece: _Piece) -> TranscriptEntry:
-        origin, payload = event.origin or _NOWHERE, event.payload
+        origin, payload = event.origin or _NO_ORIGIN, event.payload
         number = self._numbers[source] = self._numbers.get(source, 0) + 1
         is_first = line.first == 0
         raw = line.raw if is_first else None
@@ -162,7 +162,7 @@ class Projector:
         return payload.name or self._tool_names.get(payload.call_id)
 
 
-_NOWHERE = Origin()
+_NO_ORIGIN = Origin()
 
 
 def entries(events: Iterable[Event]) -> Iterator[TranscriptEntry]:
@@ -268,10 +268,14 @@ def _joined(kind: str, blocks: Iterable[Block]) -> str:
 
 def _entry_type_of(block: Block) -> str | None:
     """The entry type of a block; None for blocks without an entry. Adjacent blocks of one type become one entry."""
-    return _SPOKEN.get(type(block))
+    return _ENTRY_TYPES_OF_BLOCKS.get(type(block))
 
 
-_SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}
+_ENTRY_TYPES_OF_BLOCKS = {
+    TextBlock: "assistant_message",
+    AttachmentBlock: "assistant_message",
+    ThinkingBlock: "thinking",
+}
 
 
 def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any], metadata: dict[str, Any]) -> None:

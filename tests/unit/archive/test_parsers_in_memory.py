@@ -99,7 +99,7 @@ def test_others_can_write_between_two_syncs(world: World) -> None:
     world.writer.close()
 
 
-def test_more_files_than_stay_in_memory_are_saved_and_closed(tmp_path: Path) -> None:
+def test_more_files_than_stay_in_memory_are_written(tmp_path: Path) -> None:
     """The oldest first; all of them are read on from where they were."""
     world = World(tmp_path)
     paths = [session_path(world.home, f"0f1e2d3c-4b5a-4978-8695-{number:012}") for number in range(20)]

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth, wcwidth
 
-from stenograph.cli.fitting import print_fitting
-from stenograph.cli.table import print_rows
+from stenograph.cli.table import print_fitted, print_rows
 from stenograph.cli.terminal import _NARROW, cut, escaped, shown, wants_color, width
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -110,7 +109,7 @@ ROWS: Sequence[Sequence[object]] = [
 def test_a_table_fits_and_costs_are_never_cut(capfd: pytest.CaptureFixture[str], columns: object, room: int) -> None:
     """Columns that can be missed go first, then one text is cut."""
     columns(room)  # type: ignore[operator]
-    print_fitting(HEAD, ROWS, ("note", "input"), "project", 6)
+    print_fitted(HEAD, ROWS, ("note", "input"), "project", 6)
     out = capfd.readouterr().out
     assert all(width(line) <= room for line in out.splitlines())
     assert "≥ $9,999.12" in out

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -57,7 +57,7 @@ class Listener(threading.Thread):
 def wait_until_parked(*subscriptions: Subscription) -> None:
     """Return when the subscribers have gone to sleep for good."""
     deadline = time.monotonic() + PATIENCE
-    while not all(each._box.wakes for each in subscriptions):
+    while not all(set(each._box.wakes) & set(each._hub._calls) for each in subscriptions):
         assert time.monotonic() < deadline, "the subscriber never parked"
         time.sleep(0.001)
 
@@ -304,6 +304,28 @@ def test_a_journal_cut_behind_the_recorders_back_spins_nobody(root: Path) -> Non
         wait_until_parked(subscription)
         record(recorder, 1)
     assert listener.result() == [51]
+
+
+def test_what_is_recorded_between_the_last_read_and_going_live_is_not_lost(root: Path) -> None:
+    """A subscriber that found nothing more in the file looks again, when the file has grown meanwhile."""
+    recorder = Recorder(root)
+    lock = recorder._lock
+
+    class LateLock:
+        """The recorder's lock, which the writer had first."""
+
+        def __enter__(self) -> None:
+            recorder._fan_out.lock = lock
+            record(recorder, 2)
+            recorder.close()
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    subscription = recorder.subscribe(from_seq=1)
+    recorder._fan_out.lock = cast(Any, LateLock())
+    assert seqs(subscription) == [1, 2]
 
 
 def test_from_seq_beyond_the_end_waits_for_it(root: Path) -> None:

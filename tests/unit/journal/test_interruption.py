@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dis
+import gc
+import itertools
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -13,9 +18,12 @@ from typing import Any
 import pytest
 
 from stenograph import Recorder, StoreError, Subscription, read_events, start_run, verify_journal
+from stenograph.errors import StoreClosed
 from stenograph.journal import fanout, mailbox
 from stenograph.journal.recorder import Durability
 
+PATIENCE = 20
+"""Seconds after which something hangs; nothing is measured by it."""
 NOTE = {"subtype": "note"}
 DURABILITIES: list[Durability] = ["os", "disk"]
 
@@ -299,12 +307,139 @@ def test_a_run_that_is_interrupted_while_recording_still_ends(root: Path, monkey
     ]
 
 
+class InterruptedAtCheck:
+    """Raises Ctrl-C at the n-th moment at which Python would, in our own code and in the library's below it.
+
+    Python looks for signals when a function begins, after each call and at each turn of a loop, and nowhere else.
+    """
+
+    FILES = (str(Path(fanout.__file__).parent), threading.__file__, contextlib.__file__)
+
+    def __init__(self, moment: int) -> None:
+        self.left = moment
+        self.where = "nowhere"
+        self._tracer = self._enter  # kept: Python 3.11 loses a reference to it
+        self._last: dict[FrameType, str] = {}
+
+    def __enter__(self) -> InterruptedAtCheck:
+        gc.disable()  # whatever is raised inside a finalizer is lost
+        sys.settrace(self._tracer)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        sys.settrace(None)
+        gc.enable()
+        return kind is KeyboardInterrupt
+
+    def _enter(self, frame: FrameType, event: str, arg: object) -> Any:
+        if self.left <= 0 or not frame.f_code.co_filename.startswith(self.FILES):
+            return None
+        frame.f_trace_opcodes = True
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, arg: object) -> Any:
+        if event == "opcode":
+            last = self._last.get(frame, "")
+            self._last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if last.startswith(("RESUME", "CALL", "JUMP_BACKWARD")) and not last.startswith("CALL_INTRINSIC"):
+                self.left -= 1
+                if self.left == 0:
+                    self.where = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, after {last}"
+                    raise KeyboardInterrupt
+        return self._step
+
+
+class Listeners:
+    """Threads that listen to a recorder: two that are parked, and later one that had not listened before."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.late = recorder.subscribe()
+        self.parked = [recorder.subscribe(from_seq=1), recorder.subscribe()]
+        self.heard: dict[int, list[int]] = {}
+        self._threads = [self._start(each) for each in self.parked]
+        for each in self.parked:
+            while not each._box.wakes:
+                time.sleep(0.0005)
+
+    def _start(self, subscription: Subscription) -> threading.Thread:
+        heard = self.heard[id(subscription)] = []
+        thread = threading.Thread(target=lambda: heard.extend(event.seq for event in subscription), daemon=True)
+        thread.start()
+        return thread
+
+    def end(self) -> tuple[list[int], ...]:
+        """What each has heard; none may wait for ever."""
+        self._threads.append(self._start(self.late))
+        for thread in self._threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+        return tuple(self.heard[id(each)] for each in (*self.parked, self.late))
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_no_interruption_of_a_record_leaves_a_listener_waiting(root: Path, durability: Durability) -> None:
+    """Wherever Ctrl-C comes while the parked are rung and the slow is put aside: all of them end, and have all."""
+    for moment in itertools.count(1):
+        recorder = Recorder(root, durability=durability, buffer=1)
+        listeners = Listeners(recorder)
+        with InterruptedAtCheck(moment) as interruption:
+            for _ in range(2):
+                recorder.record("system.event", NOTE)
+        recorder.record("system.event", NOTE)
+        recorder.close()
+        stored = [event.seq for event in read_events(recorder.path)]
+        lossless, current, late = listeners.end()
+        assert lossless == stored == list(range(1, len(stored) + 1)), f"interrupted in {interruption.where}"
+        assert sorted({*current}) == current
+        assert late == stored[: len(late)]
+        if interruption.left > 0:
+            break
+    assert moment > 50
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_no_interruption_of_a_close_leaves_a_listener_waiting(root: Path, durability: Durability) -> None:
+    """Whoever presses Ctrl-C while a recorder closes still sees it closed, and its listeners end."""
+    for moment in itertools.count(2):  # at the first, nothing of it has begun
+        recorder = Recorder(root, durability=durability)
+        listeners = Listeners(recorder)
+        recorder.record("system.event", NOTE)
+        with InterruptedAtCheck(moment) as interruption:
+            recorder.close()
+        assert listeners.end() == ([1], [1], [1]), f"interrupted in {interruption.where}"
+        with pytest.raises(StoreClosed):
+            recorder.record("system.event", NOTE)
+        Recorder(root, run_id=recorder.run_id).close()  # and its lock is free
+        if interruption.left > 0:
+            break
+    assert moment > 10
+
+
+def test_no_interruption_of_a_sync_leaves_another_thread_waiting(root: Path) -> None:
+    """A thread that was interrupted in its turn at the disk, and then waits for the others, does not block them."""
+    with Recorder(root, durability="disk") as recorder:
+        for moment in itertools.count(1):
+            with InterruptedAtCheck(moment) as interruption:
+                recorder.record("system.event", NOTE)
+            thread = threading.Thread(target=recorder.record, args=("system.event", NOTE), daemon=True)
+            thread.start()
+            thread.join(PATIENCE)
+            assert not thread.is_alive(), f"interrupted in {interruption.where}"
+            if interruption.left > 0:
+                break
+    assert moment > 10
+    assert verify_journal(recorder.path).ok
+
+
 REAL_SIGNALS = """
     import os, signal, sys, threading, time
     from stenograph import Recorder, read_events
 
     root, durability, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    swallowed = []
+    sys.unraisablehook = swallowed.append  # a Ctrl-C inside a finalizer: Python raises it nowhere
     for number in range(rounds):
+        swallowed.clear()
         recorder = Recorder(root, durability=durability)
         subscriptions = [recorder.subscribe(from_seq=1) for _ in range(2)]
         got = [[] for _ in subscriptions]
@@ -322,10 +457,11 @@ REAL_SIGNALS = """
         try:
             for thread in threads:
                 thread.start()
-            while True:
+            while not swallowed:
                 recorder.record("system.event", {"subtype": "x", "text": "y" * 1500})
         except KeyboardInterrupt:
-            threads[-1].join()
+            pass
+        threads[-1].join()
         recorder.record("system.event", {"subtype": "after"})
         recorder.close()
         for thread in threads:

@@ -227,7 +227,7 @@ def test_a_journal_is_known_by_its_lines(tmp_path: Path) -> None:
     assert open_run(torn).kind.name == "a journal"
     flat = tmp_path / f"{SESSION}.jsonl"
     flat.write_text('{"type":"user","content":"hi"}\n{"type":"assistant","content":"ho"}\n')
-    with pytest.raises(SourceError, match="no format we know"):
+    with pytest.raises(SourceError, match="not in a known format"):
         open_run(flat)
 
 

@@ -115,7 +115,7 @@ class RunRow:
     evidence: str = "{}"
     branch: str | None = None
     revision: int = 0
-    """How often it was numbered anew."""
+    """How often it was renumbered."""
     messages: int = 0
     failed_calls: int = 0
     open_calls: int = 0

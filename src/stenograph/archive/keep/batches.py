@@ -130,7 +130,7 @@ class Batches:
             already: Iterable[int] = ()
             if main is not None and each.cursor.parser.report.lines == 0 and (main.kept or main.version > 1):
                 reader = by_id.get(main.id) or self.open(main, is_begun=False)
-                already = getattr(reader.cursor.parser, "told_of", {}).get(each.file.about.source, ())
+                already = getattr(reader.cursor.parser, "subagent_keys", {}).get(each.file.about.source, ())
             if main is not None or each.file.about.source == "main":
                 separate = frozenset() if main is not None else self.files.sources_beside(each.file)
                 each.exclude(separate, frozenset(already))

@@ -70,7 +70,7 @@ class OpenedFile:
         """The ranges that became whole by what was fed: the number of the first of them, and their digests."""
         self._indexed = indexed
         self._counts = indexed
-        cursor.given = indexed
+        cursor.emitted = indexed
 
     def state(self) -> bytes:
         """What `FileOpener` needs to go on: the cursor; of a document, how often each event came so far."""
@@ -123,7 +123,7 @@ class OpenedFile:
         cursor.settle()
         events = parser.finish()
         parser.go_on()
-        cursor.given = self._indexed
+        cursor.emitted = self._indexed
         self.cursor = cursor
         return events
 
@@ -164,7 +164,7 @@ class FileOpener:
                 pass
             case _:
                 return self._read_again(file, side)
-        indexed = cursor.given if isinstance(cursor.given, LineCounts) else LineCounts()
+        indexed = cursor.emitted if isinstance(cursor.emitted, LineCounts) else LineCounts()
         if twins := self._versions_of_same_source(file):
             indexed = _most(self._indexed_by(twin, number, spec, side) for twin, number in twins)
             indexed -= self._indexed_by(file, file.version, spec, side)

@@ -139,7 +139,7 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
             elif entry.is_symlink() and (elsewhere := _folder_elsewhere(entry.path, root)) is not None:
                 left_out[f"link {path_text(entry.path)} to {elsewhere}: steno sync --path keeps that"] += 1
             elif _may_be_transcript(entry.name, root):
-                if _is_part(entry.path, root):
+                if _is_beside(entry.path, root):
                     continue
                 if (seen := _seen(entry.path, root, refused)) is not None:
                     yield seen
@@ -171,7 +171,7 @@ def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> It
     """The files among `paths` that are below the roots and may be transcripts, as `walk` would find them."""
     for path in paths:
         root = next((root for root in roots if Path(path).is_relative_to(root.path)), None)
-        if root is None or not _may_be_transcript(path, root) or _is_part(path, root):
+        if root is None or not _may_be_transcript(path, root) or _is_beside(path, root):
             continue
         if (seen := _seen(path, root, refused)) is not None:
             yield seen
@@ -204,8 +204,10 @@ def _may_be_transcript(name: str, root: Root) -> bool:
     return name.endswith(suffixes) and not name.endswith(sidecar_suffixes())
 
 
-def _is_part(path: str, root: Root) -> bool:
-    """Whether a file is read together with the main file of its session."""
+def _is_beside(path: str, root: Root) -> bool:
+    """Whether a file is read with the main one of its session, or is one that the agent keeps for itself."""
+    if root.format is not None and layout_of(root.format).is_unread(root.path, Path(path)):
+        return True
     return main_of(Path(path), root.format) is not None
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from stenograph.archive.keep.walk import received_in
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, write_all
 from stenograph.errors import StoreError
 from stenograph.formats.otlp.routing import Routed, request_of
 
@@ -56,18 +56,12 @@ def _append(lines: Iterable[tuple[str, bytes]]) -> None:
         for path, line in lines:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             opened.append(fd)
-            _write(fd, line if _ends_with_newline(fd) else b"\n" + line)
+            write_all(fd, line if _ends_with_newline(fd) else b"\n" + line)
         for fd in opened:
             sync_data(fd)
     finally:
         for fd in opened:
             os.close(fd)
-
-
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
 
 
 def _ends_with_newline(fd: int) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path
 from stenograph.errors import StoreError
 
 SEGMENT_BYTES = 64 << 20
@@ -148,11 +148,7 @@ class Spool:
 
     def _opened(self, start: int) -> int:
         fd = os.open(self._path(start), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name of a new file is on disk before anything in it counts
-        finally:
-            os.close(folder)
+        sync_path(self._folder)  # the name of a new file is on disk before anything in it counts
         return fd
 
     def _sound_length(self) -> int:

@@ -9,7 +9,6 @@ journals, torn pieces and, where asked for, the agents' own files are deleted. `
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,11 +21,12 @@ from stenograph.archive.keep.old_run import OldRun
 from stenograph.archive.keep.walk import received_in
 from stenograph.archive.marks import remove_marks
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
-from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
+from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan
 from stenograph.archive.writer import Store
+from stenograph.atomic_file import write_atomically
+from stenograph.disk import sync_path
 from stenograph.errors import SourceError, StoreError
 from stenograph.sources.layouts import sidecar_suffixes
-from stenograph.whole_file import write_whole
 
 _LEAVES_A_FRAME = 4000
 """A leaf of the log has at most 65,535 bytes."""
@@ -45,9 +45,9 @@ class Removal(Struct, frozen=True, kw_only=True):
 def forget(store: Store, removal: Removal) -> None:
     """Remove runs for good."""
     path = store.home.unfinished
-    write_whole(path, [msgspec.json.encode(removal)])
-    _sync_file(path)
-    sync_folder(path.parent)
+    write_atomically(path, [msgspec.json.encode(removal)])
+    sync_path(path)
+    sync_path(path.parent)
     finish(store)
 
 
@@ -72,7 +72,7 @@ def finish(store: Store) -> None:
     for name in removal.delete:
         _delete(Path(name))
     home.unfinished.unlink()
-    sync_folder(home.path)
+    sync_path(home.path)
 
 
 def _mark(store: Store, removal: Removal) -> list[Place]:
@@ -156,7 +156,7 @@ def _delete_pieces(folder: Path, files: set[int]) -> None:
     for path in folder.glob("*.torn-*"):
         if _file_of(path.read_bytes()) in (None, *files):
             path.unlink()
-    sync_folder(folder)
+    sync_path(folder)
 
 
 def _file_of(piece: bytes) -> int | None:
@@ -178,14 +178,6 @@ def _delete(path: Path) -> None:
             path.with_suffix(suffix).unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"cannot delete {path}: {error.strerror}; delete it by hand", str(path)) from error
-
-
-def _sync_file(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def paths_to_delete(run_id: str, paths: Iterable[str], roots: Iterable[Path]) -> list[str]:

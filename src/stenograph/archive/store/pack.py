@@ -19,7 +19,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path, write_all
 from stenograph.errors import SourceError, StoreError
 from stenograph.formats.source_file import SourceFile
 
@@ -134,7 +134,7 @@ class PackWriter:
         fd = self._opened()
         start = self._end
         try:
-            self._write(fd, frame)
+            write_all(fd, frame)
         except OSError as error:
             os.ftruncate(fd, start)
             path = pack_path(self._folder, self._number)
@@ -142,11 +142,6 @@ class PackWriter:
         self._end = start + len(frame)
         self.written += len(frame)
         return header, Place(self._number, start + len(frame) - len(payload), len(payload))
-
-    def _write(self, fd: int, frame: bytes) -> None:
-        view = memoryview(frame)
-        while view:
-            view = view[os.write(fd, view) :]
 
     def _opened(self) -> int:
         if self._fd is not None and self._end >= PACK_BYTES:
@@ -323,7 +318,7 @@ def erase(folder: Path, pack: int, places: Iterable[Place]) -> None:
             os.ftruncate(new.fileno(), size)
             os.fsync(new.fileno())
         os.replace(partial, path)  # noqa: PTH105  # a reader sees the old file or the new one
-        sync_folder(folder)
+        sync_path(folder)
     except OSError as error:
         raise StoreError(f"cannot rewrite {path}: {error.strerror}; make room on the disk", str(path)) from error
 
@@ -336,15 +331,6 @@ def _copy(old: int, new: int, start: int, end: int) -> None:
     while start < end:
         data = os.pread(old, min(len(_ZEROS), end - start), start)
         start += os.pwrite(new, data, start)
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def is_erased(folder: Path, place: Place) -> bool:

@@ -11,10 +11,10 @@ import msgspec
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.kept_file import KeptBytes
 from stenograph.archive.store.pack import About
+from stenograph.atomic_file import make_folder
 from stenograph.errors import RunNotFound, StoreError
 from stenograph.formats.layout import is_name
 from stenograph.sources.layouts import layout_of
-from stenograph.whole_file import make_folder
 
 SIDE_FILES = "side-files"
 """The folder for parked outputs whose original place is not known."""

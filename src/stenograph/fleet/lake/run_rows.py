@@ -1,4 +1,4 @@
-"""Rows of `runs` from events alone, where no index of a host says what a run came to."""
+"""Rows of `runs` from events alone, if there is no host's index with the totals of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunRows:
         self._pairs = CallPairs()
 
     def begin(self, found: Detection) -> None:
-        """Know what the beginning of a session's main file tells of its run."""
+        """Take what the beginning of a session's main file says about its run."""
         assert found.spec is not None
         identity = found.identity
         about = About(
@@ -77,10 +77,10 @@ class RunRows:
 
 
 def _row(run: RunRow) -> dict[str, Any]:
-    told = {name: getattr(run, name) for name in _COLUMNS.split()}
+    columns = {name: getattr(run, name) for name in _COLUMNS.split()}
     subagents = sum(source != "main" for source in run.sources)
     return {
-        **told,
+        **columns,
         "has_calls": int(run.has_calls),
         "has_turns": int(run.has_turns),
         "evidence": msgspec.json.encode(run.proof).decode(),

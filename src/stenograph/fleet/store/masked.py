@@ -62,6 +62,7 @@ class MaskedRuns:
             name: texts.value(name, cell) if isinstance(cell, str) and name not in (*_PLAIN, "evidence") else cell
             for name, cell in row.items()
         }
+        masked |= {name: _masked(cell, texts.text) for name, cell in row.items() if isinstance(cell, list)}
         proof = _masked(msgspec.json.decode(row["evidence"]), texts.text)
         return {**masked, "evidence": msgspec.json.encode(proof).decode()}
 
@@ -84,7 +85,7 @@ def _masked(value: Any, text: Any) -> Any:
     """Every text in what was JSON, masked."""
     if isinstance(value, dict):
         return {key: _masked(each, text) for key, each in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_masked(each, text) for each in value]
     return text(value) if isinstance(value, str) else value
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.claude_code.line import LINE_TYPES
-from stenograph.formats.shared.loose import a_dict, first_told, string
+from stenograph.formats.shared.loose import a_dict, first_in_records, string
 from stenograph.model.payload import SYNTHETIC
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -86,9 +86,9 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         native_id=session_id,
         session_id=session_id or None,
         source="main" if agent_id is None else f"subagent:{agent_id}",
-        cwd=first_told(lines, "cwd"),
-        branch=first_told(lines, "gitBranch"),
-        agent_version=first_told(lines, "version"),
+        cwd=first_in_records(lines, "cwd"),
+        branch=first_in_records(lines, "gitBranch"),
+        agent_version=first_in_records(lines, "version"),
         model=_model(lines),
     )
 

@@ -1,7 +1,7 @@
 """claude_code: the session files of Claude Code and the Claude Agent SDK, versions 1.0, 2.0 and 2.1.
 
-Everything is taken in file order; `parentUuid` is used for one thing only, the inline sidechains of 1.0. The name of a
-file is trusted over the session id in its lines, because forks and resumed sessions copy lines.
+Lines are taken in file order; `parentUuid` is used only for the inline sidechains of 1.0. The name of a file is trusted
+over the session id in its lines, because forks and resumed sessions copy lines.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class ClaudeCodeFormat(ClaudeFormat):
         self._sidechains = Sidechains()
         self._source = context.source
         self._spawners: dict[str, str] = {}
-        """Who made a call that begins a subagent."""
-        self.told_of: dict[str, set[int]] = {}
-        """What progress lines told of each subagent: the keys of its records."""
+        """The source of each call that begins a subagent."""
+        self.subagent_keys: dict[str, set[int]] = {}
+        """Keys of subagents' records that were emitted from progress lines, by source."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -48,13 +48,13 @@ class ClaudeCodeFormat(ClaudeFormat):
 
     def _map(self, record: SessionRecord | None) -> None:
         if record is None:
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         if self.context.already and not self.context.already.isdisjoint(record_keys(record)):
             self._accumulate()
             return
         kind = record.type
-        if kind == "progress" and (told := subagent_record(record)) is not None and self._is_news(*told):
-            self._subagent(record, *told)
+        if kind == "progress" and (found := subagent_record(record)) is not None and self._is_new(*found):
+            self._subagent(record, *found)
             return
         self._locate(record)
         if kind == "assistant":
@@ -73,7 +73,7 @@ class ClaudeCodeFormat(ClaudeFormat):
                 self._define(record.shape.tools)
 
     def _locate(self, record: SessionRecord) -> None:
-        """Whose line it is: the file's, or an inline subagent's."""
+        """Set the source of a line: the file's, or an inline subagent's."""
         session_id = None
         if self.context.session_id is None:
             session_id = string(record.session_id) or string(record.flat_session_id)
@@ -92,17 +92,17 @@ class ClaudeCodeFormat(ClaudeFormat):
             parent_call_id=chain.parent_call_id,
         )
 
-    def _is_news(self, source: str, inner: SessionRecord) -> bool:
-        """Whether a subagent's record in a progress line is told nowhere else."""
+    def _is_new(self, source: str, inner: SessionRecord) -> bool:
+        """Whether a subagent's record in a progress line is new and not in a file of its own."""
         if source in self.context.separate:
             return False
-        keys, told = record_keys(inner), self.told_of.setdefault(source, set())
-        is_new = told.isdisjoint(keys)
-        told.update(keys)
+        keys, keys_seen = record_keys(inner), self.subagent_keys.setdefault(source, set())
+        is_new = keys_seen.isdisjoint(keys)
+        keys_seen.update(keys)
         return is_new
 
     def _subagent(self, record: SessionRecord, source: str, inner: SessionRecord) -> None:
-        """What a subagent says or is answered, as its own file would tell it."""
+        """Emit a subagent's message or result, as its own file would have it."""
         call_id = string(record.parent_tool_use_id)
         self._source = source
         self._place(
@@ -131,12 +131,12 @@ class ClaudeCodeFormat(ClaudeFormat):
             if attachment is not None and attachment.type == "prompt_snapshot":
                 self._define(attachment.tools)
             return
-        # What came while the agent was busy, a person's prompt or a notification, is written nowhere else.
+        # What came while the agent was busy, a prompt or a notification, is written nowhere else.
         is_harness = attachment.is_meta is True or attachment.command_mode == "task-notification"
         self._user(attachment.prompt, is_harness=is_harness, origin=attachment.origin)
 
     def _flat(self, record: SessionRecord, kind: str) -> None:
-        """The record shapes of the seed documents: one block each, without a message around it."""
+        """The documented flat shapes: one block each, without a message around it."""
         call_id = record.flat_tool_use_id or record.request_id
         name = record.flat_tool_name or record.name
         if kind == "tool_result":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import first_told
+from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
@@ -45,7 +45,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     return Identity(
         native_id=session_id,
         session_id=session_id or None,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "claude_code_version"),
-        model=first_told(begun, "model"),
+        cwd=first_in_records(begun, "cwd"),
+        agent_version=first_in_records(begun, "claude_code_version"),
+        model=first_in_records(begun, "model"),
     )

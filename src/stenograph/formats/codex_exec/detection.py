@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import first_told, string
+from stenograph.formats.shared.loose import first_in_records, string
 
 
 def kind_of(item: dict[str, Any]) -> str:
@@ -34,10 +34,10 @@ def _is_ours(records: Sequence[Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
     settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
-    thread = first_told(begun[:1], "thread_id")
+    thread = first_in_records(begun[:1], "thread_id")
     return Identity(
         native_id=thread or "",
         session_id=thread,
-        cwd=first_told(settings, "workdir"),
-        model=first_told(settings, "model"),
+        cwd=first_in_records(settings, "workdir"),
+        model=first_in_records(settings, "model"),
     )

@@ -1,8 +1,8 @@
 """codex_exec: what `codex exec --json` prints.
 
 Theory of operation. An item is a tool's call when it starts and its result when it completes; a tool item that only
-completes is both. Items have no times, no turn and no prompt. Until 0.42 the same program printed its settings, the
-prompt and then events in another shape (`{"id", "msg"}`); both are read here.
+completes is both. Items have no times, no turn and no prompt. Until 0.42 the program printed its settings, the prompt
+and then events in another shape (`{"id", "msg"}`); both are read here.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CodexExecFormat(LineFormat):
         self._system(value["type"], data=small([("thread_id", value.get("thread_id"))]))
 
     def _turn_completed(self, value: dict[str, Any]) -> None:
-        """Its usage is the thread's so far, also when the thread was resumed or forked."""
+        """Emit its usage, which is the thread's so far, also when the thread was resumed or forked."""
         self._lifecycle(value)
         usage = usage_of("total", value.get("usage"), self._model)
         if usage is not None:
@@ -133,8 +133,8 @@ class CodexExecFormat(LineFormat):
         call_id = string(message.get("call_id")) or f"{kind}_{self.report.lines}"
         text = string(message.get("message")) or string(message.get("text"))
         if kind in _BEGINNINGS:
-            name, given = _begun(kind, message)
-            self._call(name, call_id, given)
+            name, arguments = _begun(kind, message)
+            self._call(name, call_id, arguments)
         elif kind in _ENDINGS:
             self._ended(kind, call_id, message)
         elif kind == "token_count":
@@ -166,7 +166,7 @@ class CodexExecFormat(LineFormat):
         self._result(name, call_id, output, blocks, error, duration_ms=duration)
 
     def _token_count(self, info: Any) -> None:
-        """The total, when it moved: the same numbers come twice, and nothing names the call that took the last ones."""
+        """Emit the total when it changed: equal numbers come twice, and nothing names their model call."""
         total = info.get("total_token_usage") if isinstance(info, dict) else None
         usage = usage_of("total", total, self._model)
         if usage is None or total == self._total:
@@ -177,10 +177,10 @@ class CodexExecFormat(LineFormat):
 
     # What both use.
 
-    def _call(self, name: str, call_id: str, given: Any) -> None:
+    def _call(self, name: str, call_id: str, arguments: Any) -> None:
         self._called.add(call_id)
         kind = "server" if name == "web_search" else None
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given, kind=kind)
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=arguments, kind=kind)
         self._say("assistant", (block,))
         self._emit("tool.call", call_of(block))
 
@@ -208,7 +208,7 @@ class CodexExecFormat(LineFormat):
         self._emit("tool.result", payload, child_run_id=child_run_id)
 
     def _say(self, role: str, blocks: tuple[Block, ...]) -> None:
-        """A message. It gets no id: `item_N` starts anew in every process, so a resumed thread has each twice."""
+        """Emit a message without an id: `item_N` starts again in every process, so a resumed thread has each twice."""
         model = self._model if role == "assistant" else None
         self._emit(f"message.{role}", MessagePayload(role=role, blocks=blocks, model=model))
 
@@ -260,7 +260,7 @@ _QUIET_MESSAGES = {
 
 
 def _name(kind: str, item: dict[str, Any]) -> str:
-    """A tool by the name that rollouts give it where they can be told alike, else the item's type."""
+    """A tool by the name that rollouts have for it, if they have one, else the item's type."""
     if kind == "mcp_tool_call":
         return _mcp_name(item)
     return (string(item.get("tool")) or kind) if kind == "collab_tool_call" else kind

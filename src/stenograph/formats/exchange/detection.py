@@ -7,7 +7,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.registry import formats
-from stenograph.formats.shared.loose import a_dict, a_str, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, a_str, first_in_records, first_str
 from stenograph.model import mend
 
 
@@ -29,7 +29,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     return Identity(
         native_id=str(first.get("run_id") or ""),
         parent_native_id=first_str(first, "parent_run_id"),
-        cwd=first_told(begun, "cwd") or agents.cwd,
+        cwd=first_in_records(begun, "cwd") or agents.cwd,
         branch=agents.branch,
         agent_version=agents.agent_version,
         model=agents.model,

@@ -11,7 +11,7 @@ from stenograph.model.event import EVENT_TYPES, Event
 
 
 class ExchangeFormat(LineFormat):
-    """A journal line is an event already; it keeps its number, its run, its time and its own origin."""
+    """A journal line is already an event; it keeps its number, run, time and origin."""
 
     name = "exchange"
 
@@ -23,7 +23,7 @@ class ExchangeFormat(LineFormat):
         before = self._decoder.malformed, self._decoder.replaced
         event = self._decoder.decode(line)
         if self._decoder.malformed > before[0]:
-            raise RecursionError  # the base knows what to do with a line that cannot be read
+            raise RecursionError  # the base handles a line that cannot be read
         self.report.replaced += self._decoder.replaced - before[1]
         return event
 
@@ -35,7 +35,7 @@ class ExchangeFormat(LineFormat):
             self.report.unknown_types[record.type] += 1
         line, self._raw = self._raw, None
         if line is not None and record.raw is None and record.raw_b64 is None and encode(record) != line:
-            raw, raw_b64 = mend.raw_fields(line)  # not as we would write it, so the line itself is worth keeping
+            raw, raw_b64 = mend.raw_fields(line)  # not as we would write it, so the line itself is kept
             record = mend.filled(record, raw=raw, raw_b64=raw_b64)
         if record.timestamp:
             self._timestamp, self._time = record.timestamp, "inherited"

@@ -22,7 +22,7 @@ SPEC = FormatSpec(
     tools=TOOLS,
     hooks=Hooks(
         settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
-        # Not SessionStart, which names another file than the one in which a resumed session goes on.
+        # Not SessionStart, which names another file than the one in which a resumed session continues.
         events=("BeforeAgent", "AfterAgent", "SessionEnd"),
         turned_off_by="hooksConfig.enabled",
         turned_off_is=False,

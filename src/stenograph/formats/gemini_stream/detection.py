@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import first_told
+from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
@@ -30,5 +30,5 @@ def _is_line(record: dict[str, Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session as the first line names it."""
     found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
-    session_id = first_told(found[:1], "session_id")
-    return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))
+    session_id = first_in_records(found[:1], "session_id")
+    return Identity(native_id=session_id or "", session_id=session_id, model=first_in_records(found[:1], "model"))

@@ -10,5 +10,5 @@ from stenograph.formats.opencode.detection import fork_of, is_rows
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely it is a database of OpenCode's with a table of Kilo's own, or rows that were read from one."""
+    """Sure of OpenCode's tables with one of Kilo's own, or of rows that were read from such a database."""
     return SURE if is_rows(records) and fork_of(records) == "kilo" else 0

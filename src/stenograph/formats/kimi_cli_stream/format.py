@@ -1,4 +1,4 @@
-"""What kimi-cli prints, and how it is told from a chat of anybody."""
+"""What kimi-cli prints, and what distinguishes it from other chats."""
 
 from __future__ import annotations
 

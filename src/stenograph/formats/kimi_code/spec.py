@@ -28,7 +28,7 @@ SPEC = FormatSpec(
         announced=("turn.prompt",),
     ),
     tools=TOOLS,
-    labels={"repeated": "Told again at the end of the turn"},
+    labels={"repeated": "Repeated at the end of the turn"},
     tokens=("call",),
     sample=b'{"type":"metadata","protocol_version":"1.5","created_at":1794834438747}\n',
 )

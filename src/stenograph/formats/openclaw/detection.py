@@ -13,7 +13,7 @@ _TABLES = {"transcript_events", "session_windows", "session_nodes", "schema_meta
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely it is a database with OpenClaw's tables, or rows that were read from one."""
+    """Sure of a database with OpenClaw's tables, or of rows that were read from one."""
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return SURE if {name for name in a_list(first.get("tables")) if isinstance(name, str)} >= _TABLES else 0
@@ -21,5 +21,5 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session of rows; a database holds many, which its layout tells."""
+    """The session of the rows; the layout lists all sessions of a database."""
     return identity_of(records, path)

@@ -1,8 +1,8 @@
 """opencode_stream: what `opencode run --format json` prints.
 
-Theory of operation. A line is a part of the session's messages, printed once it is finished. There is no user message,
-no model and nothing of subagents in it; tools come in the order in which they ended. Reasoning is there only with
-`--thinking`.
+Theory of operation. A line is a part of the session's messages, printed once it is finished. There are no user
+messages, no model names and no subagents in it; tools come in the order in which they ended. Reasoning is there only
+with `--thinking`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which files are sessions of pi or of a fork of it, and whose."""
+"""Which files are sessions of pi or one of its forks, and of which."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEWEST = 3
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are a header and entries; those of a newer version may be of another program."""
+    """Sure of a header and entries; less sure of a newer version, which another program may have written."""
     header = header_of(records)
     if not header:
         return 0
@@ -25,7 +25,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, and which fork wrote it, by its place or by what only that one writes."""
+    """The session, and which fork wrote it, by its place or by fields that only that fork writes."""
     names = re.split(r"[/\\]", path)
     fork = next((FORKS[name] for name in names if name in FORKS), None)
     return identity_of(records, path, fork or ("openclaw" if any(map(_is_openclaws, records)) else None))

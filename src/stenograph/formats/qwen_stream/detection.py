@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import first_told
+from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
@@ -26,11 +26,11 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     begun = [record for record in records if isinstance(record, dict) and _begins(record)]
-    session_id = first_told(begun, "session_id")
+    session_id = first_in_records(begun, "session_id")
     return Identity(
         native_id=session_id or "",
         session_id=session_id,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "qwen_code_version"),
-        model=first_told(begun, "model"),
+        cwd=first_in_records(begun, "cwd"),
+        agent_version=first_in_records(begun, "qwen_code_version"),
+        model=first_in_records(begun, "model"),
     )
