@@ -18,6 +18,10 @@ from stenograph.version import __version__
 
 SideFile = Callable[[str], str | None]
 
+SHAPE = 2
+"""Raise it when a parser's or cursor's attributes change within a version: states of the old shape are then not loaded,
+and the kept bytes are read again."""
+
 _PLAIN = {
     ("builtins", name)
     for name in ("set", "frozenset", "bytearray", "list", "dict", "tuple", "int", "str", "bytes", "float", "complex")
@@ -46,9 +50,9 @@ class UnknownState(Exception):
 
 
 def program_of(spec: FormatSpec) -> str:
-    """What a state is valid for: the version of the program, the format, and the package that the format comes from."""
+    """What a state is valid for: the program's version, its shape, the format, and the package of the format."""
     package = package_of(spec.name)
-    ours = f"{__version__} {spec.name}"
+    ours = f"{__version__} {SHAPE} {spec.name}"
     return ours if package in ("", f"stenograph {__version__}") else f"{ours} {package}"
 
 
