@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
+# One more than most machines here have processors: a third of the tests' time is waiting for other processes.
+WORKERS ?= 3
 
 .PHONY: help demo test pythons mutants fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
@@ -12,7 +14,7 @@ help:
 	@echo "make test    set up, then lint, types, import rules and the hermetic tests"
 	@echo "make pythons the same tests on every Python from 3.11 that is found"
 	@echo "make mutants breaks the code in 300 places and says which breaks the tests notice"
-	@echo "make fuzz    the property tests with a random seed and ten times the examples"
+	@echo "make fuzz    the property tests with a random seed and twenty times the examples"
 	@echo "make agents  the tests that run real agent programs"
 	@echo "make browser the long tests in a real browser"
 	@echo "make scale   the long tests: many kills, large inputs, real engines and stores"
@@ -26,7 +28,7 @@ demo: $(VENV)/.installed
 
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 pythons: $(VENV)/.developing
 	@tools/ensure jq strace chromium
@@ -64,7 +66,7 @@ more-agents: $(VENV)/.developing
 	@tools/run-tests more_agents "no test of further agents yet" -n 2 --dist loadgroup
 
 corpus: $(VENV)/.developing
-	@if [ -d "$(SHARED)" ]; then SHARED="$(abspath $(SHARED))" tools/run-tests corpus "no check over $(SHARED) yet"; \
+	@if [ -d "$(SHARED)" ]; then SHARED="$$(realpath "$(SHARED)")" tools/run-tests corpus "no check over $(SHARED) yet"; \
 	else echo "make corpus: $(SHARED) is not here, nothing to check"; fi
 
 interop: $(VENV)/.developing $(INTEROP)/.installed $(INTEROP)/receivers/.installed

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ours", deadline=None, derandomize=True)
+settings.register_profile("ours", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("fuzz", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
 
@@ -41,6 +41,16 @@ if sys.version_info < (3, 13):
                 warnings.warn(f"unclosed database {self!r}", ResourceWarning, source=self)  # noqa: B028
 
     sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
+
+FIRST = ("browser", "docs", "integration")
+"""Folders whose tests wait for other processes: begun last, one of them would be waited for at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one worker begin with the tests that wait, while the others have work for the processors until the end."""
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in FIRST)
+
 
 PATIENCE = 60
 """Seconds after which something hangs; nothing is measured by it."""

@@ -41,7 +41,7 @@ from stenograph.model.value import Extra
 
 def examples(number: int) -> settings:
     """Settings for a property that needs another number of examples than usual; more of them under `make fuzz`."""
-    return settings(PATIENT, max_examples=number * settings.default.max_examples // 100)
+    return settings(PATIENT, max_examples=max(1, number * settings.default.max_examples // 100))
 
 
 PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -10,12 +10,12 @@ REPO = Path(__file__).parents[2]
 
 
 def test_make_corpus_reads_the_folder_it_is_given(tmp_path: Path) -> None:
-    """`make corpus SHARED=DIR` passes the folder on, however it was named; without one it says so."""
-    folder = tmp_path / "elsewhere"
+    """`make corpus SHARED=DIR` passes the folder on, however it was named, also with spaces."""
+    folder = tmp_path / "some where"
     folder.mkdir()
     command = ["make", "--dry-run", "--always-make", "-C", str(REPO), "corpus"]
     told = subprocess.run([*command, f"SHARED={folder}"], capture_output=True, text=True, check=True).stdout
-    assert f'SHARED="{folder}" tools/run-tests corpus' in told
+    assert f'SHARED="$(realpath "{folder}")" tools/run-tests corpus' in told
 
 
 def test_exports_are_read_by_others_before_anything_lands() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, THREAD, claude_line, codex_line, session_path, synced, thread_path, written
+from here import steno_here
 
-PATIENCE = 120
 RM = "SELECT run_id, seq, timestamp, 'shell' AS name, command FROM commands WHERE command LIKE 'rm %'"
 
 
@@ -39,8 +38,8 @@ def _rules(tmp_path: Path, **rules: tuple[str, str, str]) -> str:
 
 
 def _check(archive: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", "-m", "stenograph", "check", "--archive", str(archive), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    done = steno_here("check", "--archive", archive, *arguments)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_errors_fail_and_warnings_do_not(archive: Path, tmp_path: Path) -> None:

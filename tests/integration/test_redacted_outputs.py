@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import subprocess
-import sys
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from here import steno_here
 from secret_places import ANY_VALUE
 from secrets_planted import places, planted
 from stenograph.bundle import DebugBundle
@@ -72,19 +70,12 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def steno(root: Path, *arguments: object, code: int = 0) -> tuple[bytes, str]:
     """What a command prints, and what it says beside that."""
     environment = {
-        **os.environ,
         "STENOGRAPH_HOME": str(root / "archive"),
         "HOME": str(root),
         "STENOGRAPH_CONFIG": "",
         "XDG_CONFIG_HOME": str(root / "config"),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "stenograph", *map(str, arguments)],
-        capture_output=True,
-        timeout=110,
-        cwd=root,
-        env=environment,
-    )
+    done = steno_here(*arguments, folder=root, environment=environment)
     assert done.returncode == code, done.stderr
     return done.stdout, done.stderr.decode()
 

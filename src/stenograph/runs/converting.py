@@ -37,6 +37,11 @@ class Converted:
             report = Report(events=self.number)
             self.files.append(FileReport(path=kind.place, format="exchange", run_id=kind.run_id, report=report))
 
+    def close(self) -> None:
+        """Let go of the archive, where the run is in one."""
+        if self._run is not None:
+            self._run.close()
+
     def problems(self) -> tuple[Problem, ...]:
         """Parts that could not be read correctly."""
         return source_problems(self.files) if self._run is None else self._run.problems()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -84,15 +85,15 @@ def command(
     output = _Output(as_json)
     for target in targets:
         try:
-            conversion = converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)
-            output.write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
-            masked.update({} if mask is None else mask.latest)
+            with closing(converted(target, spec, keep_raw=keep_raw, root=root, archive=archive_dir)) as conversion:
+                output.write(_lines(conversion if mask is None else mask.events(conversion), as_entries))
+                problems = conversion.problems()
         except SourceError as error:
             say(str(error))
             code = error.exit_code
             continue
+        masked.update({} if mask is None else mask.latest)
         files += conversion.files
-        problems = conversion.problems()
         report_problems(problems)
         _report_losses(conversion.files)
         if not conversion.number and not problems:
