@@ -1,7 +1,11 @@
 """Writing the zip: files that are compressed already, one after the other, and the seal.
 
-The standard library reads zips, and ours must be valid for it; but it would compress everything here once more, in the
-waiting thread. Nothing depends on the file system: names, modes and times are given.
+The standard library reads zips, and ours must be valid for it; but it cannot write what a thread has compressed before,
+so it would compress everything here, while the command waits. Measured with `zipfile` and the same level: a bundle
+without its page of a run of 14 MB took the command's own thread 1.6 s instead of 1.25 s, of 56 MB 5.7 s instead of
+4.2 s; with its page, 14 MB took 4.3 s instead of 3.8 s. Processor time was the same within 8 %.
+
+Nothing depends on the file system: names, modes and times are given.
 """
 
 from __future__ import annotations
