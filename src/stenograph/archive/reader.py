@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from stenograph.archive.index.chunk import LAST_CHUNK, Chunk, unpacked
 from stenograph.archive.index.schema import index_name, open_index
 from stenograph.archive.store.forgotten import check_not_forgotten
 from stenograph.archive.store.home import home_of
+from stenograph.closing import Closing
 from stenograph.errors import RunNotFound
 from stenograph.journal.place import ambiguous
 from stenograph.model.codec import decode
@@ -24,7 +23,7 @@ _CACHED_CHUNKS = 8
 _MOST_MATCHES = 100
 
 
-class IndexReader:
+class IndexReader(Closing):
     """Reads an archive. For one thread at a time; close it, or use it in a `with`."""
 
     def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
@@ -124,11 +123,3 @@ class IndexReader:
     def close(self) -> None:
         """Close the index."""
         self.index.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

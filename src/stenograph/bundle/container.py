@@ -14,11 +14,10 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from msgspec import Struct
 
+from stenograph.closing import Closing
 from stenograph.errors import SourceError, unreadable
 
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\\:]")
@@ -53,7 +52,7 @@ class ZipLimits(Struct, frozen=True, kw_only=True):
     files: int = 100_000
 
 
-class Container:
+class Container(Closing):
     """A checked zip with one folder: `names` are the files in it, in order; raises `SourceError` for any other."""
 
     def __init__(self, path: Path, limits: ZipLimits | None = None) -> None:
@@ -112,14 +111,6 @@ class Container:
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._infos.get(name)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from types import TracebackType
-from typing import Self
 
 import click
 
 from stenograph.cli.terminal import cut, width
+from stenograph.closing import Closing
 from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import bar, duration
 
@@ -21,7 +20,7 @@ _WARM = 1.0
 """Seconds before the rate is meaningful."""
 
 
-class Progress:
+class Progress(Closing):
     """One line that is overwritten, and erased at the end."""
 
     def __init__(self, what: str, *, in_bytes: bool = False, total: int = 0, is_shown: bool | None = None) -> None:
@@ -72,11 +71,3 @@ class Progress:
         if self._is_on_screen:
             self._is_on_screen = False
             click.echo(f"\r{' ' * (shutil.get_terminal_size().columns - 1)}\r", nl=False, err=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from stenograph.closing import Closing
 from stenograph.errors import RunNotFound
 from stenograph.journal.lines import LineReader
 from stenograph.journal.reader import open_source
@@ -15,7 +16,7 @@ from stenograph.model.event import Event
 from stenograph.watch import FolderWatch
 
 
-class Follower:
+class Follower(Closing):
     """The events of a journal as they come: iterate it, with `for` or `async for`, until `close()`.
 
     The file need not exist yet. A file that shrank or was replaced is read again from its beginning; events are not
@@ -43,12 +44,6 @@ class Follower:
     def close(self) -> None:
         """Stop following; may be called twice, and from any thread."""
         self._stop.set()
-
-    def __enter__(self) -> Follower:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Event]:
         for event, _ in self.with_lines():

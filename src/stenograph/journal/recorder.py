@@ -24,6 +24,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr, replace
 
 from stenograph.clock import utc_now, utc_text
+from stenograph.closing import Closing
 from stenograph.errors import InvalidEvent, SourceError, StoreClosed, StoreError
 from stenograph.journal.fanout import FanOut, SubscriberStats
 from stenograph.journal.file import JournalFile
@@ -70,7 +71,7 @@ class RecorderStats(Struct, frozen=True, kw_only=True):
     subscribers: tuple[SubscriberStats, ...] = ()
 
 
-class Recorder:
+class Recorder(Closing):
     """Writes one run: `record()` returns when the event is in the journal; then subscribers see it.
 
     Safe to use from any number of threads. Raises what is wrong (`InvalidEvent`, `StoreError`), and then nothing was
@@ -263,12 +264,6 @@ class Recorder:
             self._closed = self._closed or _CLOSED
         self._file.close()
         self._fan_out.end_all()
-
-    def __enter__(self) -> Recorder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_failed"):  # it was opened: a recorder without a reference ends like a closed one

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from operator import length_hint
 from typing import TYPE_CHECKING
 
+from stenograph.closing import Closing
 from stenograph.journal.fanout import FanOut
 from stenograph.journal.lines import LineReader
 from stenograph.journal.mailbox import Mailbox
@@ -27,7 +28,7 @@ _LONG_NAP = 0.004
 _NOTHING: tuple[Event, ...] = ()
 
 
-class Subscription:
+class Subscription(Closing):
     """Live events of one recorder: iterate it, in a thread with `for` or in a task with `async for`.
 
     It ends when the recorder is closed and everything was handed out, or at once when it is closed itself. One
@@ -55,12 +56,6 @@ class Subscription:
         """Stop listening; may be called twice, and from any thread."""
         self._box.close()
         deque(self._hand, maxlen=0)
-
-    def __enter__(self) -> Subscription:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Event]:
         while (ready := self._ready()) is not None:

@@ -16,9 +16,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from stenograph.closing import Closing
 from stenograph.errors import InvalidQuery, SourceError, StenographError
 from stenograph.query.sql import Limits, Row, run_sql
 
@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 Opening = Callable[[], AbstractContextManager[sqlite3.Connection]]
 
 
-class SqlProcess:
+class SqlProcess(Closing):
     """The result of a query: `columns`, and the rows, fetched while it is iterated; iterate it once, in a `with`.
 
     Raises what `run_sql` raises, and what opening the database does.
@@ -91,14 +91,6 @@ class SqlProcess:
             os.waitpid(self._child, 0)
             os.close(self._pipe)
             self._child = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _run_child(pipe: int, opening: Opening, sql: str, limits: Limits, only_views: bool) -> None:

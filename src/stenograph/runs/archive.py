@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.damage import readable_index
 from stenograph.archive.store.home import home_of
+from stenograph.closing import Closing
 from stenograph.runs.rows import Row, Rows, distinct
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Stats(Rows[Row]):
     by: str
 
 
-class Archive:
+class Archive(Closing):
     """The archive in a folder. It need not exist before the first `sync`. For one thread at a time.
 
     Everything that reads raises `RunNotFound` where there is no archive yet, and `SourceError` where it cannot be read.
@@ -207,14 +207,6 @@ class Archive:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Self
 
+from stenograph.closing import Closing
 from stenograph.errors import SourceError
 from stenograph.model.codec import encode
 from stenograph.model.event import Event
@@ -15,7 +15,7 @@ from stenograph.watch import FolderWatch
 Masked = Callable[[Iterable[Event]], Iterator[Event]]
 
 
-class Following:
+class Following(Closing):
     """The events of a run as they come: iterate it, with `for` or `async for`, until `close()`.
 
     A run that can no longer grow, such as that of a bundle, ends by itself.
@@ -35,12 +35,6 @@ class Following:
     def close(self) -> None:
         """Stop following; may be called twice, and from any thread."""
         self._stop.set()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Event]:
         return (event for event, _ in self.with_lines())

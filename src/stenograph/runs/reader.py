@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from stenograph.closing import Closing
 from stenograph.errors import SourceError
 from stenograph.fold.calls import CallPair, pair_calls
 from stenograph.fold.messages import Message, messages
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stenograph.runs.mask import RunMask
 
 
-class RunReader:
+class RunReader(Closing):
     """One run: a journal, an agent's own file, a session of a database, a bundle, or a run of the archive.
 
     Every method reads again, so a run that grew gives more; `info` is as of its first use. Numbers
@@ -143,11 +143,3 @@ class RunReader:
     def close(self) -> None:
         """Close what was opened; may be called twice."""
         self.kind.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

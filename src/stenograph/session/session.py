@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 from msgspec import Struct
 
 from stenograph.after_fork import reset_after_fork
+from stenograph.closing import Closing
 from stenograph.errors import InvalidEvent, StoreClosed
 from stenograph.session.bus import Bus
 from stenograph.session.events import PromptExecuted, PromptRendered, ToolInvoked
@@ -55,7 +56,7 @@ class _OpenSlice:
     """Whether it has values, so that its policy can no longer change."""
 
 
-class Session:
+class Session(Closing):
     """Keeps values by their type. Safe from any number of threads.
 
     A LOG slice takes every value of its type unless another reducer is registered for that; a STATE slice does so as
@@ -160,12 +161,6 @@ class Session:
             self._is_closed = True
             for opened in self._open_slices.values():
                 opened.slice.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def _register(self, kind: type[Any], event: type[Any], reducer: Reducer) -> None:
         with self._lock:

@@ -10,11 +10,10 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from msgspec import Struct
 
+from stenograph.closing import Closing
 from stenograph.errors import StoreError
 
 _SCHEMA = 1
@@ -45,7 +44,7 @@ class SentRun(Struct, frozen=True):
     """Whether all of its spans were sent, including those that growth would change."""
 
 
-class SentSpans:
+class SentSpans(Closing):
     """What was sent to one destination. For one process at a time."""
 
     def __init__(self, path: Path, destination: str, began_ms: int) -> None:
@@ -109,14 +108,6 @@ class SentSpans:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _opened(path: Path, destination: str, began_ms: int) -> sqlite3.Connection:

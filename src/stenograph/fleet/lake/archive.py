@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import Struct
 
+from stenograph.closing import Closing
 from stenograph.errors import InvalidQuery
 from stenograph.fleet.lake.reading import Lake, Owners, quoted
 from stenograph.fleet.lake.scratch import Scratch, Wanted, scratch_of, span_of
@@ -51,7 +51,7 @@ class Found(Struct, frozen=True):
     since: str
 
 
-class StoreArchive:
+class StoreArchive(Closing):
     """The runs of all archives of a store, by its lake. For one thread at a time.
 
     What `steno lake load` has loaded is there. Everything that reads raises `RunNotFound` where there is no lake yet,
@@ -191,14 +191,6 @@ class StoreArchive:
     def close(self) -> None:
         """Close the tables; may be called twice, and they are opened again when needed."""
         self._lake = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _asked(self, scope: Scope, wanted: Wanted) -> Iterator[Scratch]:
