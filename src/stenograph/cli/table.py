@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -25,7 +25,6 @@ from stenograph.render.control_chars import on_one_line, visible
 from stenograph.runs.rows import distinct
 
 F = TypeVar("F", bound=Callable[..., Any])
-Form = Literal["table", "json", "csv"]
 Row = Sequence[Any]
 
 _MEASURED = 500

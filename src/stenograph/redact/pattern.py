@@ -13,8 +13,6 @@ import re
 from typing import Any
 
 _parser: Any = importlib.import_module("re._parser")
-_SHORT = 64
-"""Repetitions up to this length count as short."""
 _MOST_WAYS = 4096
 """How many ways there may be to try a pattern at one place."""
 _LONG = 512

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,6 @@ class Site:
     """The bundle that was given instead of an archive."""
     store: StoreRuns | None = None
     """The runs of a store, if those are served instead of an archive's."""
-    scripts: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def runs(self) -> ServedRuns:

@@ -16,7 +16,6 @@ _WORKSPACE = re.compile(
     r"(?:\*\*Workspace Directories:\*\*\s*-|working in the (?:following directories:\s*-|directory:))\s*([^\n]+)"
 )
 """The first folder of the context that every session begins with."""
-_TYPES = ("user", "gemini", "info", "error", "warning")
 
 
 def detect(records: Sequence[Any], path: str) -> int:

@@ -25,7 +25,6 @@ _SECTIONS = {
 }
 _WRAPPERS = {"message", "message_content", "tool_call", "tool"}
 """Keys of OpenInference that only wrap the items of a list."""
-_FARTHEST = 100_000
 
 Way = tuple[str, ...]
 

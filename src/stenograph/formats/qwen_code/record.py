@@ -42,7 +42,6 @@ class Compression(Struct, gc=False, rename="camel"):
 
     original_token_count: Any = None
     new_token_count: Any = None
-    compression_status: Any = None
 
 
 class Payload(Struct, gc=False, rename="camel"):
@@ -113,7 +112,6 @@ class Record(Struct, gc=False, rename="camel"):
     timestamp: Any = None
     type: Any = None
     subtype: Any = None
-    provenance: Any = None
     model: Any = None
     message: Said | Other = None
     usage_metadata: Usage | Other = None
