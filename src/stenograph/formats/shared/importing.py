@@ -13,22 +13,17 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from stenograph.fold.losses import LossReport
-from stenograph.formats.base import Context, LineFormat
-from stenograph.formats.shared.call import call_of
+from stenograph.formats.base import Context
 from stenograph.formats.shared.call_ids import CallIds
 from stenograph.formats.shared.digest import digest_of
-from stenograph.formats.shared.model_api.parts import FIDELITY, outcome, plain_text, text_block
-from stenograph.formats.shared.tool_definitions import ToolDefinitions
+from stenograph.formats.shared.emitting import EmittingFormat
+from stenograph.formats.shared.model_api.parts import FIDELITY, text_block
 from stenograph.model import mend
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.event import EVENT_TYPES, Event
 from stenograph.model.payload import (
-    ErrorPayload,
     MessagePayload,
-    SystemPayload,
-    ToolPayload,
     UnknownPayload,
-    UsagePayload,
 )
 
 _BESIDE = frozenset(
@@ -39,20 +34,17 @@ _BESIDE = frozenset(
 """Events that our exports write unchanged, because a chat has no message for them."""
 
 
-class ImportFormat(LineFormat):
+class ImportFormat(EmittingFormat):
     """A reader of exchange files. Subclasses set `name` and give `_record`."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.losses = LossReport(self.name, run_id=context.run_id)
         self._ids = CallIds("" if context.source == "main" else f"{context.source}/")
-        self._tools = ToolDefinitions()
         self._system: list[str] = []
         self._is_line = True
         """Whether a record is a line; those of a document have no lines of their own."""
         self._sources: set[str] = set()
-        self._emitted: set[int] = set()
-        """What was emitted, by digests of kinds and names."""
 
     def _record(self, record: dict[str, Any]) -> None:
         """Emit the events of one record; a record without any becomes an `unknown` event."""
@@ -142,12 +134,6 @@ class ImportFormat(LineFormat):
             text, self._system = "\n".join(self._system), []
             self._note("system_prompt", text)
 
-    def _define(self, tools: Any) -> None:
-        """Emit the definitions of tools, if they are new or changed."""
-        definitions = self._tools.changed(tools)
-        if definitions is not None:
-            self._emit("system.event", definitions)
-
     def _user(self, blocks: Iterable[Block], *, message_id: str | None = None) -> None:
         """Emit a user message, with the system prompt that came before it."""
         said, prompt = tuple(blocks), None
@@ -161,55 +147,16 @@ class ImportFormat(LineFormat):
     def _answer(self, blocks: Iterable[Block], **more: Any) -> None:
         """Emit a model's message, and the calls it asks for."""
         self._emit_system()
-        said = tuple(blocks)
-        self._emit("message.assistant", MessagePayload(role="assistant", blocks=said, **more))
-        for block in said:
-            if isinstance(block, ToolUseBlock):
-                self._emit("tool.call", call_of(block))
+        super()._answer(blocks, **more)
+
+    def _answered_call(self, call_id: Any, name: str) -> str:
+        return self._ids.of_result(call_id, name)
 
     def _use(self, call_id: Any, name: str, input: Any, **more: Any) -> ToolUseBlock:
         """The block of a call; without an id, one is made of its tool's name."""
         return ToolUseBlock(
             fidelity=FIDELITY, tool_name=name, tool_id=self._ids.of_call(call_id, name), tool_input=input, **more
         )
-
-    def _result(
-        self,
-        call_id: Any,
-        content: Any,
-        *,
-        name: str = "",
-        error: str | None = None,
-        failed: bool = False,
-        duration_ms: float | None = None,
-        media: Iterable[Block] = (),
-    ) -> None:
-        """Emit a tool's result; `failed` when the file says so without an error text, `media` for blocks beside it."""
-        output, blocks = outcome(content)
-        blocks = (*(blocks or ()), *media) or None
-        if failed and not error:
-            error = (output if isinstance(output, str) else plain_text(content)) or "failed"
-        self._emit(
-            "tool.result",
-            ToolPayload(
-                name=name,
-                call_id=self._ids.of_result(call_id, name),
-                input=None,
-                output=output,
-                error=error or None,
-                fidelity=FIDELITY,
-                duration_ms=duration_ms,
-                blocks=blocks,
-            ),
-        )
-
-    def _usage(self, usage: UsagePayload | None) -> None:
-        if usage is not None:
-            self._emit("token.usage", usage)
-
-    def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
-        """Emit a system event."""
-        self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
 
     def _restored(self, type: str, facts: dict[str, Any], *, path: str = "", iteration: int = 0) -> None:
         """Emit an event that our export wrote unchanged: `facts` has its `payload`."""
@@ -219,6 +166,3 @@ class ImportFormat(LineFormat):
         self._emit(type, mend.payload_from(type, facts.get("payload")))
         if path:
             self._out[-1] = mend.filled(self._out[-1], path=path, iteration=iteration)
-
-    def _error(self, message: str, code: str | None = None, data: Any = None) -> None:
-        self._emit("error", ErrorPayload(message=message or "error", code=code, data=data))
