@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench.measure import Row
-from stenograph.runs.archive import open_archive
+from stenograph import open_archive
 
 CONVERSATIONS, CALLS, HISTORY = 100, 20, 20
 TOGETHER = 50

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from archive_cases import claude_line
+from stenograph import open_archive
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.store.home import home_of
@@ -19,7 +20,7 @@ from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.push import push
 from stenograph.query.prices import load_prices
 from stenograph.query.views import VIEWS
-from stenograph.runs.archive import open_archive, views
+from stenograph.runs.archive import views
 
 
 def age(sessions: Path) -> None:

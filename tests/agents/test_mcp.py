@@ -15,8 +15,8 @@ from agents.reading import read
 from agents.servers.script import Call, Scripts, Text, mark
 from agents.session import Session
 from archive_cases import SESSION, claude_line, session_path, synced, written
+from stenograph import open_archive
 from stenograph.archive.index.words import event_text
-from stenograph.runs.archive import open_archive
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
 

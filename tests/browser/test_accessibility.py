@@ -13,8 +13,8 @@ from archive_of_goldens import CLAUDE, PARENT
 from golden_cases import CASES, name_of
 from sample_archive import SAMPLE, sample_archive
 from serving import Server, Visitor, serving, visiting
+from stenograph import open_archive
 from stenograph.bundle import BundleOptions, create_bundle
-from stenograph.runs.archive import open_archive
 
 WANTED = ("claude_code/parity", "codex_rollout/parity", "codex_rollout/ask-user", "exchange/demo")
 PLACES = (

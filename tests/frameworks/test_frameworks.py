@@ -15,9 +15,9 @@ from comparison import count, different, oracle, parsed
 from frameworks import model as script
 from frameworks.model import Model
 from receiving import Receiving
+from stenograph import open_archive
 from stenograph.formats.registry import formats
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock
-from stenograph.runs.archive import open_archive
 
 pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(900)]
 REPO = Path(__file__).parents[2]

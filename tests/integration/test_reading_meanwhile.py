@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, whole_index, written
+from stenograph import open_archive
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.keep.replay import Replay
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
-from stenograph.runs.archive import open_archive
 
 Python = Callable[..., Any]
 NUMBER = 40

@@ -21,11 +21,11 @@ from click.testing import CliRunner
 
 from otlp_spans import CASES, bare, joined, requests_in, routed, whole
 from receiving import Receiving, receiving
+from stenograph import open_archive
 from stenograph.archive.received.receiver import BODY_BYTES, CONTENT_BYTES
 from stenograph.cli.program import cli
 from stenograph.formats.base import run_id_of
 from stenograph.formats.otlp.conversation import native_id_of
-from stenograph.runs.archive import open_archive
 
 
 def _runs(archive: Path) -> dict[str, list[str]]:

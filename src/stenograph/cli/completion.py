@@ -44,9 +44,9 @@ def _item(value: str, **about: str) -> CompletionItem:
 
 def _runs(incomplete: str) -> Iterable[CompletionItem]:
     from stenograph.render.control_chars import on_one_line
-    from stenograph.runs.archive import open_archive
+    from stenograph.runs.archive import Archive
 
-    with open_archive() as archive, archive.reading() as reader:
+    with Archive() as archive, archive.reading() as reader:
         query = """
             SELECT run_id, agent, coalesce(name, first_prompt, '') FROM runs WHERE run_id >= ? AND run_id < ?
             ORDER BY ended_ms DESC LIMIT ?

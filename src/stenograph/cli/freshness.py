@@ -44,10 +44,10 @@ def sync_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sync(home: Home) -> None:
     from stenograph.cli.progress import Progress
-    from stenograph.runs.archive import open_archive
+    from stenograph.runs.archive import Archive
 
     with Progress("session") as sessions, Progress("indexing what is kept", in_bytes=True) as indexing:
-        summary = open_archive(home.path).sync(sessions.reach, indexing=indexing.add)
+        summary = Archive(home.path).sync(sessions.reach, indexing=indexing.add)
     for problem in summary.problems:
         say(problem)
 

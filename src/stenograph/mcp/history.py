@@ -80,7 +80,7 @@ class History:
     def _archive(self) -> Archive:
         """The archive, opened again when its index is another file: it was rebuilt."""
         from stenograph.archive.store.home import home_of
-        from stenograph.runs.archive import open_archive
+        from stenograph.runs.archive import Archive
 
         file = None
         with suppress(OSError):
@@ -88,7 +88,7 @@ class History:
         if self._opened is not None and self._opened[0] != file:
             self.close()
         if self._opened is None:
-            self._opened = (file, open_archive(self._home))
+            self._opened = (file, Archive(self._home))
         return self._opened[1]
 
     def _reader(self, run_id: str) -> RunReader:

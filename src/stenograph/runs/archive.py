@@ -209,11 +209,6 @@ class Archive(Closing):
             self._reader = None
 
 
-def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:
-    """The archive in a folder; without one, that of this machine (`$STENOGRAPH_HOME`, else the user's data folder)."""
-    return Archive(home)
-
-
 def prepare(index: sqlite3.Connection, scope: Scope) -> None:
     """Prepare an index for queries with a scope. Raises `InvalidAgent` for an agent that it does not know."""
     if scope.agent is not None:

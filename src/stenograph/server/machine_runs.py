@@ -14,7 +14,7 @@ from stenograph.errors import InvalidQuery
 from stenograph.query.language import parse_query
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import run_line
-from stenograph.runs.archive import Filters, SearchOptions, Stats, listed, open_archive, searched
+from stenograph.runs.archive import Archive, Filters, SearchOptions, Stats, listed, searched
 from stenograph.runs.info import RunInfo, info_of_line
 from stenograph.runs.reader import RunReader
 from stenograph.server.served_runs import EVERYBODY, Found, Neighbours, Owners, RunTitle
@@ -59,7 +59,7 @@ class MachineRuns:
     ) -> list[RunInfo]:
         """By the index."""
         _check(owners)
-        with open_archive(self._home.path) as archive:
+        with Archive(self._home.path) as archive:
             lines, _ = listed(archive, limit, after, sort=sort, **filters)
             identity = archive.identity
         return [info_of_line(line, identity) for line in lines]
@@ -69,7 +69,7 @@ class MachineRuns:
     ) -> Found:
         """By the index of words."""
         _check(owners)
-        with open_archive(self._home.path) as archive:
+        with Archive(self._home.path) as archive:
             return Found(list(searched(archive, words, options, **filters)[0]))
 
     def facets(self, words: str, limit: int) -> Iterator[tuple[str | None, ...]]:
@@ -81,7 +81,7 @@ class MachineRuns:
     def stats(self, by: str, owners: Owners = EVERYBODY, **filters: Unpack[Filters]) -> Stats:
         """By the sums of the index."""
         _check(owners)
-        with open_archive(self._home.path) as archive:
+        with Archive(self._home.path) as archive:
             return archive.stats(by, **filters)
 
     def titles(self, run_ids: Collection[str]) -> dict[str, RunTitle]:
@@ -124,12 +124,12 @@ class MachineRuns:
 
     def open(self, run_id: str, *, redact: bool = False) -> RunReader:
         """Of the archive."""
-        with open_archive(self._home.path) as archive:
+        with Archive(self._home.path) as archive:
             return archive.run(run_id, redact=redact)
 
     @contextmanager
     def _reading(self) -> Iterator[IndexReader]:
-        with open_archive(self._home.path) as archive, archive.reading() as reader:
+        with Archive(self._home.path) as archive, archive.reading() as reader:
             yield reader
 
     def _rows_of(self, columns: str, run_ids: Collection[str]) -> list[tuple[Any, ...]]:

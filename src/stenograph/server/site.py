@@ -15,7 +15,7 @@ from stenograph.errors import RunNotFound
 from stenograph.fold.explain import Explained, explained
 from stenograph.query.prices import load_prices
 from stenograph.query.run_status import RunStatuses
-from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.info import RunInfo
 from stenograph.server.machine_runs import MachineRuns
 from stenograph.server.served_runs import ServedRuns
@@ -56,7 +56,7 @@ class Site:
     @contextmanager
     def archive(self) -> Iterator[Archive]:
         """The archive of this machine, for one request."""
-        with open_archive(self.home.path) as archive:
+        with Archive(self.home.path) as archive:
             yield archive
 
     @contextmanager

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
+from stenograph import open_archive
 from stenograph.adapters.opentelemetry import StenographSpanProcessor
-from stenograph.runs.archive import open_archive
 
 CHAT = {
     "gen_ai.operation.name": "chat",

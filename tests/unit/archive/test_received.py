@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from otlp_spans import CASES, bare, joined, requests_in, routed, whole
+from stenograph import open_archive
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import RECEIVED, Root, received_in
 from stenograph.archive.received.receiver import JSON, Receiver
@@ -21,7 +22,6 @@ from stenograph.formats.base import run_id_of
 from stenograph.formats.otlp.conversation import native_id_of
 from stenograph.formats.otlp.protobuf import Signal
 from stenograph.formats.otlp.routing import Routing
-from stenograph.runs.archive import open_archive
 
 
 def _synced(home: Home) -> None:

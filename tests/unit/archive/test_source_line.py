@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive_of_goldens import CHILD, CLAUDE, GEMINI, PARENT, WORKFLOW, make_archive
+from stenograph import open_archive
 from stenograph.archive.store.source_line import _line, source_line
 from stenograph.model import ToolPayload, decode
-from stenograph.runs.archive import open_archive
 
 
 def test_every_event_has_its_line(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from archive_cases import SESSION, THREAD, claude_line, codex_line, session_path, synced, thread_path, written
+from stenograph import open_archive
 from stenograph.check.checking import Report, check
 from stenograph.check.rule import built_in
 from stenograph.cli.options import run_mask
-from stenograph.runs.archive import open_archive
 
 COMMANDS = {
     "rm -rf /": {"destructive-command", "recursive-delete"},

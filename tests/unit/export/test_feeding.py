@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from collecting import Collecting, collector
 from golden_cases import CASES, name_of, run_of
+from stenograph import open_archive
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
 from stenograph.archive.store.home import home_of
 from stenograph.errors import SourceError, StoreError
@@ -27,7 +28,6 @@ from stenograph.export.feeding.sent import SentRun, SentSpans
 from stenograph.export.otlp_trace import Trace
 from stenograph.export.sending import NotSent
 from stenograph.fold.losses import LossReport
-from stenograph.runs.archive import open_archive
 from stenograph.runs.forgetting import forget_runs, plan_of_runs
 from stenograph.runs.opening import open_run
 

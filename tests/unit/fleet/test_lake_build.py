@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from archive_cases import claude_line
 from archive_of_goldens import converted, copy_sessions, make_archive
 from lakes import age, differences, store_of
+from stenograph import open_archive
 from stenograph.cli.program import cli
 from stenograph.errors import InvalidTarget
 from stenograph.fleet.lake import build as building
@@ -22,7 +23,6 @@ from stenograph.fleet.lake.reading import Lake
 from stenograph.fleet.store.objects import Entry
 from stenograph.lake import chunk_job, commit_parts
 from stenograph.query.prices import load_prices
-from stenograph.runs.archive import open_archive
 
 SIZE = 20_000
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER, run_of
+from stenograph import open_archive
 from stenograph.export.exporter import SideFile, exporter_named
 from stenograph.export.exporting import export_run
 from stenograph.fold.losses import LossReport
 from stenograph.model import Event
 from stenograph.model.block import AttachmentBlock
-from stenograph.runs.archive import open_archive
 from stenograph.sources.conversion import convert
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from archive_of_goldens import CLAUDE, GEMINI, PARENT, converted, make_archive
+from stenograph import open_archive
 from stenograph.archive import IndexReader
 from stenograph.archive.index.words import event_text, searchable
 from stenograph.errors import InvalidQuery
@@ -19,7 +20,7 @@ from stenograph.query.language import parse_query
 from stenograph.query.period import Period
 from stenograph.query.scope import Scope
 from stenograph.query.search import Hit, Wanted, search
-from stenograph.runs.archive import SearchOptions, open_archive, searched
+from stenograph.runs.archive import SearchOptions, searched
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from golden_cases import FOLDER
+from stenograph import open_archive
 from stenograph.errors import InvalidTarget
 from stenograph.model import encode
 from stenograph.replay.loading import load_recording
 from stenograph.replay.recording import Recording
-from stenograph.runs.archive import open_archive
 from stenograph.testing import make_run
 
 CODEX = FOLDER / "codex_rollout" / "subagent-v1" / "input"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
+from stenograph import open_archive
 from stenograph.archive.store.home import home_of
-from stenograph.runs.archive import open_archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.info import RunInfo
 

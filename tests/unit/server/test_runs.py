@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from served import KINDS, Client, archive_of
+from stenograph import open_archive
 from stenograph.cli.program import cli
 from stenograph.render.figures import cost
-from stenograph.runs.archive import open_archive
 
 LINES = 1700
 

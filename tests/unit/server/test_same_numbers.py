@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from archive_of_goldens import make_archive
 from served import Client
+from stenograph import open_archive
 from stenograph.cli.program import cli
 from stenograph.render.figures import amount, cost, duration
-from stenograph.runs.archive import open_archive
 
 
 @pytest.fixture(scope="module")

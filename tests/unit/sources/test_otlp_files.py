@@ -12,8 +12,8 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from otlp_spans import bare, joined, requests_in
+from stenograph import open_archive
 from stenograph.cli.program import cli
-from stenograph.runs.archive import open_archive
 from stenograph.sources.conversion import convert
 
 REQUESTS = requests_in("pydantic_ai")

@@ -18,7 +18,7 @@ from stenograph.query.scope import Scope
 from stenograph.query.short_ids import short_ids
 from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import when
-from stenograph.runs.archive import open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.commits import Commit, commits_of
 
 _HEAD = ("when", "run", "event", "agent", "change", "prompt")
@@ -50,7 +50,7 @@ def command(place: str, limit: int, archive_dir: str | None, as_json: bool) -> N
     """
     path, line = _parts(place)
     text = None if line is None else _text_of(path, line)
-    with open_archive(archive_dir) as archive, archive.reading() as reader:
+    with Archive(archive_dir) as archive, archive.reading() as reader:
         found = list(blame(reader, path, Scope(), text))
         names = short_ids(reader.index)
         runs = reader.index.execute("SELECT count(*) FROM runs").fetchone()[0]

@@ -13,7 +13,7 @@ from stenograph.check.rule import Rule, built_in, built_in_text, read_rules
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, run_mask, say, write_bytes, write_text
 from stenograph.cli.scope import scope_options
-from stenograph.runs.archive import Filters, open_archive
+from stenograph.runs.archive import Archive, Filters
 
 
 @click.command(
@@ -79,7 +79,7 @@ def command(
         raise click.UsageError("--run selects one run; leave out the other filters.")
     rules = [*built_in(builtin), *(rule for file in files for rule in read_rules(file))]
     _refuse_duplicates(rules)
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         report = check(archive, rules, filters, run=run, required_runs=require_runs, seconds=timeout, mask=run_mask())
     _print(report, form, output)
     if report.exit_code:

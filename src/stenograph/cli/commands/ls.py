@@ -17,7 +17,7 @@ from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import amount, cost, counted, duration, when
-from stenograph.runs.archive import Filters, listed, open_archive
+from stenograph.runs.archive import Archive, Filters, listed
 from stenograph.runs.info import info_of_line
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
     --json prints every run unless --limit is given.
     """
     most = (None if as_json else SHOWN) if limit is None else limit or None
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         runs, total = listed(archive, most, prices=prices, **filters)
         if as_json:
             identity = archive.identity

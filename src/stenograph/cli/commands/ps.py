@@ -15,7 +15,7 @@ from stenograph.model.moment import milliseconds_of
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import duration, when
 from stenograph.runs.active import active_runs
-from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.info import RunInfo
 
 _HEAD = ("run", "agent", "project", "status", "since", "last event", "why", "title")
@@ -33,7 +33,7 @@ def command(archive_dir: str | None, as_json: bool) -> None:
 
     Processes and files are checked as they are now. Add --sync to find sessions that are not recorded or synced yet.
     """
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         runs = active_runs(archive)
         names = _names(archive)
     if as_json:

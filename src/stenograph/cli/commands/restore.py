@@ -7,7 +7,7 @@ import click
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
 from stenograph.render.control_chars import on_one_line
-from stenograph.runs.archive import open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.target import find_run
 
 
@@ -47,7 +47,7 @@ def restore(
     kind = find_run(target, root, archive_dir, archive_first=True)
     run_id = kind.run_id
     kind.close()
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         written = archive.restore(run_id, folder, version=version)
     if as_json:
         print_json({"run_id": run_id, "files": [str(path) for path in written]})

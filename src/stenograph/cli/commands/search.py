@@ -27,7 +27,7 @@ from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
 from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import counted, when
-from stenograph.runs.archive import Filters, SearchOptions, open_archive, searched
+from stenograph.runs.archive import Archive, Filters, SearchOptions, searched
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
@@ -114,7 +114,7 @@ def command(
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
     mask = run_mask() if redact else None
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         options = SearchOptions(
             role=role,
             tool=tool,

@@ -14,7 +14,7 @@ from stenograph.cli.scope import scope_options
 from stenograph.cli.table import print_rows
 from stenograph.redact.event import EventMask
 from stenograph.redact.rules import built_in
-from stenograph.runs.archive import Filters, open_archive
+from stenograph.runs.archive import Archive, Filters
 from stenograph.runs.opening import open_run
 from stenograph.runs.secrets import FoundSecret, secrets_in
 from stenograph.version import __version__
@@ -81,7 +81,7 @@ def _in_targets(
 
 
 def _in_archive(filters: Filters, archive_dir: str | None, mask: EventMask) -> Iterator[FoundSecret]:
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         runs = archive.runs(**filters)
         for info in runs:
             with archive.run(info.run_id) as run:

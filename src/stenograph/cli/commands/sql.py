@@ -18,7 +18,7 @@ from stenograph.cli.table import form_options, print_rows
 from stenograph.query.sql import Limits
 from stenograph.query.sql_process import SqlProcess
 from stenograph.query.views import EXAMPLES, VIEWS
-from stenograph.runs.archive import open_archive, views
+from stenograph.runs.archive import Archive, views
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
@@ -100,7 +100,7 @@ def command(
 
     @contextmanager
     def opening() -> Iterator[sqlite3.Connection]:
-        with open_archive(archive_dir) as archive, views(archive, prices) as connection:
+        with Archive(archive_dir) as archive, views(archive, prices) as connection:
             yield connection
 
     limits = Limits(rows=max_rows, seconds=timeout)

@@ -16,7 +16,7 @@ from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
 from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, bar, cost, duration
-from stenograph.runs.archive import Filters, Stats, open_archive
+from stenograph.runs.archive import Archive, Filters, Stats
 from stenograph.runs.rows import Row
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(by: str, filters: Filters, prices: str | None, archive_dir: str | No
     dated table of list prices; a model that is not in it costs "unknown", never zero. Times are local. A block is five
     hours from the full hour of the first activity, as subscriptions count.
     """
-    with open_archive(archive_dir) as archive:
+    with Archive(archive_dir) as archive:
         found = archive.stats(by, prices=prices, **filters)
         with archive.reading() as reader:
             names = short_ids(reader.index) if by == "run" and not as_json else {}

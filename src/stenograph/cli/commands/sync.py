@@ -23,7 +23,7 @@ from stenograph.cli.options import (
 from stenograph.cli.progress import Progress
 from stenograph.cli.sources import sources_options
 from stenograph.render.control_chars import visible
-from stenograph.runs.archive import Archive, open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
 from stenograph.runs.syncing import wanted_roots
 
@@ -56,7 +56,7 @@ def command(
     shows = sys.stderr.isatty() and not as_json
     gc.freeze()
     gc.set_threshold(_GARBAGE)  # events have no cycles, and looking for them takes a twentieth of a long sync
-    archive = open_archive(archive_dir)
+    archive = Archive(archive_dir)
     before = event_counts(archive) if config.value("redact.warn") else None
     packs = sum(pack.stat().st_size for pack in home_of(archive.path).kept.glob("*.pack")) if rebuild else 0
     with (

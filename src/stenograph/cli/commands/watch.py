@@ -30,7 +30,7 @@ from stenograph.evidence.after_sync import checkpoint_after
 from stenograph.fleet.store.objects import open_store
 from stenograph.fleet.store.push import Pushed
 from stenograph.fleet.store.pushing import Pushing
-from stenograph.runs.archive import open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.attention import Attention, notify
 from stenograph.runs.retention import Retention
 from stenograph.runs.syncing import wanted_roots
@@ -97,7 +97,7 @@ def command(
     attention = Attention()
 
     def notify_need(command: str) -> None:
-        with open_archive(archive.path) as opened:
+        with Archive(archive.path) as opened:
             needy = attention.begun(opened)
         for run in needy:
             if (problem := notify(command, run)) is not None:

@@ -29,7 +29,7 @@ from stenograph.export.otlp_trace import Trace
 from stenograph.export.sending import PATIENCE, PROTOBUF, NotSent, send_trace
 from stenograph.fold.losses import LossReport
 from stenograph.query.run_status import RunStatuses
-from stenograph.runs.archive import open_archive
+from stenograph.runs.archive import Archive
 from stenograph.runs.opening import open_run
 
 QUIET = 30.0
@@ -110,7 +110,7 @@ class Feed:
         known = self._sent.runs()
         query = "SELECT id, run_id, revision, events, last_seq, ended_ms FROM main.runs WHERE ended_ms >= ?"
         query += " OR ended_ms IS NULL ORDER BY ended_ms, id"
-        with open_archive(self._home.path) as archive, archive.reading() as reader:
+        with Archive(self._home.path) as archive, archive.reading() as reader:
             rows = reader.index.execute(query, (self._sent.since_ms,)).fetchall()
             self._let_go_of_forgotten(known, reader.index)
             if self._sent.is_new:
