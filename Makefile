@@ -63,7 +63,7 @@ scale: $(VENV)/.engines
 
 more-agents: $(VENV)/.developing
 	@tools/ensure npm
-	@tools/run-tests more_agents "no test of further agents yet"
+	@tools/run-tests more_agents "no test of further agents yet" -n 2 --dist loadgroup
 
 corpus: $(VENV)/.developing
 	@if [ -d "$(SHARED)" ]; then SHARED="$$(realpath "$(SHARED)")" tools/run-tests corpus "no check over $(SHARED) yet"; \

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import (
+    agents,
     archive,
     bundle,
     collector,
@@ -36,6 +37,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 ROOMS = {
     "journal": journal.rows,
     "formats": formats.rows,
+    "agents": agents.rows,
     "collector": collector.rows,
     "openai": openai.rows,
     "hook": hook.rows,
@@ -76,7 +78,8 @@ def main() -> None:
 def _table(rows: list[Row]) -> str:
     head = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}.\n\n"
     head += "| job | goal | measured | limit in the same run | met |\n"
-    lines = [f"| {row.job} | {row.goal} | {row.ours} | {row.limit} | {'yes' if row.met else 'no'} |" for row in rows]
+    met = {True: "yes", False: "no", None: ""}
+    lines = [f"| {row.job} | {row.goal} | {row.ours} | {row.limit} | {met[row.met]} |" for row in rows]
     return head + "|---|---|---|---|---|\n" + "\n".join(lines)
 
 

@@ -37,7 +37,7 @@ CREATE INDEX by_session ON part (session_id);
 def rows(folder: Path) -> list[Row]:
     """Every measurement of OpenCode."""
     path = folder / "opencode.db"
-    parts = _make(path)
+    parts = make(path)
     spec = formats()["opencode"]
     on_processor: list[float] = []
 
@@ -70,7 +70,7 @@ def rows(folder: Path) -> list[Row]:
     ]
 
 
-def _make(path: Path) -> int:
+def make(path: Path) -> int:
     """A database whose sessions are as long as real ones: golden ones over and over; how many parts it has."""
     once = [json.loads(line) for name in CASES for line in (GOLDEN / name / "input.jsonl").read_bytes().splitlines()]
     once = [row for row in once if row["table"] != "event"]

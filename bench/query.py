@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.measure import Row, environment, median_spent, peak_of, spent_by
 from bench.tree import Text, real_lines
 from stenograph.archive import IndexReader, open_index
-from stenograph.archive.index.block import BLOCK_BYTES, packed
+from stenograph.archive.index.chunk import CHUNK_BYTES, packed
 from stenograph.archive.index.index_writer import IndexWriter
 from stenograph.archive.index.indexing import Indexer
 from stenograph.archive.store.kept_file import KeptFile
@@ -212,7 +212,7 @@ def _make_huge(home: Path) -> None:
     while written < HUGE:
         block += 1
         first, lines, size = seq + 1, [], 0
-        while size < BLOCK_BYTES:
+        while size < CHUNK_BYTES:
             seq += 1
             payload = MessagePayload(role="user", blocks=(TextBlock(fidelity="router", text=f"{seq} {text}"),))
             lines.append(

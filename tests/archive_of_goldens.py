@@ -10,8 +10,7 @@ from stenograph.archive import home_of
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.writer import Store
-from stenograph.fold import pair_calls
-from stenograph.fold.calls import CallPair
+from stenograph.fold.calls import CallPair, pair_calls
 from stenograph.model import Event
 from stenograph.sources.conversion import convert
 

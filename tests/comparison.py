@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from stenograph.fold import messages
+from stenograph.fold.messages import messages
 from stenograph.formats.base import Context, FormatSpec, Report
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock, ToolPayload, UsagePayload
 

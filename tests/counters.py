@@ -33,7 +33,7 @@ from stenograph.query.tree import archived_tree
 from stenograph.render.html.page import html_page
 from stenograph.render.markdown import markdown_page
 from stenograph.runs.info import RunInfo
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 class Numbers(Struct, frozen=True, kw_only=True):

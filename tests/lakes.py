@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +40,24 @@ def push_and_load(homes: Iterable[Path], store: Objects) -> None:
     load(store)
 
 
-def differences(homes: Iterable[Path], url: str) -> dict[str, tuple[Counter[str], Counter[str]]]:
-    """By view: rows that only the hosts have (as `steno sql` gives them), and rows that only the lake has."""
+def differences(
+    homes: Iterable[Path], url: str, shown: Callable[[object], str] = repr
+) -> dict[str, tuple[Counter[str], Counter[str]]]:
+    """By view: rows that only the hosts have (as `steno sql` gives them), and rows that only the lake has.
+
+    Rows are the same that are `shown` alike.
+    """
     host: dict[str, Counter[str]] = {view.name: Counter() for view in VIEWS}
     for home in homes:
         with open_archive(home) as archive, views(archive) as connection:
             for view in VIEWS:
                 rows: Iterable[Any] = connection.execute(f"SELECT {', '.join(view.columns)} FROM {view.name}")
-                host[view.name].update(map(repr, rows))
+                host[view.name].update(map(shown, rows))
     found = {}
     with Lake(url).connected(prices=load_prices()) as connection:
         for view in VIEWS:
             rows = connection.execute(f"SELECT {', '.join(view.columns)} FROM {view.name}").fetchall()
-            lake = Counter(map(repr, rows))
+            lake = Counter(map(shown, rows))
             if host[view.name] != lake:
                 found[view.name] = (host[view.name] - lake, lake - host[view.name])
     return found

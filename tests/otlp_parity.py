@@ -53,7 +53,7 @@ FACTS: dict[str, Callable[[list[Event]], bool]] = {
     "prompts": lambda events: bool(_payloads(events, "message.user")),
     "the system prompt": lambda events: any(each.system_prompt for each in _payloads(events, "message.user")),
     "answers": _has_block(TextBlock),
-    "thinking, told from the answer": _has_block(ThinkingBlock),
+    "thinking, separate from the answer": _has_block(ThinkingBlock),
     "calls of tools": lambda events: bool(_payloads(events, "tool.call")),
     "what a tool was given": lambda events: any(each.input is not None for each in _payloads(events, "tool.call")),
     "what a tool gave": lambda events: any(each.output is not None for each in _payloads(events, "tool.result")),
@@ -73,7 +73,7 @@ FACTS: dict[str, Callable[[list[Event]], bool]] = {
 def table() -> str:
     """The table."""
     told = {case: _events(case) for case in NAMES}
-    lines = [f"| what is told | {' | '.join(NAMES.values())} |", "| --- |" + " --- |" * len(NAMES)]
+    lines = [f"| what is recorded | {' | '.join(NAMES.values())} |", "| --- |" + " --- |" * len(NAMES)]
     for fact, is_told in FACTS.items():
         cells = " | ".join("yes" if is_told(events) else "no" for events in told.values())
         lines.append(f"| {fact} | {cells} |")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from golden_cases import FOLDER, input_of
-from stenograph.fold import messages, usage_totals
+from stenograph.fold.messages import messages
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.sources import convert
 from stenograph.sources.detection import format_named
@@ -155,7 +156,7 @@ def without_subagent(reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
-    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the errand was run without it."),
+    "openclaw": without_subagent("Its subagents are sessions that its gateway runs; the task was run without it."),
     "mini_swe_agent": without_subagent("It has no subagents."),
     "gptme": without_subagent("A subagent of its is a conversation of its own, which no record links to the first."),
     "pi": without_subagent("It has no subagents; an extension may bring some."),
@@ -321,8 +322,8 @@ UNREPORTED: Mapping[str, Mapping[str, str]] = {
     "openclaw": {
         "that a command failed": _SUCCESS,
         "how long each tool took": "Its rows have the duration of commands, and of no other tool.",
-        "the subagent inside the run that asked for it": "The errand was run without a gateway.",
-        "the call that asked for the subagent": "The errand was run without a gateway.",
+        "the subagent inside the run that asked for it": "The task was run without a gateway.",
+        "the call that asked for the subagent": "The task was run without a gateway.",
     },
     "pi": {
         "how long each tool took": "Its files have no durations.",

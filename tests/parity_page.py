@@ -9,7 +9,7 @@ from parity import AGENTS, CHILD, DETOURS, FACTS, IGNORED, LEFT_OUT, MAIN, UNREP
 from stenograph.transcript import TranscriptEntry
 
 _PAGE = """\
-# The same errand, agent by agent
+# The same task, agent by agent
 
 One task, given to every agent: a prompt, a thought, a shell command, a file to read, a command that fails, a file that
 is not there, a subagent and last words, with Chinese, Japanese and Korean text in between. A scripted model made the
@@ -46,7 +46,7 @@ Codex keeps a subagent as a run of its own, the others as a source of the run th
 
 ## Frameworks through OpenTelemetry
 
-What seven frameworks send by OTLP ([how to](how-to/receive-opentelemetry.md)), each given the same errand, read from
+What seven frameworks send by OTLP ([how to](how-to/receive-opentelemetry.md)), each given the same task, read from
 the golden cases of [otlp](formats/otlp.md). What is not sent is not guessed.
 
 {frameworks}
@@ -96,7 +96,9 @@ def _cell(entry: TranscriptEntry) -> str:
 
 def _facts(accounts: Mapping[str, Account]) -> str:
     given = {name: account.facts() for name, account in accounts.items()}
-    return _table("what is told", ((fact, ["yes" if given[name][fact] else "no" for name in AGENTS]) for fact in FACTS))
+    return _table(
+        "what is recorded", ((fact, ["yes" if given[name][fact] else "no" for name in AGENTS]) for fact in FACTS)
+    )
 
 
 def _unreported() -> str:

@@ -17,6 +17,7 @@ from stenograph.server.access import Access
 from stenograph.server.app import application
 from stenograph.server.feed import Feed
 from stenograph.server.site import Site
+from stenograph.server.store_runs import StoreRuns
 
 PORT = 8421
 KEY = b"k" * 32
@@ -48,10 +49,16 @@ class Client:
     """Asks an application without a net in between; with the cookie of a browser, unless told otherwise."""
 
     def __init__(
-        self, home: Path, *, redact: bool = False, hosts: Iterable[str] = (), bundle: Path | None = None
+        self,
+        home: Path,
+        *,
+        redact: bool = False,
+        hosts: Iterable[str] = (),
+        bundle: Path | None = None,
+        store: StoreRuns | None = None,
     ) -> None:
         self.access = Access(KEY)
-        self.site = Site(home_of(home), RunMask() if redact else None, bundle=bundle)
+        self.site = Site(home_of(home), RunMask() if redact else None, bundle=bundle, store=store)
         self.feed = Feed(self.site.home)
         self.app = application(self.site, self.access, PORT, hosts, self.feed)
 

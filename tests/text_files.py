@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from stenograph import read_events
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 def texts_below(root: Path) -> dict[str, str]:

@@ -1,9 +1,9 @@
-"""The configuration: one file, and the only place that reads it and the variables which win over it.
+"""The configuration: one file, and the only place that reads it and the environment variables that override it.
 
-Theory of operation. A value is asked for by its key (`value("archive.home")`) where it is needed. An option of a
-command wins, then the key's environment variable, then `config.toml`, then what the caller does without one. A file
-that is not there costs one look at the file system; one that is there is read once, and again when it changed. It is
-checked as a whole: a key that nobody knows or a value of another kind is an error for whoever asks for anything.
+Theory of operation. A value is read by its key (`value("archive.home")`) where it is needed. An option of a command
+wins, then the key's environment variable, then `config.toml`, then the caller's default. A missing file costs one
+system call; an existing one is read once, and again when it changed. It is checked as a whole: an unknown key or a
+value of another type is an error, whichever key is read.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Key(NamedTuple):
     """`<section>.<key>`"""
     kind: Kind
     variable: str
-    """The environment variable that wins over the file."""
+    """The environment variable that overrides the file."""
     option: str
-    """The option that wins over both; empty where no command has one."""
+    """The option that overrides both; empty where no command has one."""
     about: str
 
 
@@ -78,20 +78,20 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 class KeepRule(NamedTuple):
-    """One `[[keep]]` table: of which runs it speaks, and how long they are kept. The first that fits a run decides."""
+    """One `[[keep]]` table: for which runs it is, and how long they are kept. The first that matches a run decides."""
 
     agent: str | None = None
     """The name of an agent or format, or its beginning."""
     project: str | None = None
     """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
     starred: bool | None = None
-    """Without it the rule speaks of runs that have no star."""
+    """Without it the rule is for runs that have no star."""
     age: str | None = None
     """Runs whose last event is older are removed: `90d`, `26w`."""
     size: str | None = None
     """Beyond this, the oldest of these runs are removed: `500MB`, `20GB`, of kept bytes before compression."""
     apply: bool = False
-    """Whether `steno sync` and `steno watch` really remove; otherwise they only say what they would."""
+    """Whether `steno sync` and `steno watch` remove runs; otherwise they only say what they would remove."""
 
     @property
     def days(self) -> float | None:
@@ -118,17 +118,17 @@ class Setting(NamedTuple):
 
     key: Key
     value: Value | None
-    """None where nobody set it."""
+    """None where it is not set."""
     source: str
     """`environment`, `file` or `default`."""
 
 
 def config_path() -> Path:
-    """Where the configuration is: `$STENOGRAPH_CONFIG`, or `config.toml` where the system keeps a user's settings."""
+    """The path of the configuration: `$STENOGRAPH_CONFIG`, or `config.toml` in the user's folder for settings."""
     given = os.environ.get(VARIABLE)
     if given:
         return Path(given)
-    if sys.platform == "linux":  # the same as below, which takes longer to load than a search to start
+    if sys.platform == "linux":  # the same path as below: platformdirs takes longer to load than a search to start
         base = os.environ.get("XDG_CONFIG_HOME", "").strip()
         return Path(base or Path("~/.config").expanduser(), "stenograph", FILE)
     from platformdirs import user_config_dir
@@ -142,7 +142,7 @@ def value(name: str) -> Any:
 
 
 def setting(key: Key) -> Setting:
-    """The same with where it comes from."""
+    """The value of a key with its source. Raises `InvalidConfig`."""
     given = os.environ.get(key.variable)
     if given:
         return Setting(key, _of_text(key, given), "environment")
@@ -168,7 +168,8 @@ def read() -> dict[str, Value]:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         if os.environ.get(VARIABLE):
-            raise InvalidConfig(f"there is no file {path}, which ${VARIABLE} names; make it, or unset that") from None
+            message = f"there is no file {path}, which ${VARIABLE} names; make it, or unset ${VARIABLE}"
+            raise InvalidConfig(message) from None
         return {}
     except OSError as error:
         raise InvalidConfig(f"cannot read {path}: {error.strerror}; check its permissions") from error
@@ -191,7 +192,7 @@ def _read(path: Path, mtime_ns: int, size: int) -> dict[str, Value]:
             found[section] = _keep_rules(path, table)
             continue
         if section not in SECTIONS:
-            raise InvalidConfig(f"{path}: [{section}] is not a section; known are {', '.join(SECTIONS)}")
+            raise InvalidConfig(f"{path}: unknown section [{section}]; known sections: {', '.join(SECTIONS)}")
         if not isinstance(table, dict):
             raise InvalidConfig(f"{path}: {section} is not a table; write [{section}] above its keys")
         for key, given in table.items():
@@ -209,7 +210,7 @@ def _keep_rule(path: Path, number: int, table: dict[str, Any]) -> KeepRule:
     where = f"{path}: rule {number} of [[keep]]"
     for key, given in table.items():
         if key not in KeepRule._fields:
-            raise InvalidConfig(f"{where}: {key} is not a key; known are {', '.join(KeepRule._fields)}")
+            raise InvalidConfig(f"{where}: unknown key {key}; known keys: {', '.join(KeepRule._fields)}")
         kind = bool if key in ("starred", "apply") else str
         if not isinstance(given, kind) or given == "":
             raise InvalidConfig(
@@ -228,8 +229,8 @@ def _checked(path: Path, name: str, given: Any) -> Value:
     if key is None:
         section = name.partition(".")[0]
         known = [each.name.partition(".")[2] for each in KEYS if each.name.startswith(f"{section}.")]
-        told = f"[{section}] knows {', '.join(known)}" if known else f"[{section}] has no key yet"
-        raise InvalidConfig(f"{path}: {name} is not a key; {told}")
+        keys = f"keys of [{section}]: {', '.join(known)}" if known else f"[{section}] has no key yet"
+        raise InvalidConfig(f"{path}: unknown key {name}; {keys}")
     fits = {
         "path": isinstance(given, str) and given != "",
         "flag": isinstance(given, bool),
@@ -237,13 +238,13 @@ def _checked(path: Path, name: str, given: Any) -> Value:
     }
     if not fits[key.kind]:
         raise InvalidConfig(f"{path}: {name} is {given!r:.60}; it must be {_WORDS[key.kind]}")
-    if key.kind == "path":  # as seen from the file, so that it means the same wherever a command is started
+    if key.kind == "path":  # relative to the file, so that it means the same wherever a command is started
         return str(path.parent.absolute() / Path(given).expanduser())
     return tuple(given) if key.kind == "texts" else given
 
 
 def _of_text(key: Key, given: str) -> Value:
-    """A value as an environment variable holds it: texts are separated by commas."""
+    """The value of an environment variable: texts are separated by commas."""
     if key.kind == "path":
         return given
     if key.kind == "texts":

@@ -3,24 +3,24 @@
     StenographError
     ├── InvalidEvent (ValueError)          the caller's value does not fit an event
     │   └── InvalidRunId                   not a UUID, so no journal can be named after it
-    ├── InvalidAgent (ValueError)          no format of an agent of that name has a place for its files
+    ├── InvalidAgent (ValueError)          no agent with that name and a known folder
     ├── InvalidConfig (ValueError)         the configuration has an unknown key, or a value that does not fit
     ├── InvalidFormat (ValueError)         no format of that name is installed
     ├── InvalidOption (ValueError)         an option, or a value of one, that a format does not have
     ├── InvalidQuery (ValueError)          a query has a mistake, would do more than read, or goes beyond a limit
     ├── InvalidRule (ValueError)           a rule for secrets that is not valid, could be slow or misses its example
-    ├── InvalidTarget (ValueError)         what was named is of a kind with which this cannot be done
+    ├── InvalidTarget (ValueError)         the target exists, but the command cannot work on its kind
     ├── InvalidTool (TypeError)            a Python function that cannot be offered to a model as a tool
     ├── MissingExtra (ImportError)         an optional dependency is not installed
     ├── AgentError (RuntimeError)          an agent could not be run, or did not answer
-    │   └── AgentTimeout (TimeoutError)    it took longer than it may
-    ├── SourceError (OSError)              something that was to be read cannot be
-    │   ├── RunNotFound (LookupError)      no journal by that run id or path
-    │   ├── AmbiguousRun (LookupError)     a prefix that fits more than one run
-    │   ├── AmbiguousFormat                a file that two formats claim alike
+    │   └── AgentTimeout (TimeoutError)    it took longer than its time limit
+    ├── SourceError (OSError)              an input cannot be read
+    │   ├── RunNotFound (LookupError)      no run with that id, or no file at that path
+    │   ├── AmbiguousRun (LookupError)     a prefix that matches more than one run
+    │   ├── AmbiguousFormat                a file that two formats claim
     │   └── InvalidEvidence (ValueError)   not a checkpoint, key or proof that can be read
     │       ├── BadSignature               a signature that does not fit what it signs
-    │       └── HistoryChanged             an archive is not what a checkpoint says that it was
+    │       └── HistoryChanged             an archive differs from what a checkpoint says
     ├── WitnessRefused (OSError)           a witness or time stamping authority did not sign, or could not be asked
     └── StoreError (OSError)               the journal cannot be written
         ├── StoreLocked                    another recorder holds it
@@ -64,12 +64,12 @@ __all__ = [
 
 
 class StenographError(Exception):
-    """The root: catch this and you have caught everything we raise on purpose."""
+    """The root of all exceptions that Stenograph raises on purpose."""
 
     exit_code = 1
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travels between processes with its message and its facts, whatever its constructor takes."""
+        """Pickled with its message and its facts, whatever its constructor takes."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
@@ -81,7 +81,7 @@ def _restored(kind: type[StenographError], args: tuple[object, ...], facts: dict
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
-    """A question whether the known name most like this one was meant; empty where none is like it."""
+    """A question that suggests the most similar known name; empty where none is similar."""
     from difflib import get_close_matches  # only where there is a mistake
 
     found = get_close_matches(name.lower(), known, n=1)
@@ -105,7 +105,7 @@ class InvalidRunId(InvalidEvent):
 
 
 class InvalidConfig(StenographError, ValueError):
-    """The configuration has a key that nobody knows, or a value that does not fit."""
+    """The configuration has an unknown key, or a value that does not fit."""
 
     exit_code = 2
 
@@ -122,7 +122,7 @@ class InvalidFormat(StenographError, ValueError):
 
 
 class InvalidAgent(StenographError, ValueError):
-    """No agent of that name is known by the place of its files."""
+    """No agent with that name has a known folder."""
 
     exit_code = 2
 
@@ -151,7 +151,7 @@ class InvalidRule(StenographError, ValueError):
 
 
 class InvalidTarget(StenographError, ValueError):
-    """What was named is there, but of a kind with which this cannot be done."""
+    """The target exists, but the command cannot work on its kind."""
 
     exit_code = 2
 
@@ -182,11 +182,11 @@ class AgentError(StenographError, RuntimeError):
 
 
 class AgentTimeout(AgentError, TimeoutError):
-    """An agent took longer than it may."""
+    """An agent took longer than its time limit."""
 
 
 class SourceError(StenographError, OSError):
-    """A file that was to be read is missing, unreadable or not what it should be."""
+    """An input is missing, unreadable or not what it should be."""
 
     exit_code = 3
 
@@ -196,7 +196,7 @@ class SourceError(StenographError, OSError):
 
 
 class RunNotFound(SourceError, LookupError):
-    """No journal has that run id, and no file that path."""
+    """No run has that id, or no file is at that path."""
 
 
 def unreadable(path: object, error: OSError) -> SourceError:
@@ -207,12 +207,12 @@ def unreadable(path: object, error: OSError) -> SourceError:
 
 
 def unknown_format(name: str) -> SourceError:
-    """The exception for a file or stream that no format knows."""
-    return SourceError(f"{name} is written in no format we know; steno formats lists them", name)
+    """The exception for a file or stream that no format recognizes."""
+    return SourceError(f"{name} is not in a known format; steno formats lists them", name)
 
 
 class AmbiguousFormat(SourceError):
-    """Two formats claim a file, both equally sure."""
+    """Two formats claim a file with equal certainty."""
 
     def __init__(self, path: str, names: tuple[str, ...]) -> None:
         self.names = names
@@ -220,7 +220,7 @@ class AmbiguousFormat(SourceError):
 
 
 class AmbiguousRun(SourceError, LookupError):
-    """A run id prefix fits more than one journal."""
+    """A run id prefix matches more than one run."""
 
     def __init__(self, message: str, run_ids: tuple[str, ...]) -> None:
         self.run_ids = run_ids
@@ -238,7 +238,7 @@ class BadSignature(InvalidEvidence):
 
 
 class HistoryChanged(InvalidEvidence):
-    """An archive is not what a checkpoint says that it was."""
+    """An archive differs from what a checkpoint says."""
 
     exit_code = 1
 
@@ -254,7 +254,7 @@ class WitnessRefused(StenographError, OSError):
 
 
 class StoreError(StenographError, OSError):
-    """A journal could not be written; nothing of the event was kept."""
+    """A file could not be written; no part of it was kept."""
 
     exit_code = 4
 

@@ -1,7 +1,7 @@
-"""What runs inside somebody else's agent must never break it.
+"""Code of ours that runs inside another program must never break that program.
 
-One guard around each of our doors: it logs and counts what went wrong, and the host goes on. Under
-`STENOGRAPH_STRICT=1` it raises instead, which is how our own tests run.
+A guard around each entry point logs and counts errors, and the host goes on. Under `STENOGRAPH_STRICT=1` it raises
+instead, which is how our own tests run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STRICT = "STENOGRAPH_STRICT"
 
 
 def is_strict() -> bool:
-    """Whether errors of ours go on to the host."""
+    """Whether errors of ours are raised in the host."""
     return os.environ.get(STRICT) == "1"
 
 
@@ -32,21 +32,21 @@ class Guard:
     def __init__(self, subject: str) -> None:
         self.lost = 0
         self._subject = subject
-        self._told = 0
-        self._told_at = float("-inf")
+        self._noted = 0
+        self._noted_at = float("-inf")
 
     def call(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """The function's result, or None when it failed: then an event is lost."""
         return self._guarded(1, what, function, *args, **kwargs)
 
     def attempt(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The same for what is no event: nothing is lost by itself when it fails."""
+        """The function's result, or None when it failed: no event is lost by that."""
         return self._guarded(0, what, function, *args, **kwargs)
 
     def _guarded(self, loss: int, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
             return function(*args, **kwargs)
-        except Exception as error:  # whatever it is, it is ours and not the host's
+        except Exception as error:  # any error of ours, which must not reach the host
             if is_strict():
                 raise
             self.lost += loss
@@ -55,9 +55,9 @@ class Guard:
 
     def _note(self, what: str, error: Exception) -> None:
         now = time.monotonic()
-        if now - self._told_at < 1.0:  # a full disk fails a thousand times a second; say it once
+        if now - self._noted_at < 1.0:  # a full disk fails a thousand times a second; say it once
             return
-        since, self._told, self._told_at = self.lost - self._told, self.lost, now
-        count = f" ({since} lost since the last word)" if since else ""
+        since, self._noted, self._noted_at = self.lost - self._noted, self.lost, now
+        count = f" ({since} lost since the last message)" if since else ""
         with suppress(Exception):  # the host's log handlers are called here, and they may fail, too
             log.error("%s: %s was not recorded: %s%s", self._subject, what, error, count)

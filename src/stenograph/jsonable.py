@@ -1,4 +1,4 @@
-"""Any Python value as JSON, so that a host may hand us whatever it has."""
+"""Any Python value as JSON, so that a host may pass any value to us."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 def jsonable(value: Any) -> Any:
-    """The value as plain JSON values; what JSON has no form for becomes its `repr`. Never raises."""
+    """The value as plain JSON values; a value that JSON cannot hold becomes its `repr`. Never raises."""
     try:
         plain = _plain(value)
         if b"null" not in _encode(plain) or not _holds_odd_floats(plain):
             return plain
     except Exception:  # noqa: BLE001  # odd keys, cycles, properties that raise: the host's values may do anything
         plain = value
-    return _Retelling().tell(plain)
+    return _Converter().convert(plain)
 
 
 def _plain(value: Any) -> Any:
@@ -59,35 +59,35 @@ def _holds_odd_floats(plain: Any) -> bool:
     return False
 
 
-class _Retelling:
-    """One value told piece by piece, so that an odd piece costs only itself. It ends, whatever holds whatever."""
+class _Converter:
+    """Converts a value piece by piece: an odd piece costs only itself. Terminates on cycles and deep nesting."""
 
     def __init__(self) -> None:
         self._above: list[int] = []
         self._pieces = 0
 
-    def tell(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         if not isinstance(value, dict | list | tuple):
-            return self._tell_one(value)
+            return self._convert_one(value)
         self._pieces += 1
         if id(value) in self._above or len(self._above) > _DEPTH or self._pieces > _PIECES:
             return f"<{type(value).__name__} of {len(value)}, left out>"
         self._above.append(id(value))
         try:
             if isinstance(value, dict):
-                return {_key(key): self.tell(item) for key, item in value.items()}
-            return [self.tell(item) for item in value]
+                return {_key(key): self.convert(item) for key, item in value.items()}
+            return [self.convert(item) for item in value]
         finally:
             self._above.pop()
 
-    def _tell_one(self, value: Any) -> Any:
+    def _convert_one(self, value: Any) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
             return repr(value)
         try:
             plain = _plain(value)
         except Exception:  # noqa: BLE001  # as above
             return _repr(value)
-        return self.tell(plain) if plain.__class__ in (dict, list) else plain
+        return self.convert(plain) if plain.__class__ in (dict, list) else plain
 
 
 def _key(key: Any) -> str:

@@ -1,11 +1,11 @@
-"""Names of a package that are loaded when they are first used: nobody waits for what they do not need."""
+"""Names of a package that are loaded when they are first used, so that a program loads only what it needs."""
 
 from __future__ import annotations
 
 import sys
 
 NOT_ON_WINDOWS = "Stenograph does not run on Windows; use it inside WSL"
-"""It locks, forks and follows files as POSIX has it."""
+"""Locks, forks and file descriptors are used as POSIX defines them."""
 
 TYPE_CHECKING = False  # see `stenograph`
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def on_use(
     package: dict[str, object], homes: dict[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a package, given by its globals, whose names live in those modules of it."""
+    """`__getattr__` and `__dir__` for a package, given its globals, and for each name the module that defines it."""
 
     def load(name: str) -> object:
         from importlib import import_module

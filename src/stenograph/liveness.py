@@ -1,7 +1,7 @@
-"""Whether the process that writes a run is still there: the one place that asks a clock and the system.
+"""Whether the process that writes a run is still alive: the one place that reads a clock and asks the system.
 
-Evidence is a file written within the last hour, a journal whose lock somebody holds, or a file that another process has
-open for writing (Linux tells; elsewhere the other two must do).
+Signs of life are a file written within the last hour, a journal whose lock is held, and, on Linux only, a file that
+another process has open for writing.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from stenograph.fold.status import Life
 
 RECENT = 3600.0
 """Seconds."""
-_PROC = Path("/proc")
+_PROC = "/proc"
 
 
 class Liveness:
-    """What is known of the writers of files, at one moment. Open files are looked for once, when first asked."""
+    """What is known about the writers of files, at one moment. Open files are listed once, when first needed."""
 
     def __init__(self, now: float | None = None) -> None:
         self._now = time.time() if now is None else now
         self._open: set[tuple[int, int]] | None = None
 
     def of(self, paths: Iterable[str | os.PathLike[str]], *, is_journal: bool = False) -> Life:
-        """What is known of the process that writes these files; of no file, or of none that is there, nothing."""
+        """What is known about the process that writes these files; files that do not exist count for nothing."""
         is_recent = has_process = False
         for path in paths:
             try:
@@ -37,14 +37,14 @@ class Liveness:
             except (OSError, ValueError):
                 continue
             is_recent = is_recent or self.is_recent(status.st_mtime)
-            if is_journal:  # its writer holds the lock, so that no other file need be looked at
+            if is_journal:  # its writer holds the lock, so open files need not be listed
                 has_process = has_process or _is_locked(path)
             else:
                 has_process = has_process or (status.st_dev, status.st_ino) in self._opened()
         return Life(is_recent=is_recent, has_process=has_process)
 
     def is_recent(self, moment: float) -> bool:
-        """Whether a moment, in seconds since 1970, is within the last hour; one in the future is."""
+        """Whether a moment, in seconds since 1970, is within the last hour, or in the future."""
         return self._now - moment < RECENT
 
     def _opened(self) -> set[tuple[int, int]]:
@@ -77,21 +77,22 @@ def _is_locked(path: str | os.PathLike[str]) -> bool:
 
 
 def _files_open_for_writing() -> Iterable[tuple[int, int]]:
-    """Device and number of the regular files that other processes of ours may write; none where nothing tells."""
+    """Device and inode of regular files that other processes of this user have open for writing; none without /proc."""
     own = str(os.getpid())
     with suppress(OSError):
         for process in os.scandir(_PROC):
             if process.name.isdigit() and process.name != own:
-                with suppress(OSError):  # it is not ours, or it has ended
-                    yield from _written_by(Path(process.path))
+                with suppress(OSError):  # another user's process, or it has ended
+                    yield from _written_by(process.path)
 
 
-def _written_by(process: Path) -> Iterable[tuple[int, int]]:
-    for each in os.scandir(process / "fd"):
+def _written_by(process: str) -> Iterable[tuple[int, int]]:
+    for each in os.scandir(f"{process}/fd"):
         with suppress(OSError, ValueError, IndexError):  # it was closed meanwhile
             status = each.stat()
             if not stat.S_ISREG(status.st_mode):
                 continue
-            flags = (process / "fdinfo" / each.name).read_text().partition("flags:")[2].split()[0]
+            facts = Path(f"{process}/fdinfo/{each.name}").read_bytes()
+            flags = facts.partition(b"flags:")[2].split()[0]
             if int(flags, 8) & (os.O_WRONLY | os.O_RDWR):
                 yield status.st_dev, status.st_ino

@@ -34,7 +34,7 @@ class MerkleTree:
 
     @property
     def size(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return len(self.levels[0])
 
     def append(self, leaf: bytes) -> None:
@@ -115,10 +115,10 @@ class RootTree:
     def __init__(self) -> None:
         self.size = 0
         self._edge: list[bytes] = []
-        """The complete subtrees of which the tree is made, from the largest to the smallest."""
+        """The hashes of the complete subtrees, from the largest to the smallest."""
 
     def append(self, entry: bytes) -> None:
-        """Add a leaf, by what it says."""
+        """Add a leaf by its entry."""
         added, size = leaf_hash(entry), self.size
         while size & 1:
             added = node_hash(self._edge.pop(), added)

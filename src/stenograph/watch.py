@@ -1,11 +1,11 @@
-"""Waking up when something changes in folders, with a poll as the safety net.
+"""Waiting for changes in folders, with a poll as the safety net.
 
-The file system tells us; where it forgets to, we look again after `SAFETY_NET` seconds, and where it cannot (no such
-folder yet, no watches left) every `BLIND_POLL` seconds. A watch remembers every change since it was made, so the order
-is always: make the watch, read to the end, wait.
+The file system reports changes; in case it misses one, a wait ends after `SAFETY_NET` seconds, and where it cannot
+report (no such folder yet, no watches left) after `BLIND_POLL` seconds. A watch remembers every change since it was
+made, so the order is always: make the watch, read to the end, wait.
 
-On Linux we ask the kernel ourselves: `watchfiles` looks for changes every few milliseconds also while nothing happens,
-which costs more than an idle follower may. Elsewhere `watchfiles` it is.
+On Linux we use inotify directly: `watchfiles` wakes up every few milliseconds also while nothing happens, which costs
+more than an idle follower may. On other systems we use `watchfiles`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from pathlib import Path
 
 SAFETY_NET = 5.0
 BLIND_POLL = 0.1
-_GLANCE = 0.05  # how long a stop may go unseen while the kernel is waited for
-_GATHER = 0.002  # a burst of writes is told once
-_SPARE = 8  # descriptors that a watch leaves to the process: reading needs them more than waking up does
-_STEP_MS = 5  # elsewhere: a change is told after one quiet step …
+_GLANCE = 0.05  # how long a stop may go unnoticed while we wait for the kernel
+_GATHER = 0.002  # a burst of writes is reported once
+_SPARE = 8  # file descriptors that a watch leaves to the process: reading needs them more than watching
+_STEP_MS = 5  # watchfiles: a change is reported after one quiet step …
 _DEBOUNCE_MS = 20  # … or after this long, when they keep coming
 
 Changes = set[str] | None
-"""The paths that changed, or None when anything may have: look everywhere."""
+"""The paths that changed, or None when any path may have changed."""
 
 
 class FolderWatch:
-    """Tells when something may have changed in a folder, or in several, which need not exist yet."""
+    """Waits for changes in one or several folders, which need not exist yet."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class FolderWatch:
         safety_net: float | None = None,
         blind_poll: float | None = None,
     ) -> None:
-        """`stop`, once set by anyone, ends every wait. What is below a folder's own folders is not watched."""
+        """Setting `stop` ends every wait. Folders inside the folders are not watched."""
         self.folders = frozenset([folders] if isinstance(folders, Path) else folders)
         self._stop = stop
         self._safety_net = safety_net
@@ -52,11 +52,11 @@ class FolderWatch:
 
     @property
     def is_blind(self) -> bool:
-        """Whether the system tells us nothing now, so that we look again and again."""
+        """Whether the system reports no changes now, so that waits end after `BLIND_POLL`."""
         return self._notify is None
 
     def wait(self, timeout: float | None = None) -> Changes:
-        """Return what changed, or None when it is time to look anyway; nothing when stopped or after `timeout`."""
+        """The paths that changed, or None when any path may have; an empty set when stopped or after `timeout`."""
         net = SAFETY_NET if self._safety_net is None else self._safety_net
         if self._notify is None:
             poll = BLIND_POLL if self._blind_poll is None else self._blind_poll
@@ -65,23 +65,23 @@ class FolderWatch:
             return None
         limit = net if timeout is None else min(net, timeout)
         changes = self._notify.wait(limit, self._stop)
-        # A folder that was removed was perhaps made anew: then the old watch is blind.
+        # A folder that was removed may have been made again: then the old watch sees nothing.
         if self._notify.is_over or not all(os.path.isdir(folder) for folder in self.folders):  # noqa: PTH112  # as below
             self.close()
             return None
         return None if changes == set() and limit == net and not self._stop.is_set() else changes
 
     def close(self) -> None:
-        """Let go of the watch; a later wait makes a new one."""
+        """Close the watch; a later wait makes a new one."""
         notify, self._notify = self._notify, None  # forgotten first: an interrupted close must not be repeated
         if notify is not None:
             notify.close()
 
 
 def _watch(folders: Iterable[Path]) -> _Inotify | _Watchfiles | None:
-    """A watch of the folders, or none while the system gives none: no such folder, no watches left."""
+    """A watch of the folders; None while the system gives none: no such folder, no watches left."""
     paths = [str(folder) for folder in folders]
-    if not all(os.path.isdir(path) for path in paths):  # noqa: PTH112  # false, not an error, where we may not look
+    if not all(os.path.isdir(path) for path in paths):  # noqa: PTH112  # false, not an error, without permission
         return None
     try:
         return _Inotify(paths) if sys.platform == "linux" else _Watchfiles(paths)
@@ -90,7 +90,7 @@ def _watch(folders: Iterable[Path]) -> _Inotify | _Watchfiles | None:
 
 
 class _Inotify:
-    """The kernel's own word."""
+    """A watch by inotify."""
 
     # The numbers of <sys/inotify.h>: modify, attributes, moved from and to, create, delete; the folder itself too.
     _MASK = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
@@ -121,15 +121,15 @@ class _Inotify:
         self._poll.register(self._fd, select.POLLIN)
 
     def wait(self, timeout: float, stop: threading.Event) -> Changes:
-        """What changed by then; nothing when the time is up or `stop` is set."""
+        """The paths that changed; an empty set when the time is up or `stop` is set."""
         end = time.monotonic() + timeout
         while not stop.is_set() and (left := end - time.monotonic()) > 0:
             if self._poll.poll(min(left, _GLANCE) * 1000):
                 stop.wait(_GATHER)
-                return self._told()
+                return self._read_changes()
         return set()
 
-    def _told(self) -> Changes:
+    def _read_changes(self) -> Changes:
         data = os.read(self._fd, 1 << 20)
         paths: set[str] = set()
         everywhere = False
@@ -149,7 +149,7 @@ class _Inotify:
 
 
 class _Watchfiles:
-    """Where there is no inotify. It tells paths by other names than ours, so we look everywhere."""
+    """A watch by watchfiles. The paths that it reports differ from ours, so any path may have changed."""
 
     is_over = False
 
@@ -162,11 +162,11 @@ class _Watchfiles:
             raise OSError(str(error)) from error
 
     def wait(self, timeout: float, stop: threading.Event) -> Changes:
-        """None when something changed by then; nothing when the time is up or `stop` is set."""
-        told = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, max(1, int(timeout * 1000)), stop)
-        if told == "signal":
+        """None when something changed; an empty set when the time is up or `stop` is set."""
+        result = self._notify.watch(_DEBOUNCE_MS, _STEP_MS, max(1, int(timeout * 1000)), stop)
+        if result == "signal":
             raise KeyboardInterrupt
-        return set() if isinstance(told, str) else None
+        return set() if isinstance(result, str) else None
 
     def close(self) -> None:
         self._notify.close()

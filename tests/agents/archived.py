@@ -38,7 +38,7 @@ def steno(agent: Session, *arguments: str) -> Any:
         check=False,
     )
     # An agent that is killed at once leaves nothing, and then a sync says where it looked.
-    is_quiet = not done.stderr or done.stderr.startswith(b"steno: no transcript was found; looked in ")
+    is_quiet = not done.stderr or done.stderr.startswith(b"steno: no transcripts found; looked in ")
     assert (done.returncode, is_quiet) == (0, True), (arguments, done.returncode, done.stderr.decode())
     return json.loads(done.stdout)
 

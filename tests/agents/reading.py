@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agents.session import PATIENCE
 from comparison import count, different, lines_without_event, oracle, parsed
-from stenograph.fold import CallPair, pair_calls
+from stenograph.fold.calls import CallPair, pair_calls
 from stenograph.formats.registry import formats
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock, decode
 from stenograph.sources import FileReport, convert

@@ -29,7 +29,7 @@ from stenograph.adapters.codex_app_server import (
 )
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import AgentError, AgentTimeout
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.session import PromptExecuted, Session, ToolInvoked
 from stenograph.transcript import TranscriptEntry
 

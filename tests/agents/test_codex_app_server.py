@@ -9,7 +9,7 @@ import pytest
 from agents import app_server, programs, scenario, session
 from agents.reading import Reading, assert_all_read, assert_counted, read, read_stream
 from agents.session import Session
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
 

@@ -11,7 +11,7 @@ from agents import acp_client, scenario
 from agents.copilot import APIS, copilot
 from agents.reading import Reading, assert_all_read, assert_counted, read, read_stream
 from agents.session import Session
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program
 

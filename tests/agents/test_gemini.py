@@ -12,7 +12,7 @@ from agents.reading import Reading, assert_all_read, assert_counted, read, read_
 from agents.servers.gemini_api import CACHED, INPUT, SNAPSHOT, THOUGHTS
 from agents.servers.script import Text
 from agents.session import Session
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event, SystemPayload, UsagePayload
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program

@@ -14,7 +14,7 @@ from agents.reading import Reading, assert_counted, read, read_stream
 from agents.servers.chat_api import CACHED, INPUT, THOUGHTS
 from agents.session import PATIENCE, Session
 from comparison import count, different, oracle
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Format, Report
 from stenograph.formats.opencode.event_log import EventLog
 from stenograph.formats.registry import formats

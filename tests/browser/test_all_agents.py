@@ -18,25 +18,38 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORMATS = sorted({case.parent.name for case in CASES})
 SHOWN = {
     "acp": "copilot-loaded",
+    "aider": "sessions",
     "anthropic_messages": "tools",
     "chatgpt": "branches",
     "claude_code": "parity",
     "claude_stream": "2.1.325-subagent",
+    "cline": "parity",
     "codex_app_server": "0.166-patches",
     "codex_exec": "tools",
     "codex_rollout": "ask-user",
+    "continue_session": "parity",
     "copilot_cli": "parity",
     "copilot_stream": "tools",
     "cursor": "subagent",
     "exchange": "demo",
     "gemini_cli": "parity",
     "gemini_stream": "tools",
+    "gptme": "parity",
+    "hermes_agent": "parity",
+    "kilo": "parity",
+    "kimi_cli": "parity",
+    "kimi_code": "parity",
+    "mini_swe_agent": "parity",
     "openai_chat": "stream",
     "openai_responses": "stream",
+    "openclaw": "parity",
     "opencode": "parity",
     "opencode_stream": "tools",
+    "openhands": "parity",
     "openhands_v0": "actions",
     "otlp": "openai_agents",
+    "pi": "parity",
+    "qwen_code": "parity",
     "swe_agent": "steps",
 }
 """Cases whose layout is kept, one of a format."""
@@ -64,6 +77,8 @@ OUTLINE = r"""() => {
   walk(document.querySelector('main'), 0);
   return lines;
 }"""
+UNNAMED = r"""[...document.querySelectorAll('.tool.shell > summary, .tool.read > summary')]
+  .filter((each) => !each.querySelector('code').textContent).map((each) => each.textContent)"""
 OUT = "[...document.querySelectorAll('.facts dt')].map((each) => each.textContent)"
 _IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -110,6 +125,7 @@ def test_the_layout_of_a_page(visitor: Visitor, written: str, request: pytest.Fi
     """A session of a format is laid out as it was; `--update-golden` keeps a new layout: read the difference."""
     (case,) = [case for case in CASES if name_of(case) == f"{written}/{SHOWN[written]}"]
     page = visitor.open(f"/runs/{first_run_of(case)}")
+    assert page.evaluate(UNNAMED) == [], "a card says which command or file it is about"
     lines = [f"facts {', '.join(page.evaluate(OUT))}", *page.evaluate(OUTLINE)]
     told = _IDS.sub("ID", "\n".join(lines)) + "\n"
     file = SNAPSHOTS / f"{written}.txt"

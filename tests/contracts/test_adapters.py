@@ -42,7 +42,7 @@ from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.writer import Store
 from stenograph.bundle import DebugBundle, create_bundle
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.logs import JsonFormatter
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.sql import run_sql

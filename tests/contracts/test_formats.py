@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import CASES, files_of, input_of
-from stenograph.archive.keep.frozen_parser import freeze, thaw
+from stenograph.archive.keep.parser_state import dump_state, load_state
 from stenograph.formats.base import Context, Format, FormatSpec
 from stenograph.formats.registry import detect, formats, head_records
 from stenograph.model import Event, decode, encode
@@ -193,7 +193,7 @@ def no_side_file(name: str) -> str | None:
 
 _READ_ON = """
 import pickle, sys
-from stenograph.archive.keep.frozen_parser import freeze, thaw
+from stenograph.archive.keep.parser_state import dump_state, load_state
 from stenograph.formats.registry import formats
 from stenograph.model import encode
 
@@ -202,9 +202,9 @@ def no_side_file(name):
 
 told = []
 for name, state, rest in pickle.load(sys.stdin.buffer):
-    parser = thaw(state, formats()[name], no_side_file)
+    parser = load_state(state, formats()[name], no_side_file)
     events = [encode(event) for event in parser.feed(rest) + parser.finish()]
-    told.append((events, freeze(parser.report, no_side_file)))
+    told.append((events, dump_state(parser.report, no_side_file)))
 pickle.dump(told, sys.stdout.buffer)
 """
 
@@ -217,7 +217,7 @@ def test_a_parser_reads_on_in_another_process() -> None:
         parser = spec.open(Context(run_id=RUN_ID, side_file=no_side_file))
         middle = len(data) // 2
         told = len(parser.feed(data[:middle]))
-        halves.append((name, freeze(parser, no_side_file), data[middle:]))
+        halves.append((name, dump_state(parser, no_side_file), data[middle:]))
         whole, untouched = parsed(spec, data)
         expected.append(([encode(event) for event in whole[told:]], untouched.report))
     done = subprocess.run(
@@ -231,4 +231,4 @@ def test_a_parser_reads_on_in_another_process() -> None:
         FILES, pickle.loads(done.stdout), expected, strict=True
     ):
         assert events == rest, path
-        assert thaw(report, SPECS[name], no_side_file) == untouched, path
+        assert load_state(report, SPECS[name], no_side_file) == untouched, path

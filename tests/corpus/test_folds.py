@@ -9,8 +9,9 @@ import pytest
 from counters import of_bundle, of_pages, of_totals, of_trees
 from shared_folder import SHARED
 from stenograph.errors import StenographError
-from stenograph.fold import action, pair_calls
+from stenograph.fold.actions import action
 from stenograph.fold.agent_tables import tables_of
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.status import STATUSES, RunStatus
 from stenograph.fold.totals import totals_of
 from stenograph.model import Event

@@ -15,8 +15,7 @@ from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
-from stenograph.fold import UsageTotals, usage_totals
-from stenograph.fold.usage import Usage
+from stenograph.fold.usage import Usage, UsageTotals, usage_totals
 from stenograph.sources import convert, detect_file
 
 pytestmark = pytest.mark.corpus

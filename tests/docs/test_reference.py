@@ -25,8 +25,9 @@ import stenograph.errors
 import stenograph.model
 import stenograph.session
 import stenograph.transcript
-from stenograph.cli import COMMANDS, cli
-from stenograph.fold import RunNode, StepNode
+from stenograph.cli import COMMANDS
+from stenograph.cli.program import cli
+from stenograph.fold.tree import RunNode, StepNode
 from stenograph.formats import (
     Database,
     FormatSpec,
@@ -289,7 +290,7 @@ LIVE = {
     "stenograph.adapters.outputs": ["Outputs"],
     "stenograph.adapters.prompt": ["Prompt", "Response", "prompt_of"],
     "stenograph.adapters.tool": ["Tool", "result_text", "tool_of", "tools_of"],
-    "stenograph.threads": ["ThreadTranscripts"],
+    "stenograph.text_transcripts": ["ThreadTranscripts"],
 }
 """The rooms of live.md, with what a user takes from those that have no `__all__`."""
 NOT_CALLED = {"JsonFormatter", "Slice", "SliceAccessor", "SliceFactory", "SlicePolicy", "SliceView"}

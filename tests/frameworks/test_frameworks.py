@@ -76,7 +76,10 @@ class Recording:
         return [event.payload for event in self.events if event.type == type]
 
 
-@pytest.fixture(scope="module", params=FRAMEWORKS, ids=lambda each: each.name)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(each, id=each.name, marks=pytest.mark.xdist_group(each.name)) for each in FRAMEWORKS],
+)
 def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recording:
     framework: Framework = request.param
     subprocess.run([REPO / "tools" / "frameworks", framework.name], check=True, cwd=REPO)

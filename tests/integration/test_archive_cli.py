@@ -164,7 +164,7 @@ def test_search_that_finds_nothing_ends_with_1_like_grep(steno: Steno, home: Pat
     """And says what was looked through."""
     done = steno(home, "search", "zebrafish")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"steno: nothing is found in 815 events of 20 runs of {home}\n"
+    assert done.stderr == f"steno: nothing found in 815 events of 20 runs of {home}\n"
     done = steno(home, "search", "zebrafish", "--json")
     assert (done.returncode, done.stdout) == (1, "[]\n")
 

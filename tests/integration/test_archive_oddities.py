@@ -21,7 +21,7 @@ from stenograph.archive import IndexReader
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.store.home import home_of
-from stenograph.archive.store.originals import give_back
+from stenograph.archive.store.restore import restore_files
 from stenograph.archive.writer import Store
 from stenograph.sources import convert
 
@@ -40,7 +40,7 @@ def kept_bytes(archive: Path, folder: Path) -> bytes:
     """All that an archive gives back."""
     with IndexReader(archive) as opened:
         for (run_id,) in rows(archive, "SELECT DISTINCT run_id FROM files"):
-            give_back(opened, run_id, folder / run_id)
+            restore_files(opened, run_id, folder / run_id)
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 

@@ -26,10 +26,10 @@ from stenograph.adapters.codex_app_server import (
 )
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.model import Event
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.transcript import TranscriptEntry
 from text_files import texts_below, texts_of
 
@@ -169,7 +169,7 @@ def fail() -> None:
         ('shout {"text": "hé"}', "HÉ", None),
         ("fail {}", "RuntimeError: no luck", "RuntimeError: no luck"),
         ('add {"left": "two"}', "ValidationError: Expected `int`, got `str` - at `$.left`", ...),
-        ("missing {}", "there is no tool 'missing'", ...),
+        ("missing {}", "unknown tool 'missing'", ...),
     ],
 )
 @pytest.mark.parametrize("is_async", [False, True])
@@ -267,7 +267,7 @@ def test_approvals_are_answered(config: Configure, approvals: Any, method: str, 
 def test_no_leave_is_given_where_approvals_fail(
     config: Configure, approvals: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A function that raises, or says what is no decision, declines, and the log says so."""
+    """A function that raises, or returns what is not a decision, declines, and the log says so."""
     response = adapter(config(approvals=approvals)).evaluate("approval item/commandExecution/requestApproval")
     assert json.loads(response.text) == {"decision": "decline"}
     assert [record.levelname for record in caplog.records if "approvals failed" in record.message] == ["WARNING"]
@@ -342,7 +342,7 @@ def test_a_program_that_cannot_run_and_a_folder_that_is_none_are_named(config: C
     plain.write_text("not a program", "utf-8")
     with pytest.raises(AgentError, match="plain cannot be run"):
         adapter(config(codex_bin=str(plain))).evaluate("work")
-    with pytest.raises(AgentError, match="nowhere is no folder"):
+    with pytest.raises(AgentError, match="nowhere is not a folder"):
         adapter(config(cwd=tmp_path / "nowhere")).evaluate("work")
 
 

@@ -18,7 +18,7 @@ import pytest
 from stenograph import Event, read_events, run_tree, verify_journal
 
 COMMANDS = Path(__file__).with_name("jq_commands.sh")
-"""The six commands of the seed document, as given."""
+"""The six commands of the design document, as given."""
 
 
 def environment() -> dict[str, str]:

@@ -116,7 +116,7 @@ def test_a_session_is_written_as_plain_text(
         assert texts_below(tmp_path / "texts") == texts_of(agent.journal)
         assert not agent.problems.exists()
     else:
-        assert "the text transcripts are not written: cannot write" in agent.problems.read_text()
+        assert "text transcripts were not written: cannot write" in agent.problems.read_text()
 
 
 @pytest.mark.parametrize("thread", ["nightly", "../evil"])

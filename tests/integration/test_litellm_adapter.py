@@ -18,7 +18,7 @@ from stenograph.adapters.litellm import LiteLLMAdapter, LiteLLMModelConfig
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import MissingExtra
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 

@@ -20,7 +20,7 @@ from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import AgentError, InvalidTool, MissingExtra
 from stenograph.model import ToolPayload
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 from wire_facts import as_the_wire_has_it, facts, over_the_wire
 
@@ -179,7 +179,7 @@ def test_a_model_that_never_answers_is_left(root: Path) -> None:
 def test_a_page_is_no_answer(root: Path) -> None:
     """A server that gives something else entirely is named, not crashed on, and what it gave is recorded."""
     with model_server(Turn(page="<h1>Welcome</h1>")) as server, Recorder(root) as recorder:
-        with pytest.raises(AgentError, match=r"Welcome.*is no answer of a model"):
+        with pytest.raises(AgentError, match=r"Welcome.*is not an answer of a model"):
             evaluate(server, "sync", "x", recorder=recorder)
         kept = list(read_events(recorder.path))
     assert kept[-1].payload.data == "<h1>Welcome</h1>"
@@ -213,7 +213,7 @@ def test_tools_are_checked_before_anything_is_sent() -> None:
 
     with pytest.raises(AgentError, match="await aevaluate"):
         asyncio.run(main())
-    with pytest.raises(InvalidTool, match="takes none"):
+    with pytest.raises(InvalidTool, match="does not accept"):
         OpenAIAdapter("m").evaluate(Prompt("x", tools=(print,)))
 
 

@@ -21,7 +21,7 @@ from model_server import ModelServer, Turn, model_server
 from stenograph import Event, read_events, start_run
 from stenograph.adapters.openai import capture_openai
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 from wire_facts import facts, over_the_wire
 
@@ -343,7 +343,7 @@ def test_the_successor_of_httpx_is_taken_as_well(root: Path) -> None:
 
 def test_something_else_is_no_client() -> None:
     """A mistake that one notices at once is said at once."""
-    with pytest.raises(AgentError, match="str is no client of the OpenAI SDK"):
+    with pytest.raises(AgentError, match="str is not a client of the OpenAI SDK"):
         capture_openai("client", None)
 
 

@@ -24,7 +24,7 @@ from receiving import Receiving, receiving
 from stenograph.archive.received.receiver import BODY_BYTES, CONTENT_BYTES
 from stenograph.cli.program import cli
 from stenograph.formats.base import run_id_of
-from stenograph.formats.otlp.format import native_id_of
+from stenograph.formats.otlp.conversation import native_id_of
 from stenograph.runs.archive import open_archive
 
 

@@ -144,7 +144,7 @@ def test_sync_warns_of_secrets_that_are_new(home: Path) -> None:
     with start_run("more", root=home / "storage") as run:
         run.user(f"password={PASSWORD}")
     warned = steno("sync", "--path", home / "storage")
-    assert warned.stderr == f"steno: 1 secrets are new in run {run.run_id}; steno secrets {run.run_id} says where\n"
+    assert warned.stderr == f"steno: 1 new secrets in run {run.run_id}; steno secrets {run.run_id} says where\n"
     assert steno("sync", "--path", home / "storage").stderr == ""
 
 

@@ -609,7 +609,7 @@ def test_an_agent_is_written_as_plain_text(
     monkeypatch.setenv("STENOGRAPH_TEXTS", ".leslie" if given == "environment" else "")
     done = _run([claude, *options], *(["--text-root", ".leslie"] if given == "option" else []))
     is_told = "--no-file" not in options  # what it prints does not repeat the prompt
-    nothing = b"steno: no text transcript is written: no prompt is recorded, and each file begins with one\n"
+    nothing = b"steno: no text transcript was written: each file begins with a prompt, and none was recorded\n"
     assert (done.returncode, done.stderr) == (6, b"" if is_told else nothing)
     (path,) = _journals(tmp_path)
     written = texts_below(tmp_path / "work" / ".leslie")

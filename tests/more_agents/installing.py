@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 CACHE = Path(__file__).parents[2] / ".cache" / "more-agents"
 NODE = "22.23.3"
-"""The newest agents need node 22; Debian has node 20."""
+"""The newest agents need node 22 at least; Debian has node 20."""
+UV = "0.13.8"
+"""It installs OpenHands' 200 packages in half a minute, for which pip takes twelve."""
 _PATIENCE = 600
 
 
@@ -30,6 +35,8 @@ class Npm:
     """Whether the package's own install scripts have to run."""
     more: tuple[str, ...] = ()
     """Further packages with their versions."""
+    node: str = field(default=NODE, repr=False)
+    """The version of node that it is run with."""
 
     @property
     def name(self) -> str:
@@ -49,7 +56,7 @@ class Npm:
         found = sorted(place.glob(f"node_modules/{self.executable}"))
         if not found:
             pytest.fail(f"make more-agents: {self.package} {self.version} has no {self.executable}", False)
-        return [str(node()), str(found[0])] if self.is_script else [str(found[0])]
+        return [str(node(self.node)), str(found[0])] if self.is_script else [str(found[0])]
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,6 @@ class Pip:
     """Further packages with their versions."""
     python: int = 11
     """The least Python 3 that it needs: a newer one than ours is looked for, and without one its tests are skipped."""
-    is_slow: bool = False
-    """Whether installing takes many minutes: then it is run only where that was done by hand, with `installed`."""
 
     @property
     def name(self) -> str:
@@ -74,9 +79,9 @@ class Pip:
 
     def install(self, place: Path) -> None:
         """Into an empty folder."""
-        _run([_python(self.python), "-m", "venv", str(place)])
-        pip = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, f"{self.package}=={self.version}", *self.more])
+        _run([_uv(), "venv", "--quiet", "--python", _python(self.python), str(place)])
+        install = [_uv(), "pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
+        _run([*install, f"{self.package}=={self.version}", *self.more])
 
     def command(self, place: Path) -> list[str]:
         """What starts it."""
@@ -89,24 +94,39 @@ Program = Npm | Pip
 def installed(program: Program) -> list[str]:
     """What starts a program, which is installed now unless it was before; a test that cannot have it fails."""
     place = CACHE / program.name
-    mark = place / ".installed"
-    if not mark.exists() or mark.read_text("utf-8") != repr(program):
-        shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
-        place.mkdir(parents=True)
-        program.install(place)
-        mark.write_text(repr(program), "utf-8")
+    with _alone(program.name):
+        mark = place / ".installed"
+        if not mark.exists() or mark.read_text("utf-8") != repr(program):
+            shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
+            place.mkdir(parents=True)
+            program.install(place)
+            mark.write_text(repr(program), "utf-8")
     return program.command(place)
 
 
-def is_at_hand(program: Program) -> bool:
-    """Whether a program is installed, or is soon."""
-    is_slow = isinstance(program, Pip) and program.is_slow
-    return not is_slow or (CACHE / program.name / ".installed").exists()
-
-
-def node() -> Path:
+def node(version: str = NODE) -> Path:
     """Node, from npm."""
-    return Path(installed(Npm("node", NODE, "node/bin/node", is_script=False, runs_scripts=True))[0])
+    return Path(installed(Npm("node", version, "node/bin/node", is_script=False, runs_scripts=True))[0])
+
+
+def _uv() -> str:
+    """Installs packages of Python; pip installs it."""
+    place = CACHE / f"uv-{UV}"
+    program = place / "bin" / "uv"
+    with _alone(place.name):
+        if not program.exists():
+            _run([sys.executable, "-m", "venv", str(place)])
+            _run([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", f"uv=={UV}"])
+    return str(program)
+
+
+@contextlib.contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Lets one process at a time install what is called so: tests run in several."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _python(least: int) -> str:

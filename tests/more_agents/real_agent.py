@@ -33,7 +33,7 @@ from agents.servers.chat_api import ChatApi
 from agents.servers.loopback import serving
 from agents.servers.script import Scripts
 from agents.session import Session
-from more_agents.installing import Program, installed, is_at_hand, node
+from more_agents.installing import NODE, Npm, Program, installed, node
 from stenograph import Event, open_archive
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -119,10 +119,9 @@ class Played:
 
 
 def real_agents() -> dict[str, RealAgent]:
-    """By the name of its module; one that takes long to install is there when it is installed."""
+    """By the name of its module."""
     names = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
-    agents = {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
-    return {name: agent for name, agent in agents.items() if is_at_hand(agent.program)}
+    return {name: importlib.import_module(f"more_agents.programs.{name}").AGENT for name in names}
 
 
 def play(agent: RealAgent, folder: Path) -> Played:
@@ -142,7 +141,7 @@ def opened(agent: RealAgent, folder: Path) -> Iterator[Session]:
     (folder / "work" / "notes.txt").write_text(scenario.NOTES, "utf-8")
     model = _model(agent, folder / "work")
     with serving(model) as url:
-        place = Place(folder, url, installed(agent.program), _environment(folder))
+        place = Place(folder, url, installed(agent.program), _environment(folder, agent.program))
         command = agent.prepare(place)
         yield Session(agent.program.version, command, folder, model, place.home, place.environment)
 
@@ -158,10 +157,11 @@ def _model(agent: RealAgent, work: Path) -> Any:
     return ChatApi(scripts, without_tools=agent.without_tools)
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(folder: Path, program: Program) -> dict[str, str]:
     """As little as will do: no settings, no proxies and no secrets of the person who runs the tests; a newer node."""
+    newer = node(program.node if isinstance(program, Npm) else NODE)
     return {
-        "PATH": os.pathsep.join([str(node().parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([str(newer.parent), os.environ["PATH"]]),
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "temporary"),
         "LANG": "C.UTF-8",

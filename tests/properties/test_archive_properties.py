@@ -49,7 +49,7 @@ operations = st.one_of(
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
     st.tuples(st.just("sync_touched"), st.just(0), st.just(0)),
     st.tuples(st.just("kill_watcher"), st.just(0), st.just(0)),
-    st.tuples(st.just("put_away"), st.just(0), st.just(0)),
+    st.tuples(st.just("save_and_close"), st.just(0), st.just(0)),
     st.tuples(st.just("crash"), st.just(0), st.integers(0, 3)),
     st.tuples(st.just("tear"), st.just(0), st.integers(1, 30)),
 )
@@ -88,8 +88,8 @@ class World:
                 self._sync_touched()
             case "kill_watcher":  # what it had in memory is gone
                 self.writer.close()
-            case "put_away":
-                self.writer.put_away()
+            case "save_and_close":
+                self.writer.save_and_close()
             case "crash":
                 self._crash(amount)
             case "tear":

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from stenograph import Event, entries, read_events, start_run
 from stenograph.bundle import BundleOptions, DebugBundle, create_bundle, verify_bundle
 from stenograph.errors import SourceError
-from stenograph.fold import pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.usage import usage_totals
 from stenograph.logs import TranscriptEmitter
 from stenograph.query.bundle_database import bundle_database
 from stenograph.query.sql import run_sql

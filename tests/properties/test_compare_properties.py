@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import CASES, input_of
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.compare import _aligned, compare
 from stenograph.fold.explain import explained
 from stenograph.fold.totals import totals_of

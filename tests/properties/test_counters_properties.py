@@ -28,8 +28,9 @@ from counters import (
 )
 from golden_cases import CASES, input_of, sampled
 from stenograph import open_run
-from stenograph.fold import begins_unit, pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.totals import totals_of
+from stenograph.fold.units import begins_unit
 from stenograph.model import (
     ErrorPayload,
     Event,
@@ -42,7 +43,7 @@ from stenograph.model import (
     UsagePayload,
     decode,
 )
-from stenograph.render.survey import outline_of
+from stenograph.render.first_pass import page_facts_of
 from strategies import BRIEF, PATIENT
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -189,7 +190,7 @@ def test_archive_and_bundle_agree(events: list[Event], cut: int) -> None:
                 with open_run(target, archive=folder / "archive") as run:
                     told[f"open_run({target})"] = of_info(run.info)
             _check(events, told)
-            page = outline_of(events, PRICES).cost.dollars
+            page = page_facts_of(events, PRICES).cost.dollars
             told["page"] = Numbers(cost=None if page is None else round(page, 6))
             assert len({numbers.cost for name, numbers in told.items() if name != "archived tree"}) == 1
 

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import CASES, input_of, name_of
-from stenograph.fold import Usage, begins_unit, pair_calls
 from stenograph.fold.actions import action
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.explain import explain
 from stenograph.fold.totals import totals_of
+from stenograph.fold.units import begins_unit
+from stenograph.fold.usage import Usage
 from stenograph.model import ErrorPayload, Event, MessagePayload, Origin, TextBlock, ToolPayload, UsagePayload
 from stenograph.query.prices import load_prices
 from stenograph.render.explanation import explanation_lines

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph.archive import IndexReader
-from stenograph.archive.store.originals import give_back
+from stenograph.archive.store.restore import restore_files
 from strategies import examples
 
 NAMES = ("b1.txt", "b2.txt", "x.meta.json", "résumé \u202e.txt")
@@ -62,6 +62,6 @@ def test_files_come_back_as_they_were(
         written(subagent, *(parked(30 + each, name, isSidechain=True, agentId="a1") for each, name in enumerate(after)))
         synced(home, archive)
         with IndexReader(archive) as opened:
-            paths = give_back(opened, SESSION, out)
+            paths = restore_files(opened, SESSION, out)
         assert below(out) == below(root)
         assert sorted(paths) == sorted(out / name for name in below(root))

@@ -23,16 +23,16 @@ from stenograph.model import (
     ToolPayload,
     ToolUseBlock,
 )
+from stenograph.render.control_chars import visible
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html import html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.diff import change, patch
 from stenograph.render.html.highlight import LANGUAGES, Highlighter
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.output import folded, input_html
+from stenograph.render.html.page_writer import HtmlPageWriter
 from stenograph.render.html.prose import _Prose, prose
-from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.layout import PageLayout
-from stenograph.render.survey import outline_of
-from stenograph.render.visible import visible
 from strategies import BRIEF, PATIENT, RUN_ID, runs, wild_json_values, wild_texts
 
 MARKUP = [
@@ -156,7 +156,7 @@ def _colorless(words: str, instead: str = "") -> str:
 @given(hostile_json)
 def test_input_stays_inside_and_whole(value: Any) -> None:
     """Whatever a tool is given is shown with every string and key in it; a command and a change are known by form."""
-    read = Page(given_html(value, full=False))
+    read = Page(input_html(value, full=False))
     for words in _strings(value, by_form=("command", "cmd", *CHANGES)):
         for word in re.findall(r"[A-Za-z]{3,}", _colorless(words, " ")):
             assert word in read.text
@@ -238,7 +238,7 @@ def _event(seq: int, kind: str, payload: Any, origin: Origin | None) -> Event:
 @given(_conversations(), st.sampled_from([0, 200, 10**6]))
 def test_every_event_has_its_place_exactly_once(run: list[Event], hold: int) -> None:
     """Whoever talks at once and however little is held: no event is lost, none is told twice, all is well nested."""
-    body = "".join(PageLayout(outline_of(run), HtmlSkin(), hold=hold).text(run))
+    body = "".join(PageLayout(page_facts_of(run), HtmlPageWriter(), hold=hold).text(run))
     ids = [each for each in Page(body).ids if each.startswith("seq-")]
     assert sorted(ids) == sorted(f"seq-{event.seq}" for event in run)
 
@@ -247,7 +247,7 @@ def test_every_event_has_its_place_exactly_once(run: list[Event], hold: int) -> 
 @given(_conversations(), st.integers(0, 14))
 def test_a_run_that_grows_while_it_is_read_is_whole(run: list[Event], known: int) -> None:
     """What came after the survey is on the page, too."""
-    body = "".join(PageLayout(outline_of(run[:known]), HtmlSkin()).text(run))
+    body = "".join(PageLayout(page_facts_of(run[:known]), HtmlPageWriter()).text(run))
     assert {f"seq-{event.seq}" for event in run} <= set(Page(body).ids)
 
 

@@ -7,11 +7,11 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import RunNode, StepNode, step_tree
+from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.model import Event
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.render.terminal import TerminalRenderer
 from stenograph.render.tree import tree_lines
-from stenograph.render.visible import on_one_line, visible
 from strategies import BRIEF, HOSTILE, PATIENT, SURROGATES, events, runs, wild_texts
 
 OBEYED = re.compile(

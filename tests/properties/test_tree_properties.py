@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from stenograph import read_events, start_run
-from stenograph.fold import RunNode, StepNode, open_ends, step_tree
-from stenograph.fold.tree import DEEPEST
+from stenograph.fold.open_ends import open_ends
+from stenograph.fold.tree import DEEPEST, RunNode, StepNode, step_tree
 from stenograph.model import Event, LifecyclePayload, TextBlock, ToolPayload
 from stenograph.model.payload import MessagePayload
 from strategies import BRIEF, PATIENT, RUN_ID, runs

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.run_row import RunRow
 from stenograph.archive.index.tables import TABLES
 from stenograph.archive.index.usage_rows import UsageRows
 from stenograph.fold.model_calls import ModelCall
@@ -66,7 +66,7 @@ def _index(batches: list[list[Event]]) -> IndexWriter:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.executescript(TABLES)
     index = IndexWriter(connection)
-    runs = {run_id: RunDraft(number, run_id, "codex_rollout", "codex") for number, run_id in enumerate(RUNS, 1)}
+    runs = {run_id: RunRow(number, run_id, "codex_rollout", "codex") for number, run_id in enumerate(RUNS, 1)}
     ids = count(1)
     for batch in batches:
         rows = UsageRows(index)

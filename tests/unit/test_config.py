@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stenograph import config, start_run
-from stenograph.cli.wake import storage
+from stenograph.cli.hook_call import storage
 from stenograph.errors import InvalidConfig
 from stenograph.journal.place import archive_home, recording_root, storage_root
 from stenograph.query.prices import load_prices
@@ -82,9 +82,9 @@ def test_lists_and_flags(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[archve]\n", "[archve] is not a section; known are archive, keep,"),
-        ('[archive]\nhom = "x"\n', "archive.hom is not a key; [archive] knows home, storage, texts"),
-        ("[serve]\nport = 1\n", "serve.port is not a key; [serve] has no key yet"),
+        ("[archve]\n", "unknown section [archve]; known sections: archive, keep,"),
+        ('[archive]\nhom = "x"\n', "unknown key archive.hom; keys of [archive]: home, storage, texts"),
+        ("[serve]\nport = 1\n", "unknown key serve.port; [serve] has no key yet"),
         ("[archive]\nhome = 3\n", "archive.home is 3; it must be a text"),
         ('[archive]\nhome = ""\n', "archive.home is ''; it must be a text"),
         ('[redact]\nwarn = "yes"\n', "redact.warn is 'yes'; it must be true or false"),
@@ -140,7 +140,7 @@ def test_a_hook_passes_a_broken_configuration_over(file: Path, monkeypatch: pyte
     monkeypatch.setenv("STENOGRAPH_HOME", str(tmp_path / "home"))
     assert storage() == tmp_path / "home"
     problems = (tmp_path / "home" / "collectors" / "problems.log").read_text("utf-8")
-    assert "the configuration was passed over" in problems
+    assert "the configuration was ignored" in problems
     assert str(file) in problems
 
 

@@ -37,7 +37,7 @@ from stenograph.model import (
 )
 from stenograph.model.value import Extra
 from stenograph.redact import default_masker, mask_text, sharing_mask
-from stenograph.redact.guess import entropy
+from stenograph.redact.judge import entropy
 from stenograph.redact.span import Span, merge
 
 # Every secret here is made up and put together on the spot, so that no scanner takes it for a real one.

@@ -1,8 +1,8 @@
-"""Capture: where the events of a live agent go, which is the same for every adapter.
+"""Capture: passes the events of a live agent on, in the same way for every adapter.
 
-Disk first: an event is recorded, then its entries are logged and dispatched, and plain-text transcripts written of it
-when its unit has ended. These are independent of one another; what one of them cannot take is counted and logged, and
-neither the others nor the agent notice.
+Disk first: an event is recorded, then its entries are logged and dispatched, and plain-text transcripts are written
+when its unit has ended. These are independent: a failure of one is counted and logged, and affects neither the others
+nor the agent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from stenograph.adapters.following.text_files import TextFiles
 from stenograph.adapters.outputs import Outputs
-from stenograph.forked import survives_fork
+from stenograph.after_fork import reset_after_fork
 from stenograph.guard import Guard
 from stenograph.journal.recorder import Recorder
 from stenograph.logs import TranscriptEmitter
@@ -24,17 +24,17 @@ from stenograph.transcript import Projector, TranscriptSummary
 
 
 class Capture:
-    """Takes events and gives them to a recorder, a session and the log, whichever the caller chose. Never raises."""
+    """Passes events to a recorder, a session and the log, as the caller chose. Never raises."""
 
     def __init__(
         self, *, prompt_name: str, adapter: str, outputs: Outputs | None = None, parses_raw: bool = True
     ) -> None:
-        """`parses_raw=False` leaves out of the entries' detail what the raw line tells."""
+        """With `parses_raw=False`, the entries' detail does not include what is in the raw line."""
         outputs = outputs or Outputs()
         self.prompt_name = prompt_name
         self.adapter = adapter
         self.session_id = outputs.own_session_id
-        """For what names no session of the agent: the one given, else the `Session`'s own id."""
+        """The id for events that name no session of the agent: the given one, else the `Session`'s own."""
         self._recorder = outputs.recorder
         self._session = outputs.session
         logger = outputs.logger or logging.getLogger(f"stenograph.adapters.{adapter}")
@@ -61,7 +61,7 @@ class Capture:
             weakref.finalize(self, self._texts.close)  # a host may never stop: then when it ends
         self._children: dict[str, Recorder | None] = {}
         self._lock = threading.RLock()  # protects the three above, and keeps events in their order
-        survives_fork(self)
+        reset_after_fork(self)
 
     @property
     def lost(self) -> int:
@@ -74,20 +74,20 @@ class Capture:
         return self._emitter.summary()
 
     def start(self, **context: Any) -> None:
-        """Say in the log that the taking down begins."""
+        """Log that recording begins."""
         self._emitter.start(**context)
 
     def continues(self, events: Iterable[Event]) -> None:
-        """Say what the run's journal has of the agent's files already, so that the places go on from there."""
+        """Pass on what the run's journal already has of the agent's files, so that places continue from there."""
         with self._lock:
             for event in events:
                 self._projector.skip(event)
 
     def events(self, events: Iterable[Event]) -> None:
-        """Take down events in their order."""
+        """Record events in order."""
         guard, emitter = self._events_guard, self._emitter
         with self._lock:
-            # Where nobody reads the entries they are only counted.
+            # Without a reader, entries are only counted.
             is_read = self._session is not None or emitter.is_enabled
             for event in events:
                 before = guard.lost + emitter.lost
@@ -95,20 +95,20 @@ class Capture:
                 self._lost += guard.lost + emitter.lost > before
 
     def dispatch(self, value: object) -> None:
-        """Give the session something beside the entries: one of its own events."""
+        """Dispatch one of the session's own events, which are not entries."""
         if self._session is not None:
             self._guard.call("a session event", self._session.dispatch, value)
 
     def error(self, message: str, **context: Any) -> None:
-        """Say in the log, as a WARNING, what could not be taken down."""
+        """Log as a WARNING what could not be recorded."""
         self._emitter.error(message, **context)
 
     def note(self, event: str, message: str, **context: Any) -> None:
-        """Say in the log, as DEBUG, what happens to the taking down itself."""
+        """Log as DEBUG what happens to the recording itself."""
         self._emitter.note(event, message, **context)
 
     def stop(self, **context: Any) -> TranscriptSummary:
-        """Say in the log that the taking down ended, with the summary and what was lost; close the child runs."""
+        """Log that recording ended, with the summary and what was lost; close the child runs."""
         with self._lock:
             for child in self._children.values():
                 if child is not None:
@@ -129,7 +129,7 @@ class Capture:
             stored = guard.call("an event", self._record, event)
             guard.lost += stored is None
         if stored is None and self._mask is not None:
-            stored = self._mask(event)  # what could not be recorded still goes to the others, masked as it should be
+            stored = self._mask(event)  # what could not be recorded still goes to the other outputs, masked
         event = stored or event
         if self._texts is not None:
             self._texts.add(event)
@@ -142,13 +142,13 @@ class Capture:
                 guard.call("an entry", self._session.dispatch, entry)
 
     def _record(self, event: Event) -> Event | None:
-        """The event as it was recorded; None where it was not, which a run has logged already."""
+        """The event as it was recorded; None if it was not, which the run has logged."""
         recorder = self._recorder
         assert recorder is not None
         if event.run_id == self.run_id:
             return recorder.append(event)
         if event.run_id not in self._children:
-            self._children[event.run_id] = None  # should it fail, it fails once and not for every event
+            self._children[event.run_id] = None  # a failure is reported once, not for every event
             parent = recorder if isinstance(recorder, Recorder) else recorder.run.recorder
             if parent is not None:
                 self._children[event.run_id] = parent.child(event.run_id, event.parent_run_id)
@@ -157,4 +157,4 @@ class Capture:
 
 
 _SILENT = logging.Logger("stenograph.silent", logging.CRITICAL + 1)
-"""For who wants no logs: never enabled, and not in the tree of loggers."""
+"""Used when logging is off: never enabled, and not in the tree of loggers."""

@@ -10,7 +10,7 @@ from stenograph.errors import MissingExtra
 
 @contextmanager
 def needing(module: str) -> Iterator[None]:
-    """Around the import of a package that an extra of its name brings; raises `MissingExtra` where it is not there."""
+    """Around the import of a package of the extra with that name; raises `MissingExtra` if it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

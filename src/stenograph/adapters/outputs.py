@@ -1,4 +1,4 @@
-"""Outputs: where what is taken down of a live agent goes."""
+"""Outputs: where the events of a live agent go."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from msgspec import Struct
 from stenograph.journal.recorder import Mask, Recorder
 from stenograph.journal.run import Run, Step
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 Target = Recorder | Run | Step
 
 
 class Outputs(Struct, frozen=True, kw_only=True):
-    """Who gets the events and entries of one evaluation. Each is independent of the others, and none is needed."""
+    """The receivers of the events and entries of one evaluation. Each is optional and independent of the others."""
 
     recorder: Target | None = None
     """Gets the events: a recorder, a run, or a step of one."""
     session: Session | None = None
     """Gets the entries."""
     session_id: str | None = None
-    """For what names no session of the agent; the `session`'s own id unless given."""
+    """The id for events that name no session of the agent; by default the `session`'s own id."""
     logger: logging.Logger | None = None
-    """Logs the entries; the adapter's own logger unless given."""
+    """Logs the entries; by default the adapter's own logger."""
     log: bool = True
     """Whether anything is logged."""
     emit_raw: bool = True
-    """Whether log records have the source line of their entry."""
+    """Whether log records include the source line of their entry."""
     mask: Mask | None = None
-    """For where nothing is recorded: a recorder has its own."""
+    """The mask if nothing is recorded; a recorder has its own."""
     text_transcripts: ThreadTranscripts | None = None
     """Writes every unit that has ended."""
 
@@ -41,14 +41,14 @@ class Outputs(Struct, frozen=True, kw_only=True):
 
     @property
     def run_id(self) -> str | None:
-        """The run that is recorded; None where none is."""
+        """The run that is recorded, if any."""
         if self.recorder is None:
             return None
         return self.recorder.run_id if isinstance(self.recorder, Recorder) else self.recorder.run.run_id
 
     @property
     def masking(self) -> Mask | None:
-        """How an event is masked that could not be recorded."""
+        """The mask for an event that could not be recorded."""
         if self.mask is not None or self.recorder is None:
             return self.mask
         return self.recorder.mask if isinstance(self.recorder, Recorder) else self.recorder.run.mask

@@ -1,4 +1,4 @@
-"""Python functions as tools: what a model is told about them, and calling them with what it sends."""
+"""Python functions as tools: their description for a model, and calling them with the model's arguments."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Tool(Struct, frozen=True, kw_only=True):
         return inspect.iscoroutinefunction(self.function)
 
     def bind(self, arguments: Any) -> dict[str, Any]:
-        """What a model sent as the function's arguments, converted; raises `ValueError` saying what does not fit."""
+        """Convert a model's arguments to the function's types; raises `ValueError` that names what does not fit."""
         fitted = msgspec.convert({} if arguments is None else arguments, self.arguments)
         return {name: getattr(fitted, name) for name in self.arguments.__struct_fields__}
 
 
 def tool_of(function: Callable[..., Any]) -> Tool:
-    """A function as a tool, by its signature and docstring; raises `InvalidTool` when it cannot be one."""
+    """A function as a tool, by its signature and docstring; raises `InvalidTool` if that is impossible."""
     name = getattr(function, "__name__", None)
     if not callable(function) or not isinstance(name, str) or not name.isidentifier():
         raise InvalidTool(repr(function), "it has no name; give a named function with typed arguments")
@@ -54,7 +54,9 @@ def tool_of(function: Callable[..., Any]) -> Tool:
     fields: list[Any] = []
     for parameter in signature.parameters.values():
         if parameter.kind in _NOT_BY_NAME:
-            raise InvalidTool(name, f"a model gives arguments by name, and {parameter} takes none; name each one")
+            raise InvalidTool(
+                name, f"a model passes arguments by name, which {parameter} does not accept; name each argument"
+            )
         hint = hints.get(parameter.name, Any)
         default = parameter.default
         if default is parameter.empty:
@@ -90,7 +92,7 @@ def tools_of(functions: Sequence[Callable[..., Any]]) -> dict[str, Tool]:
 
 
 def result_text(value: Any) -> str:
-    """What a tool gave, as the text that goes back to the model."""
+    """The result of a tool as text for the model."""
     return value if isinstance(value, str) else _encode(mend.scrub(jsonable(value))[0]).decode()
 
 

@@ -1,4 +1,4 @@
-"""What a person notes of runs: stars, names, tags, notes, how far they were read. Beside transcripts, never in them.
+"""What a person notes about runs: stars, names, tags, notes, how far they were read. Kept beside transcripts.
 
 `marks.jsonl` is append-only, one change per line, and no rebuild of the index touches it.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from stenograph.atomic_file import write_atomically
 from stenograph.errors import StoreError
-from stenograph.whole_file import write_whole
 
 FILE = "marks.jsonl"
 _LONGEST = 4000
@@ -22,18 +22,18 @@ _MOST_TAGS = 50
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """What is noted of one run."""
+    """What is noted about one run."""
 
     star: bool = False
     name: str | None = None
     tags: tuple[str, ...] = ()
     note: str | None = None
     seen: int | None = None
-    """The number of the last event that was on the screen."""
+    """The number of the last event that was shown on the screen."""
 
 
 class MarkChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of the file: what of a run's mark is other than before."""
+    """One line of the file: what changed in a run's mark."""
 
     run_id: str
     at: str = ""
@@ -45,7 +45,7 @@ class MarkChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
     @property
     def fits(self) -> bool:
-        """Whether its texts are of a length that a person types."""
+        """Whether its texts are of a length that a person would type."""
         texts = [each for each in (self.name, self.note) if isinstance(each, str)]
         tags = self.tags if isinstance(self.tags, tuple) else ()
         return len(tags) <= _MOST_TAGS and all(len(each) <= _LONGEST for each in (*texts, *tags))
@@ -55,7 +55,7 @@ _decode = msgspec.json.Decoder(MarkChange).decode
 
 
 def read_marks(folder: Path) -> dict[str, Mark]:
-    """The marks in the folder of an archive, by run. A line that a crash tore says nothing."""
+    """The marks in the folder of an archive, by run. A line that a crash tore is ignored."""
     try:
         data = (folder / FILE).read_bytes()
     except FileNotFoundError:
@@ -66,9 +66,9 @@ def read_marks(folder: Path) -> dict[str, Mark]:
             change = _decode(line)
         except msgspec.DecodeError:
             continue
-        told = {name: value for name in Mark.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+        changed = {name: value for name in Mark.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
         before = marks.get(change.run_id, Mark())
-        marks[change.run_id] = msgspec.structs.replace(before, **told)
+        marks[change.run_id] = msgspec.structs.replace(before, **changed)
     return marks
 
 
@@ -90,13 +90,13 @@ def add_mark(folder: Path, change: MarkChange) -> None:
 
 
 def remove_marks(folder: Path, run_ids: Iterable[str]) -> None:
-    """Take out everything that is noted of some runs, and lines that say nothing. Raises `StoreError`."""
+    """Remove everything that is noted about these runs, and lines that cannot be read. Raises `StoreError`."""
     path, removed = folder / FILE, set(run_ids)
     if not path.exists():
         return
     lines = path.read_bytes().split(b"\n")
     kept = [line for line in lines if (run_id := _run_of(line)) is not None and run_id not in removed]
-    write_whole(path, [line + b"\n" for line in kept])
+    write_atomically(path, [line + b"\n" for line in kept])
 
 
 def _run_of(line: bytes) -> str | None:
@@ -107,7 +107,7 @@ def _run_of(line: bytes) -> str | None:
 
 
 def marked_runs(folder: Path, *, starred: bool, tag: str | None) -> Iterable[str]:
-    """The runs that have a star, and a tag, where these are asked for."""
+    """The marked runs: with `starred` only those with a star, with `tag` only those with that tag."""
     return [
         run_id
         for run_id, mark in read_marks(folder).items()

@@ -2,7 +2,7 @@
 
 Theory of operation. A batch first appends frames to the packs and then changes the index, in one transaction that may
 span several batches; `facts` says how far the packs are indexed. So after a crash the index is behind the packs, never
-ahead: opening the store indexes the frames that it lacks, by the same code that makes a whole index again.
+ahead: opening the store indexes the frames that it lacks, by the same code that rebuilds a whole index.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from stenograph.sources.layout import SideFile
 
 
 class Store:
-    """An archive to write to. Raises `StoreLocked` when another process writes, `StoreError` for a newer archive."""
+    """An archive open for writing. Raises `ArchiveLocked` when another process writes, `StoreError` for a newer one."""
 
     def __init__(
         self, home: Home, *, rebuild: bool = False, patience: float = 0.0, progress: Progress | None = None
     ) -> None:
-        """`rebuild` makes the index anew; another writer is waited for `patience` seconds.
+        """`rebuild` rebuilds the index; `patience` is how many seconds to wait for another writer.
 
-        `progress` is told of the bytes of the packs that were indexed again.
+        `progress` is called with the number of bytes of packs that were indexed again.
         """
         home.make()
         self.home = home
         self.damaged = 0
-        """Bytes of the packs that are no frames, or not what they were."""
+        """Bytes of the packs that are not frames, or damaged."""
         self.is_rebuilt = False
-        """The index was made anew."""
+        """The index was rebuilt."""
         self._batches: Batches | None = None
         self._left: tuple[object, ...] | None = None
         """The state of the archive when we paused."""
@@ -83,7 +83,7 @@ class Store:
         replay.run()
         self.damaged = replay.damaged
 
-    # An index is made anew in a file of its own, so that readers see the old one until the new one is whole.
+    # An index is rebuilt in a file of its own, so that readers see the old one until the new one is whole.
 
     @property
     def _unfinished_index(self) -> Path:
@@ -99,7 +99,7 @@ class Store:
         self._connect()
 
     def _is_connected(self) -> bool:
-        """Whether the index could be opened and read: a broken one is made anew."""
+        """Open the index; False for a broken one, which has to be rebuilt."""
         try:
             self._connect()
         except sqlite3.OperationalError:  # busy, or no room: not the index's fault
@@ -117,7 +117,7 @@ class Store:
             raise
 
     def _is_ahead(self) -> bool:
-        """Whether the index knows more than the packs hold: they were lost or cut, and only they count."""
+        """Whether the index has more than the packs: these were lost or cut, and only they count."""
         if not self.batches.pack:
             return False
         try:
@@ -125,11 +125,11 @@ class Store:
         except FileNotFoundError:
             return True
 
-    # What there is.
+    # What the archive holds.
 
     @property
     def batches(self) -> Batches:
-        """The index with what is known of it."""
+        """The index with its kept files."""
         assert self._batches is not None
         return self._batches
 
@@ -141,12 +141,12 @@ class Store:
     @property
     def files(self) -> dict[str, KeptFile]:
         """The kept files by their paths."""
-        return self.batches.catalog.by_path
+        return self.batches.files.by_path
 
     @property
     def by_id(self) -> dict[int, KeptFile]:
         """The kept files by their numbers."""
-        return self.batches.catalog.by_id
+        return self.batches.files.by_id
 
     @property
     def kept(self) -> KeptBytes:
@@ -161,25 +161,25 @@ class Store:
     # What a sync does.
 
     def begin_batch(self) -> None:
-        """Everything appended from now on belongs to one session."""
+        """Begin a batch, which is of one session."""
         self.batches.begin()
 
     def add_file(self, about: About) -> KeptFile:
-        """A file that was not kept before."""
+        """Add a file that was not kept before."""
         return self.batches.add_file(about)
 
     def move_file(self, file: KeptFile, about: About) -> None:
-        """Note that a file has another path now, or says more about itself."""
+        """Note that a file has another path now, or more facts about its run."""
         number = self.batches.number
         self._append(Header(kind="moved", file=file.id, version=file.version, batch=number, about=about), b"")
-        self.batches.catalog.rename(file, about)
+        self.batches.files.rename(file, about)
 
     def write_file(self, file: KeptFile) -> None:
-        """Note what changed of a file beside its bytes."""
+        """Write the row of a file."""
         file.write(self.batches.index)
 
     def open(self, file: KeptFile, *, is_begun: bool, live: SideFile | None = None) -> OpenedFile:
-        """A file with its parser where it stopped; with `is_begun`, at the beginning of a (new) version."""
+        """Open a file with its parser where it stopped; with `is_begun`, at the beginning of a (new) version."""
         return self.batches.open(file, is_begun=is_begun, live=live)
 
     def keep(self, opened: OpenedFile, data: bytes) -> None:
@@ -198,25 +198,25 @@ class Store:
         self.batches.note(*self.packs.append(header, data))
 
     def mark_forgotten(self, file: int, leaves: list[int], *, why: str, at: str, by: str) -> None:
-        """Append a frame that says that the content of these leaves was removed on purpose."""
+        """Append a frame which says that the content of these leaves was removed on purpose."""
         number = self.batches.number
         header = Header(kind="forgotten", file=file, version=0, batch=number, leaves=leaves, why=why, at=at, by=by)
         self._append(header, b"")
 
     def reconnect(self, between: Callable[[Path], None]) -> None:
-        """Let go of the index, do something with its file, and open it again."""
+        """Close the index, call `between` with its path, and open it again."""
         self._let_go_of_index()
         between(self.home.index)
         self._connect()
 
     def make_index_anew(self) -> None:
-        """Make the index again from the packs."""
+        """Rebuild the index from the packs."""
         self.packs.sync()
         self._let_go_of_index()
         self._make_anew(lambda _: None)
 
     def index_batch(self, opened: list[OpenedFile], series: list[Iterator[Event]]) -> None:
-        """Index what the series give, which belong to the opened files in the order of their ids."""
+        """Index the events of the opened files, which are in the order of their ids: one series for each."""
         for each in opened:
             each.side.found = lambda name, data, file=each.file: self.keep_side(file, name, data)
         self.batches.add(opened, series)
@@ -227,16 +227,16 @@ class Store:
             self.batches.commit()
             self.batches.index.settle()
 
-    def keep_at_hand(self, files: int) -> None:
-        """Keep the parsers of so many files in memory from sync to sync: for one that follows files as they grow."""
-        self.batches.keep_at_hand(files)
+    def keep_in_memory(self, files: int) -> None:
+        """Keep the parsers of at most this many files in memory from sync to sync, for files that grow."""
+        self.batches.keep_in_memory(files)
 
-    def put_away(self) -> None:
-        """Write the parsers that are at hand to the index: the next process need not read their files again."""
-        self.batches.put_away()
+    def save_parsers(self) -> None:
+        """Write the parsers that are in memory to the index: the next process need not read their files again."""
+        self.batches.save_parsers()
 
     def pause(self) -> None:
-        """Commit, and let others write; see `resume`."""
+        """Commit, and let other processes write; see `resume`."""
         self.commit()
         self.packs.sync()
         self.batches.index.pause()
@@ -246,8 +246,8 @@ class Store:
     def resume(self, patience: float = 0.0) -> bool:
         """Take the lock again, waiting for `patience` seconds at most, and go on.
 
-        False where another process wrote, or removed something, meanwhile: then the store is closed, and is to be
-        opened anew. Raises `ArchiveLocked`.
+        False where another process wrote or removed something meanwhile: then the store is closed, and has to be
+        opened again. Raises `ArchiveLocked`.
         """
         self._lock.acquire(patience)
         if self._left is None or self._state() != self._left:
@@ -258,7 +258,7 @@ class Store:
         return True
 
     def _state(self) -> tuple[object, ...] | None:
-        """What changes when anybody else writes; None where something is not in order."""
+        """A value that changes when another process writes; None where index and packs do not agree."""
         number, end = self.batches.pack, self.batches.pack_end
         try:
             size = pack_path(self.home.kept, number).stat().st_size if number else 0
@@ -270,7 +270,7 @@ class Store:
         return inode, size, self.batches.index.version()
 
     def close(self) -> None:
-        """Give up what is not committed, and the lock."""
+        """Discard what is not committed, and release the lock."""
         try:
             self._let_go_of_index()
             self.packs.close()

@@ -1,6 +1,6 @@
 """Debug bundles: a zip with everything needed to understand one run.
 
-The names below are loaded when they are used: whoever only looks into a bundle does not wait for what makes one.
+The names below are loaded on first use: reading a bundle does not load what makes one.
 """
 
 from typing import TYPE_CHECKING

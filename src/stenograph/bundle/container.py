@@ -1,7 +1,7 @@
 """Reading a zip that somebody sent: nothing in it is believed before it was checked.
 
-Refused are names that lead out of the folder or that a terminal would obey, links, names twice, encryption, files that
-lie over one another, and zips that would grow beyond a limit. What is refused is refused before a byte is written.
+Refused are names that lead out of the folder or that a terminal would interpret, links, duplicate names, encryption,
+overlapping files, and zips that would grow beyond a limit. A zip is refused before a byte is written.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from msgspec import Struct
 from stenograph.errors import SourceError, unreadable
 
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\\:]")
-"""Control and direction characters, and what parts a path elsewhere."""
+"""Control and direction characters, and path separators of other systems."""
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 1
 _HEADER = 30
-"""Bytes that stand at least before the content of a file."""
+"""The minimum of bytes before the content of a file."""
 _LONGEST_NAME = 255
 _CHUNK = 1 << 20
 _BAD = (
@@ -44,11 +44,11 @@ _BAD = (
 
 
 class ZipLimits(Struct, frozen=True, kw_only=True):
-    """What a zip may unfold to."""
+    """The most that a zip may extract to."""
 
     total_bytes: int = 16 << 30
     ratio: int = 500
-    """How many times its own size; only above `small_bytes`, since logs repeat themselves."""
+    """The most times its own size; only above `small_bytes`, since logs repeat themselves."""
     small_bytes: int = 1 << 30
     files: int = 100_000
 
@@ -73,7 +73,7 @@ class Container:
         return tuple(self._infos)
 
     def size(self, name: str) -> int:
-        """Bytes of a file when it is unfolded; the zip says so, and reading never gives more."""
+        """The uncompressed size of a file; the zip says so, and reading never returns more."""
         return self._info(name).file_size
 
     def chunks(self, name: str) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ class Container:
                 yield chunk
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file without their newlines, a last one that has none included; raises as `chunks` does."""
+        """The lines of a file without their newlines, including a last one without newline; raises as `chunks` does."""
         rest: list[bytes] = []
         for chunk in self.chunks(name):
             first, *more = chunk.split(b"\n")
@@ -110,7 +110,7 @@ class Container:
         return b"".join(self.chunks(name))
 
     def close(self) -> None:
-        """Give up the file."""
+        """Close the file."""
         self._zip.close()
 
     def __enter__(self) -> Self:
@@ -150,8 +150,8 @@ class Container:
         return folders.pop(), found
 
     def _parts(self, info: zipfile.ZipInfo) -> list[str]:
-        """The parts of a name that stays where it belongs."""
-        # A NUL ends a name for the standard library; what the zip really says must be checked.
+        """The parts of a name that stays within the folder."""
+        # For the standard library a NUL ends a name; what the zip really says must be checked.
         name = info.orig_filename
         parts = name.removesuffix("/").split("/")
         is_long = any(len(part.encode("utf-8", "replace")) > _LONGEST_NAME for part in parts)
@@ -162,28 +162,28 @@ class Container:
     def _check_file(self, info: zipfile.ZipInfo, parts: list[str]) -> None:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):
-            raise self._refusal(f"its {info.filename!r} is a link or no plain file")
+            raise self._refusal(f"its {info.filename!r} is a link or not a plain file")
         if len(parts) < 2:
-            raise self._refusal(f"its {info.filename!r} stands outside of a folder")
+            raise self._refusal(f"its {info.filename!r} is outside of a folder")
         if info.flag_bits & _ENCRYPTED:
             raise self._refusal("it is encrypted")
         if info.compress_type not in _METHODS:
-            raise self._refusal(f"its {info.filename!r} is compressed in a way that we do not read")
+            raise self._refusal(f"its {info.filename!r} has an unsupported compression")
 
     def _check_sizes(self, infos: Collection[zipfile.ZipInfo], limits: ZipLimits) -> None:
         total = sum(info.file_size for info in infos)
         own = self.path.stat().st_size
         if total > limits.total_bytes or (total > limits.small_bytes and total > limits.ratio * own):
-            raise self._refusal(f"its {own:,} bytes would unfold to {total:,}, which is beyond the limit")
+            raise self._refusal(f"its {own:,} bytes would extract to {total:,}, which is beyond the limit")
         end = 0
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
-                raise self._refusal("files in it lie over one another")
+                raise self._refusal("files in it overlap")
             end = info.header_offset + _HEADER + info.compress_size
 
     @contextmanager
     def _judging(self) -> Iterator[None]:
-        """What the standard library raises on a bad zip, as the error for people."""
+        """Turn what the standard library raises on a bad zip into the error for people."""
         try:
             yield
         except SourceError:
@@ -194,4 +194,4 @@ class Container:
             raise self._refusal(str(error) or type(error).__name__) from error
 
     def _refusal(self, why: str) -> SourceError:
-        return SourceError(f"{self.path} is no bundle that can be opened: {why}", str(self.path))
+        return SourceError(f"{self.path} is not a bundle that can be opened: {why}", str(self.path))

@@ -1,4 +1,4 @@
-"""Making a bundle of a run that is on disk already."""
+"""Makes a bundle of a run that is on disk."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def create_bundle(
     """Make a bundle of a run and return its path. `events` are a journal (`read_events`), a conversion, or values.
 
     A `target` that does not end in `.zip` is a folder; the bundle is named in it. `logs` is a file of log records in
-    JSON lines. `source` names where events come from that are no journal. The runs that a journal's run called are
-    looked for beside it. Raises `SourceError` and `StoreError`; then no file was made or changed.
+    JSON lines. `source` names the origin of events that are not from a journal. The runs that a journal's run called
+    are searched for beside it. Raises `SourceError` and `StoreError`; then no file was made or changed.
     """
     extras = Extras(logs=None if logs is None else Path(logs))
     return write_bundle(Path(target), events, options or BundleOptions(), extras, source=source)
@@ -48,10 +48,10 @@ def write_bundle(
     mask: BundleMask | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """The same with everything that only somebody who was there can add.
+    """`create_bundle` with everything that only the recording process can add.
 
-    `progress` is told how many bytes are done, and of how many (0: not known).
-    `mask` masks, whatever the options say; the one that the options ask for has seen a journal before it masks it.
+    `progress` is called with the bytes done and their total (0: not known).
+    `mask` masks, whatever the options say; the options' own mask reads a journal once before it masks it.
     """
     is_named = target.suffix.lower() == ".zip"
     spool = Spool(target.parent if is_named else target)
@@ -70,7 +70,7 @@ def write_bundle(
         raise
     except OSError as error:
         raise StoreError(
-            f"cannot write the bundle {target}: {error.strerror}; nothing was left there, mend that and try again",
+            f"cannot write the bundle {target}: {error.strerror}; nothing was left there, fix that and try again",
             str(target),
         ) from error
     finally:
@@ -79,9 +79,9 @@ def write_bundle(
 
 
 def bundle_name(manifest: Manifest) -> str:
-    """`stenograph-<run>-<time>-<id>.zip`: the file's name where nobody gave one."""
+    """`stenograph-<run>-<time>-<id>.zip`: the default name of a bundle."""
     time = "".join(letter for letter in manifest.created_at[:19] if letter.isdigit() or letter == "T")
     run = "run"
-    with suppress(InvalidRunId):  # garbage is no part of a file's name
+    with suppress(InvalidRunId):  # an invalid id does not become part of a file's name
         run = check_run_id(manifest.run_id)[:8]
     return f"stenograph-{run}-{time}Z-{manifest.bundle_id[:8]}.zip"

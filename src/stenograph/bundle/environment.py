@@ -1,7 +1,7 @@
-"""`environment/`: on what a run ran. Taken when the bundle is made.
+"""`environment/`: the machine that a run ran on. Taken when the bundle is made.
 
-Environment variables often hold secrets, so a value is kept only under a name that is known to be harmless, and masked
-even then; of all others only the name is kept.
+Environment variables often hold secrets, so a value is kept only under a name that is known to be harmless, and even
+then masked; of all others only the name is kept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HARMLESS = re.compile(
 
 
 def environment_files(cwd: Path, problems: list[str]) -> dict[str, bytes]:
-    """The files of `environment/` by name; what cannot be found out is told in `problems`."""
+    """The files of `environment/` by name; what cannot be determined is added to `problems`."""
     facts: dict[str, Callable[[], Any]] = {
         "system.json": system_facts,
         "python.json": python_facts,
@@ -84,7 +84,7 @@ def packages() -> dict[str, str]:
 
 
 def variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Environment variables: the harmless with their values, the others by their names."""
+    """Environment variables: harmless ones with their values, the others by name only."""
     kept = {name: mask_value(name, value) for name, value in sorted(environ.items()) if _HARMLESS.fullmatch(name)}
     return {"kept": kept, "others": sorted(name for name in environ if name not in kept)}
 
@@ -92,7 +92,7 @@ def variables(environ: Mapping[str, str]) -> dict[str, Any]:
 def _attempted(name: str, find: Callable[[], Any], problems: list[str]) -> Any:
     try:
         return find()
-    except Exception as error:  # noqa: BLE001  # the machine of somebody in trouble: one fact less is no reason to fail
+    except Exception as error:  # noqa: BLE001  # bundles are made on broken machines: a missing fact must not fail it
         problems.append(f"environment/{name} is missing: {error}")
         return None
 

@@ -1,4 +1,4 @@
-"""Unfolding a bundle into a folder."""
+"""Extracts a bundle into a folder."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from stenograph.atomic_file import make_folder
 from stenograph.bundle.container import Container, ZipLimits
 from stenograph.bundle.manifest import NAME, read_manifest
 from stenograph.bundle.seal import is_sealed
 from stenograph.errors import SourceError, StoreError
-from stenograph.whole_file import make_folder
 
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -23,11 +23,11 @@ def extract_bundle(
     max_bytes: int | None = None,
     changed: bool = False,
 ) -> Path:
-    """Unfold a bundle below a folder and return the new folder, which is there whole or not at all.
+    """Extract a bundle below a folder and return the new folder, which is complete or does not exist.
 
     Raises `SourceError` for a zip that is unsafe, or larger than `max_bytes` (16 GiB, and 500 times its own size)
-    unfolded; unless `changed`, also for one whose bytes are not those that were sealed, or whose files are not those
-    that its manifest names; `StoreError` when the folder is there already or cannot be written.
+    uncompressed; unless `changed`, also for one whose bytes are not those that were sealed, or whose files are not
+    those that its manifest names; `StoreError` when the folder exists or cannot be written.
     """
     limits = None if max_bytes is None else ZipLimits(total_bytes=max_bytes, small_bytes=max_bytes)
     place = Path(folder)
@@ -42,7 +42,7 @@ def extract_bundle(
             fresh = Path(tempfile.mkdtemp(prefix=".stenograph-extract-", dir=place))
             try:
                 for name in container.names:
-                    _unfold(container, name, fresh / name)
+                    _extract(container, name, fresh / name)
                 fresh.rename(target)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
@@ -50,7 +50,7 @@ def extract_bundle(
             raise
         except OSError as error:
             raise StoreError(
-                f"cannot unfold into {place}: {error.strerror}; nothing was left there", str(place)
+                f"cannot extract into {place}: {error.strerror}; nothing was left there", str(place)
             ) from error
     return target
 
@@ -70,11 +70,11 @@ def _check(container: Container) -> None:
 
 def _refusal(path: str | os.PathLike[str], why: str) -> SourceError:
     text = os.fspath(path)
-    advice = "steno bundle verify says more, and --changed unfolds it all the same"
+    advice = "steno bundle verify says more, and --changed extracts it all the same"
     return SourceError(f"{text} is not as it was made: {why}; {advice}", text)
 
 
-def _unfold(container: Container, name: str, target: Path) -> None:
+def _extract(container: Container, name: str, target: Path) -> None:
     make_folder(target.parent)
     with os.fdopen(os.open(target, _FILE, 0o600), "wb") as out:
         for chunk in container.chunks(name):

@@ -29,7 +29,7 @@ def git_facts(cwd: Path) -> dict[str, Any] | None:
 
 
 def git_diff(cwd: Path) -> bytes | None:
-    """What differs from the last commit, at most 8 MiB of it; None outside of a repository or without a commit."""
+    """The diff from the last commit, at most 8 MiB of it; None outside of a repository or without a commit."""
     diff = git_output(cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
     if diff is not None and len(diff) > _LONGEST_DIFF:
         # Between two lines: half of a secret is no secret that anybody would find and mask.

@@ -1,4 +1,4 @@
-"""DebugBundle: a bundle that was loaded, file by file as it is asked for."""
+"""DebugBundle: a loaded bundle, whose files are read on demand."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 class DebugBundle:
-    """Everything that was kept of one run. `load` opens one; what it holds is read when it is asked for.
+    """Everything that was kept of one run. `load` opens one; its content is read on demand.
 
-    Raises `SourceError` for what is missing or broken. `verify` tells whether anything was changed.
+    Raises `SourceError` for what is missing or broken. `verify` says whether anything was changed.
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -40,7 +40,7 @@ class DebugBundle:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DebugBundle:
-        """Open a bundle; raises `SourceError` for a file that is none, or an unsafe zip."""
+        """Open a bundle; raises `SourceError` for a file that is not a bundle, or an unsafe zip."""
         place = Path(path)
         with Container(place) as container:
             return cls(place, read_manifest(container.read(NAME), str(place)))
@@ -62,18 +62,18 @@ class DebugBundle:
 
     @cached_property
     def entries(self) -> list[TranscriptEntry]:
-        """What the events project to, in order; then what was only logged, of an evaluation that nobody recorded."""
-        told = list(entries(self.events))
-        ids = {entry.entry_id for entry in told}
+        """The entries of the events, in order; then those that were only logged, by an unrecorded evaluation."""
+        projected = list(entries(self.events))
+        ids = {entry.entry_id for entry in projected}
         logged = reconstruct_transcript(self.transcript)
-        return told + [entry for entry in logged if entry.run_id is not None and entry.entry_id not in ids]
+        return projected + [entry for entry in logged if entry.run_id is not None and entry.entry_id not in ids]
 
     def child_events(self, run_id: str) -> list[Event]:
         """The events of a run that this one called; `manifest.child_run_ids` names them."""
         return list(self.journal(run_id))
 
     def journal(self, run_id: str | None = None) -> JournalReader:
-        """The events of the run, or of one that it called, to be read one at a time."""
+        """The events of the run, or of one that it called, read one at a time."""
         if run_id is None:
             return self._journal(EVENTS, self.manifest.stem)
         return self._journal(f"runs/{run_id}.jsonl", run_id)
@@ -89,7 +89,7 @@ class DebugBundle:
             for line in container.lines(name):
                 record = _parsed(line)
                 if not isinstance(record, dict):
-                    raise SourceError(f"{self.path} has a line in {name} that is no record; verify it", str(self.path))
+                    raise SourceError(f"{self.path}: a line of {name} is not a record; verify it", str(self.path))
                 yield record
 
     def verify(self) -> BundleReport:

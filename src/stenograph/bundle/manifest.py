@@ -13,7 +13,7 @@ NAME = "manifest.json"
 
 
 class BundleFile(Struct, frozen=True, kw_only=True):
-    """One file of a bundle, the manifest itself aside."""
+    """One file of a bundle, except the manifest itself."""
 
     name: str
     """Below the bundle's one folder, with slashes."""
@@ -22,26 +22,26 @@ class BundleFile(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """How much there is, and what could not be taken as it was."""
+    """How much there is, and what could not be copied unchanged."""
 
     events: int = 0
     """In `events.jsonl`."""
     child_events: int = 0
     """In `runs/`."""
     entries: int = 0
-    """That the events of the run project to."""
+    """Entries of the run's events."""
     log_records: int = 0
     """In `logs/app.jsonl`."""
     log_entries: int = 0
     """Records of these that are transcript entries: the lines of `transcript.jsonl`."""
     log_lines_wrapped: int = 0
-    """Lines of a given log that were no JSON objects; each is the `message` of a record of its own."""
+    """Lines of a given log that were not JSON objects; each is the `message` of a record of its own."""
     log_records_lost: int = 0
     """Records that could not be captured."""
     malformed: int = 0
     """Lines of the source that are not JSON; they are `unknown` events."""
     torn_bytes: int = 0
-    """Of an unfinished line at the end of a journal, left out."""
+    """Bytes of an unfinished line at the end of a journal, left out."""
     replaced: int = 0
     """Characters that no UTF-8 can hold and that became U+FFFD."""
 
@@ -63,24 +63,24 @@ class Manifest(Struct, frozen=True, kw_only=True):
     """Runs that were called and whose journals were not found."""
     session_ids: tuple[str, ...] = ()
     name: str = ""
-    """Of the run or its prompt."""
+    """The name of the run or its prompt."""
     agent: str = ""
-    """Who took it down first: the adapter or format."""
+    """The adapter or format that recorded it first."""
     status: str
-    """`running`, `waiting`, `finished`, `failed`, `interrupted`, or `unknown` where nothing tells."""
+    """`running`, `waiting`, `finished`, `failed`, `interrupted` or `unknown`."""
     status_reason: str = ""
     started_at: str | None = None
     ended_at: str | None = None
     source: str = ""
     """The file it was made from."""
     stem: str = ""
-    """That file's name without its ending, which lines that name no run belong to."""
+    """That file's name without its ending; lines that name no run belong to it."""
     logs: str
     """`captured` while it ran, `given` as a file, or `derived` from the events."""
     redacted: bool = False
     counts: Counts
     left_out: dict[str, str] = {}
-    """Files that a bundle may have and this one has not, each with the reason."""
+    """Optional files that this bundle does not have, each with the reason."""
     problems: tuple[str, ...] = ()
     """What could not be captured."""
     files: tuple[BundleFile, ...] = ()
@@ -92,21 +92,21 @@ def write_manifest(manifest: Manifest) -> bytes:
 
 
 def read_manifest(data: bytes, path: str) -> Manifest:
-    """The manifest in a document; raises `SourceError` when that is none, or newer than this program."""
+    """The manifest in a document; raises `SourceError` when it is not a manifest, or newer than this program."""
     try:
-        said = msgspec.json.decode(data, type=_Said)
-        if said.format != FORMAT:
-            raise SourceError(f"{path} is no debug bundle; steno bundle create makes one", path)
-        if said.version > VERSION:
+        header = msgspec.json.decode(data, type=_Header)
+        if header.format != FORMAT:
+            raise SourceError(f"{path} is not a debug bundle; steno bundle create makes one", path)
+        if header.version > VERSION:
             raise SourceError(
-                f"{path} has version {said.version} of the format and this program knows {VERSION}; update stenograph",
+                f"{path} has version {header.version} of the format, this program knows {VERSION}; update stenograph",
                 path,
             )
         return msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SourceError(f"{path} has no manifest that can be read: {error}; make the bundle anew", path) from error
+        raise SourceError(f"{path} has no manifest that can be read: {error}; make a new bundle", path) from error
 
 
-class _Said(Struct):
+class _Header(Struct):
     format: str
     version: int

@@ -1,4 +1,4 @@
-"""Masking what goes into a bundle: events, and beside them records, documents and text."""
+"""Masks the contents of a bundle: events, records, documents and text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class BundleMask:
         return self._mask.counts or Counter()
 
     def learn(self, events: Iterable[Event]) -> None:
-        """Look at a run before it is masked, so that what is secret somewhere is masked everywhere in it."""
+        """Read a run before it is masked, so that what is secret in one place is masked everywhere in it."""
         self._mask.learn(events)
 
     def events(self, events: Iterable[tuple[Event, T]]) -> Iterator[tuple[Event, T]]:
-        """The events masked in every field, each with what was given with it."""
+        """The events masked in every field, each with the value that came with it."""
         return mask_events(events, self._mask)
 
     def text(self, text: str) -> str:

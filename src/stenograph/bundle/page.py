@@ -12,15 +12,15 @@ from stenograph.render.html.page import HtmlPage
 
 PAGE = "transcript.html"
 LONGEST = 32 << 20
-"""Bytes of events of which a page is made unasked. The page is about as long, and browsers take their time with it."""
+"""A page is made by default up to this many bytes of events. It is about as long, and browsers are slow with it."""
 _TOO_LONG = f"more than {LONGEST >> 20} MiB of events; steno show events.jsonl --as html makes it"
 
 
-class PagePaper:
-    """Keeps the events of a run as they are until the page is made of them, which reads them more than once."""
+class PageEvents:
+    """Stores the events of a run until the page is made from them, which reads them more than once."""
 
     def __init__(self, folder: Path, stem: str, is_wanted: bool | None, expected: int = 0) -> None:
-        """`expected`: how many bytes the events have at least, as far as that is known."""
+        """`expected`: the minimum size of the events, as far as it is known."""
         self._limit = float("inf") if is_wanted else LONGEST
         self.left_out = "not asked for" if is_wanted is False else _TOO_LONG if expected > self._limit else ""
         """Why there is no page."""
@@ -43,7 +43,7 @@ class PagePaper:
         self._file.write(line)
 
     def write(self, spool: Spool, problems: list[str], life: Life) -> list[str]:
-        """Make the page, when there is to be one, and give the lines that say what happened in the run."""
+        """Make the page, if it is wanted, and return the lines that say what happened in the run."""
         if self._file is None:
             return []
         self._file.close()
@@ -53,7 +53,7 @@ class PagePaper:
                 for part in page.parts():
                     member.write(part.encode("utf-8", "replace"))
             return list(explanation_lines(page.explanation))
-        except Exception as error:  # noqa: BLE001  # a page that cannot be drawn is no reason to have no bundle
+        except Exception as error:  # noqa: BLE001  # a bundle without the page is better than none
             self.left_out = "it could not be made"
             problems.append(f"{PAGE} is missing: {error}")
             return []

@@ -1,4 +1,4 @@
-"""`README.txt`: what the files of a bundle are, for whoever has nothing but unzip and jq."""
+"""`README.txt`: what the files of a bundle are, for readers who have only unzip and jq."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LOGS = {
 
 def readme(manifest: Manifest, explained: Sequence[str]) -> bytes:
     """The text for one bundle; `explained` are the lines that say what happened in the run."""
-    told = "".join(f"  {line}\n" if line else "\n" for line in explained[1:])  # the first names the run again
+    story = "".join(f"  {line}\n" if line else "\n" for line in explained[1:])  # the first names the run again
     return _TEXT.format(
         what=manifest.name or "a run",
         run_id=manifest.run_id or "unknown",
@@ -59,5 +59,5 @@ def readme(manifest: Manifest, explained: Sequence[str]) -> bytes:
         program=manifest.program,
         page=f" (left out: {manifest.left_out[PAGE]})" if PAGE in manifest.left_out else "",
         logs=_LOGS[manifest.logs],
-        explained=f"What happened:\n\n{told}\nThe files:\n\n" if told else "",
+        explained=f"What happened:\n\n{story}\nThe files:\n\n" if story else "",
     ).encode("utf-8", "replace")

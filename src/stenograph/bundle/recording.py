@@ -37,8 +37,8 @@ def debug_bundle(
     """Record a run with its logs, and make a bundle when the block ends: `with debug_bundle("bundles") as bundle: …`.
 
     `target` is a `.zip` or a folder. Without `run` a new one is started under `name` in `root`: `bundle.run`. What
-    `session` holds before and after goes along. `retention` is applied to the folder afterwards. Nothing that goes
-    wrong with the bundle reaches the block; the log of `stenograph.guard` says it, and `bundle.path` stays None.
+    `session` holds before and after is added. `retention` is applied to the folder afterwards. No error of the
+    bundle reaches the block; the log of `stenograph.guard` reports it, and `bundle.path` stays None.
     """
     return BundleRecording(Path(target), run, name, root, session, options or BundleOptions(), retention)
 
@@ -73,10 +73,10 @@ class BundleRecording:
 
     @property
     def run(self) -> Run:
-        """The run, given or new; raises `InvalidEvent` when a recorder was given instead."""
+        """The given or new run; raises `InvalidEvent` when a recorder was given instead."""
         run = self._own_run or self._given
         if not isinstance(run, Run):
-            raise InvalidEvent("this bundle was given a recorder and no run; record with that")
+            raise InvalidEvent("this bundle was given a recorder instead of a run; record with that")
         return run
 
     def __enter__(self) -> Self:
@@ -89,7 +89,7 @@ class BundleRecording:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if os.getpid() != self._pid:  # a forked child leaves the block, too, and run and bundle are its parent's
+        if os.getpid() != self._pid:  # a forked child leaves the block, too; run and bundle belong to its parent
             return
         if self._own_run is not None:
             self._own_run.__exit__(kind, error, trace)
@@ -144,7 +144,7 @@ class BundleRecording:
         return recorded.path
 
     def _events(self, problems: list[str]) -> Iterable[Event]:
-        """The events of the run; none when its journal cannot be read, since the logs are worth having without them."""
+        """The events of the run; none when its journal cannot be read, since the logs are useful without them."""
         try:
             return read_events(self._journal)
         except SourceError as error:

@@ -1,8 +1,8 @@
 """`logs/app.jsonl` and `transcript.jsonl`: log records as they were, and the run's other entries as such records.
 
-Every entry of the run is in both files once. An adapter logs its entries while they happen; what was recorded in any
-other way (by the run API, by a journal that was read later) nobody logged, so its records are made here. Which entries
-were logged is known by their ids.
+Every entry of the run is in both files once. An adapter logs its entries while they happen; entries that were recorded
+in any other way (by the run API, by a journal that was read later) were not logged, so their records are made here.
+Logged entries are recognized by their ids.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stenograph.bundle.member import ZipMember
 from stenograph.bundle.spool import Spool
+from stenograph.bundle.zip_member import ZipMember
 from stenograph.logs.emitter import ENTRY
 from stenograph.logs.formatter import as_json
 from stenograph.model.pieces import has_long_text, is_plain, json_pieces
@@ -29,19 +29,19 @@ EVENTS = "events.jsonl"
 LOGS = "logs/app.jsonl"
 TRANSCRIPT = "transcript.jsonl"
 LOGGER = "stenograph.bundle"
-"""Under which entries are logged that nobody logged while they happened."""
+"""The logger name of records that are made here."""
 _OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 """A timestamp as we write it."""
 
 
 class _Logged(Struct):
-    """An entry as it was logged."""
+    """An entry that was logged."""
 
     context: Any = None
 
 
 class _Event(Struct):
-    """The name of a record's event, which is all that most records are asked for."""
+    """The name of a record's event, which is all that is needed of most records."""
 
     event: Any = None
 
@@ -64,14 +64,14 @@ _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class Records:
-    """Writes both files. While every record is an entry they are the same, and compressed once."""
+    """Writes both files. While every record is an entry their contents are equal, and compressed once."""
 
     def __init__(self, spool: Spool, mask: Callable[[bytes], bytes] | None) -> None:
         self.records = self.entries = self.wrapped = 0
         self._logged: set[str] = set()
-        """The ids of the entries in the log that are not known to be of the run's events."""
+        """The ids of logged entries that are not known to be of the run's events."""
         self._unnamed = 0
-        """Entries in the log that name no run: an older version wrote them, and no id tells which they are."""
+        """Logged entries that name no run: an older version wrote them, and no id identifies them."""
         self._spool = spool
         self._mask = mask
         self._logs = spool.open(LOGS)
@@ -81,11 +81,11 @@ class Records:
 
     @property
     def only_logged(self) -> int:
-        """Entries of the log that no event gave: of an evaluation that nobody recorded."""
+        """Logged entries without an event: those of an evaluation that was not recorded."""
         return len(self._logged)
 
     def copy(self, line: bytes) -> None:
-        """Add a line of a log; one that is no JSON object becomes the message of a record."""
+        """Add a line of a log; one that is not a JSON object becomes the message of a record."""
         if not line.strip():
             return
         if self._transcript is None:
@@ -100,7 +100,7 @@ class Records:
         self._write(line, is_entry=is_entry)
 
     def add(self, entry: TranscriptEntry) -> None:
-        """Add an entry of the run, unless it was logged; its capture time is the latest time told so far."""
+        """Add an entry of the run, unless it was logged; its capture time is the latest time so far."""
         if self._was_logged(entry):
             return
         context = fields_of(entry)
@@ -145,7 +145,7 @@ class Records:
         return True
 
     def _write_pieces(self, pieces: Iterable[bytes]) -> None:
-        """The same for an entry with a long text, whose line is not made whole."""
+        """Write an entry with a long text, whose line is never whole in memory."""
         for piece in chain(pieces, (b"\n",)):
             self._logs.write(piece)
             if self._transcript is not None:
@@ -167,17 +167,17 @@ class Records:
 def _encoded(record: _Record) -> bytes:
     try:
         return _encode(record)
-    except Exception:  # noqa: BLE001  # values that JSON has no form for, each with an exception of its own
+    except Exception:  # noqa: BLE001  # values that JSON cannot hold, each with its own exception
         return as_json(asdict(record)).encode()
 
 
-def _utc(moment: datetime, told: str = "") -> str:
-    """The moment as capture times are written; `told` is the timestamp that it was read from."""
-    if _OURS.fullmatch(told):
-        return f"{told[:23]}+00:00"
+def _utc(moment: datetime, text: str = "") -> str:
+    """The moment as capture times are written; `text` is the timestamp that it was read from."""
+    if _OURS.fullmatch(text):
+        return f"{text[:23]}+00:00"
     try:
         moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-    except OverflowError:  # an agent's clock may stand anywhere, also at the edge of what a calendar holds
+    except OverflowError:  # an agent's clock may be wrong, even beyond the calendar
         moment = moment.replace(tzinfo=UTC)
     return moment.isoformat(timespec="milliseconds")
 

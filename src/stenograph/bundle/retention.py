@@ -13,7 +13,7 @@ from stenograph.bundle.seal import has_seal
 from stenograph.errors import StoreError
 
 CACHE_SUFFIX = ".sqlite"
-"""What `steno query` puts beside a bundle; it goes with it."""
+"""What `steno query` puts beside a bundle; it is removed with it."""
 _OURS = re.compile(r"stenograph-[0-9a-z]+-\d{8}T\d{6}Z-[0-9a-f]{8}\.zip")
 
 
@@ -28,7 +28,7 @@ class Retention(Struct, frozen=True, kw_only=True):
 def apply_retention(
     folder: Path, retention: Retention, *, keep: Path | None = None, now: datetime | None = None
 ) -> list[Path]:
-    """Remove the bundles beyond a limit, and say which; raises `StoreError` when one cannot be removed."""
+    """Remove the bundles beyond a limit, and return them; raises `StoreError` when one cannot be removed."""
     moment = (now or datetime.now(UTC)).timestamp()
     bundles = sorted(_bundles(folder), key=lambda each: (each[0] == keep, each[1], each[0].name), reverse=True)
     removed: list[Path] = []
@@ -47,12 +47,12 @@ def apply_retention(
 
 
 def _bundles(folder: Path) -> list[tuple[Path, float, int]]:
-    """Ours in the folder, with when they were made and their size."""
+    """Our bundles in the folder, with the times they were made and their sizes."""
     found = []
     for path in folder.iterdir():
         if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file() or not has_seal(path):
             continue
-        with suppress(FileNotFoundError):  # another process keeps order here, too
+        with suppress(FileNotFoundError):  # another process may remove old bundles, too
             status = path.stat()
             found.append((path, status.st_mtime, status.st_size))
     return found

@@ -1,7 +1,7 @@
-"""The seal: the last thing in a bundle is the digest of everything before it, as the comment of the zip.
+"""The seal: a bundle ends with the digest of everything before it, as the comment of the zip.
 
-Digests in the manifest tell which file was changed; the seal tells that anything was, also where zip itself has bytes
-that nobody looks at. It proves no author: whoever makes a bundle can seal it.
+Digests in the manifest tell which file was changed; the seal tells that anything was, including bytes
+of the zip that no reader uses. It does not prove an author: anyone who makes a bundle can seal it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 def has_seal(path: Path) -> bool:
-    """Whether a file ends as our bundles do; what it holds is not looked at."""
+    """Whether a file ends as our bundles do; its content is not checked."""
     try:
         with path.open("rb") as file:
             return _SEAL.fullmatch(_tail(file.fileno())) is not None
@@ -36,7 +36,7 @@ def is_sealed(path: Path) -> bool:
 
 
 def fingerprint(path: Path) -> tuple[str, str]:
-    """The digest of a file up to where its seal has one, and the seal that it has; raises `SourceError`.
+    """The digest of a file up to its seal, and the seal; raises `SourceError`.
 
     Two files with the same fingerprint have the same bytes.
     """

@@ -22,5 +22,5 @@ def session_lines(session: Session) -> bytes:
 def _line(kind: type[Any], value: Any) -> bytes:
     try:
         return Record(kind).line(value)
-    except InvalidEvent:  # a value that JSON has no form for is worth a look all the same
+    except InvalidEvent:  # a value that JSON cannot hold is still useful as text
         return as_json({TYPE_KEY: type_name(kind), "value": jsonable(value)}).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""The events of a run with their lines, whether a journal has them or a conversion makes them."""
+"""The events of a run with their lines, from a journal or from a conversion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stenograph.sources.conversion import Conversion
 
 
 class LongLine:
-    """The line of an event whose source line is long: made in pieces, each time it is asked for."""
+    """The line of an event whose source line is long: made in pieces, each time it is iterated."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
@@ -35,7 +35,7 @@ Line = bytes | LongLine
 class RunSource:
     """Events in order, each with its line; `malformed`, `torn_bytes` and `replaced` are known at the end.
 
-    The lines of a journal are its own, byte for byte, unless they are masked. Other events that nobody numbered are
+    The lines of a journal are its own, byte for byte, unless they are masked. Other events without a number are
     numbered here.
     """
 
@@ -47,7 +47,7 @@ class RunSource:
         path: str = "",
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """`progress` is told how many bytes are done, and of how many, which is 0 where it is not known."""
+        """`progress` is called with the bytes done and their total, which is 0 where it is not known."""
         self._progress = progress
         self.path = str(events.path) if isinstance(events, JournalReader) else path
         self._events = events
@@ -68,7 +68,7 @@ class RunSource:
 
     @property
     def size(self) -> int:
-        """Bytes that a journal has so far; 0 for what is made on the way."""
+        """The size of a journal so far; 0 for events of a conversion."""
         return Path(self.path).stat().st_size if self.is_journal else 0
 
     @property
@@ -80,7 +80,7 @@ class RunSource:
 
     @property
     def torn_bytes(self) -> int:
-        """Of an unfinished line at the end of a journal."""
+        """Bytes of an unfinished line at the end of a journal."""
         return self._events.torn_bytes if isinstance(self._events, JournalReader) else 0
 
     @property
@@ -94,12 +94,12 @@ class RunSource:
 
     def __iter__(self) -> Iterator[tuple[Event, Line]]:
         done, size = 0, self.size
-        for told in self._lines():
-            done += len(told[1]) + 1
+        for pair in self._lines():
+            done += len(pair[1]) + 1
             if self._progress is not None:
                 self._progress(done, size)
-            yield told
-            del told  # which may be large
+            yield pair
+            del pair  # which may be large
 
     def _lines(self) -> Iterator[tuple[Event, Line]]:
         reader = self._events
@@ -112,7 +112,7 @@ class RunSource:
             del event
 
     def _journal(self, reader: JournalReader) -> Iterator[tuple[Event, bytes]]:
-        """The events of a journal, each with the blank lines before it, so that each has the number that it had."""
+        """The events of a journal, each with the blank lines before it, so that line numbers stay the same."""
         before = 0
         for event in reader:
             blank = b"\n" * (reader.lines - before - 1)

@@ -1,7 +1,7 @@
-"""The spool: a hidden folder beside the target, in which a bundle grows until it is whole.
+"""The spool: a hidden folder beside the target, in which a bundle grows until it is complete.
 
-A process that is killed leaves its spool and no bundle. While a process lives it holds a lock in its spool, so whoever
-writes the next bundle in that folder knows which spools were left, and removes them.
+A process that is killed leaves its spool and no bundle. A live process holds a lock in its spool, so the next writer
+of a bundle in that folder knows which spools are abandoned, and removes them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from stenograph.bundle.member import Packed, ZipMember
 from stenograph.bundle.zip_file import write_zip
+from stenograph.bundle.zip_member import Packed, ZipMember
 from stenograph.errors import StoreError
 
 PREFIX = ".stenograph-spool-"
 _LOCK = "lock"
 _FRESH = 60.0
-"""Seconds in which a spool may still be without its lock."""
+"""Seconds for which a new spool may be without its lock."""
 
 
 class Spool:
@@ -73,7 +73,7 @@ class Spool:
             member.write(data)
 
     def add_same(self, name: str, other: str) -> None:
-        """A file with the content of another that is finished."""
+        """A file with the content of another finished one."""
         self._files[name] = replace(self._files[other], name=name)
 
     def finish(self, name: str) -> Packed:
@@ -87,19 +87,19 @@ class Spool:
         return sorted(self._files.values(), key=lambda file: _place(file.name))
 
     def publish(self, target: Path, folder: str, at: datetime) -> None:
-        """Make the zip of the finished files and give it its name: it is there whole, or not at all."""
+        """Make the zip of the finished files and give it its name: it is complete, or does not exist."""
         whole = self.path / "bundle.zip"
         try:
             write_zip(whole, folder, self.files, at)
             whole.replace(target)
         except OSError as error:
             raise StoreError(
-                f"cannot write the bundle {target}: {error.strerror}; nothing was left there, mend that and try again",
+                f"cannot write the bundle {target}: {error.strerror}; nothing was left there, fix that and try again",
                 str(target),
             ) from error
 
     def discard(self) -> None:
-        """Remove the spool. Doing it twice is fine."""
+        """Remove the spool. It may be called twice."""
         self._worker.shutdown(wait=True, cancel_futures=True)
         for member in self._open.values():
             member.abandon()
@@ -117,7 +117,7 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def sweep(folder: Path) -> int:
-    """Remove the spools that processes left which are no more; gives their number."""
+    """Remove the spools of dead processes; returns their number."""
     return sum(_swept(spool) for spool in folder.glob(f"{PREFIX}*"))
 
 

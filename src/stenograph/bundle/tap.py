@@ -1,8 +1,8 @@
-"""The tap: every log record of the process into a file while a bundle is recorded.
+"""The tap: copies every log record of the process into a file while a bundle is recorded.
 
 Theory of operation. Transcript entries are DEBUG records, and hosts rarely log these. So while a tap is open the logger
-`stenograph` lets everything through, but not to the host: it no longer hands records on by itself, and a bridge in its
-place gives the host exactly what it would have seen. Everybody else's records come by a handler at the root, at the
+`stenograph` accepts everything, but no longer propagates records: a bridge handler passes on to the host exactly
+what it would have seen. All other loggers' records come through a handler at the root, at the
 levels that the host chose. Any number of taps may be open; the first changes the loggers, the last restores them.
 """
 
@@ -35,29 +35,29 @@ class LogTap:
         return self._guard.lost
 
     def open(self) -> None:
-        """Begin to write what is logged."""
+        """Start writing log records."""
         _taps.add(self)
 
     def close(self) -> None:
-        """Write no more, and see that everything is in the file."""
+        """Stop writing, and make sure that everything is in the file."""
         _taps.remove(self)
         with self._lock:
             self._file.close()
 
     def write(self, record: logging.LogRecord) -> None:
-        """Take one record. A forked child's are its own affair: the file is the parent's."""
+        """Write one record. Those of a forked child are ignored: the file is the parent's."""
         if os.getpid() == self._pid:
             self._guard.call("a log record", self._write, record)
 
     def _write(self, record: logging.LogRecord) -> None:
         line = self._formatter.format(record).encode("utf-8", "replace") + b"\n"
         with self._lock:
-            if not self._file.closed:  # a thread may have been on its way here when the tap was closed
+            if not self._file.closed:  # another thread may have closed the tap meanwhile
                 self._file.write(line)
 
 
 class _Taps:
-    """The open taps, and what they change in the loggers."""
+    """The open taps, and the changes to the loggers."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # protects the taps and the loggers' settings
@@ -99,7 +99,7 @@ class _Taps:
 
 
 class _Bridge(logging.Handler):
-    """Stands at our own logger: all for the taps, and for the host what it would have seen."""
+    """The handler of our own logger: everything for the taps, and for the host what it would have seen."""
 
     def __init__(self, taps: _Taps) -> None:
         super().__init__()
@@ -108,34 +108,34 @@ class _Bridge(logging.Handler):
         self._taps = taps
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Take a record, without a lock: the host's handlers have their own."""
+        """Handle a record, without a lock: the host's handlers have their own."""
         self._taps.write(record)
         if self.is_passing and record.levelno >= self.threshold:
-            _passing.is_on = True
+            _in_bridge.is_on = True
             try:
                 logging.getLogger().callHandlers(record)
             finally:
-                _passing.is_on = False
+                _in_bridge.is_on = False
         return True
 
 
 class _Listener(logging.Handler):
-    """Stands at the root: the records of everybody else."""
+    """The handler of the root logger: the records of all other loggers."""
 
     def __init__(self, taps: _Taps) -> None:
         super().__init__()
         self._taps = taps
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Take a record, unless the bridge has it already."""
-        if not _passing.is_on:
+        """Handle a record, unless the bridge has done so."""
+        if not _in_bridge.is_on:
             self._taps.write(record)
         return True
 
 
-class _Passing(threading.local):
+class _InBridge(threading.local):
     is_on = False
 
 
-_passing = _Passing()
+_in_bridge = _InBridge()
 _taps = _Taps()

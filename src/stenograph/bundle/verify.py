@@ -1,4 +1,4 @@
-"""Is a bundle what it was when it was made?"""
+"""Checks whether a bundle is as it was made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stenograph.errors import RunNotFound, SourceError
 
 
 class BundleFinding(Struct, frozen=True, kw_only=True):
-    """One thing that is not as it was."""
+    """One difference from the original."""
 
     kind: str
     """`unsealed`, `unreadable`, `missing`, `extra`, `changed`, or `unproved` where a proof was asked for."""
@@ -32,9 +32,9 @@ class BundleReport(Struct, frozen=True, kw_only=True):
     bundle_id: str = ""
     run_id: str = ""
     files: int = 0
-    """That were checked."""
+    """How many files were checked."""
     bytes: int = 0
-    """In them."""
+    """Their size."""
     findings: tuple[BundleFinding, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""One bundle being written: one pass over the events, everything into a spool."""
+"""Writes one bundle: one pass over the events, everything into a spool."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
-from stenograph.bundle.account import Account
 from stenograph.bundle.environment import environment_files
 from stenograph.bundle.manifest import NAME, BundleFile, Counts, Manifest, write_manifest
 from stenograph.bundle.mask import BundleMask
-from stenograph.bundle.member import ZipMember
-from stenograph.bundle.page import PagePaper
+from stenograph.bundle.page import PageEvents
 from stenograph.bundle.readme import readme
 from stenograph.bundle.records import EVENTS, Records
+from stenograph.bundle.run_totals import RunTotals
 from stenograph.bundle.source import Line, RunSource
 from stenograph.bundle.spool import Spool
+from stenograph.bundle.zip_member import ZipMember
 from stenograph.clock import utc_text
 from stenograph.errors import InvalidRunId, SourceError
 from stenograph.fold.status import FAILED, Life, Verdict
@@ -47,9 +47,9 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     """What goes into a bundle beside the run."""
 
     redact: bool = False
-    """Mask every secret that we know, in every file."""
+    """Mask every known secret, in every file."""
     secrets: tuple[str, ...] = ()
-    """Texts that are masked, too, wherever they stand; with any, everything is masked."""
+    """Further texts that are masked, wherever they are; with any, everything is masked."""
     environment: bool = True
     """Add system, Python, packages, variables and git."""
     page: bool | None = None
@@ -57,20 +57,20 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
 
 
 class Extras(Struct, frozen=True, kw_only=True):
-    """What only somebody who was there can add."""
+    """What only the recording process can add."""
 
     logs: Path | None = None
     """A log of JSON lines."""
     is_captured: bool = False
-    """Whether that log was written while the run went on, for the bundle."""
+    """Whether that log was captured for the bundle while the run was active."""
     lost: int = 0
     """Records that this log lacks."""
     session: dict[str, bytes] = {}
     """The files of `session/`."""
     proof: dict[str, bytes] = {}
-    """The files of `proof/`: that the run is in a signed log."""
+    """The files of `proof/`: the proof that the run is in a signed log."""
     error: BaseException | None = None
-    """What ended the run."""
+    """The exception that ended the run."""
     problems: tuple[str, ...] = ()
 
 
@@ -87,16 +87,16 @@ class Writing:
         self._extras = extras
         self._event_mask = mask
         self._mask: Callable[[bytes], bytes] | None = None if mask is None else mask.data
-        self._account = Account()
+        self._totals = RunTotals()
         self._problems = list(extras.problems)
         self._missing: list[str] = []
         self._children: dict[str, ZipMember] = {}
-        """The runs beside the run, with their files."""
+        """The other runs in the bundle, with their files."""
 
     def write(self) -> Manifest:
         self._records = Records(self._spool, self._mask)
         self._logs_kind = self._write_logs()
-        self._page = PagePaper(self._spool.path, self._source.stem, self._options.page, self._source.size)
+        self._page = PageEvents(self._spool.path, self._source.stem, self._options.page, self._source.size)
         self._write_events()
         self._records.finish()
         self._write_called()
@@ -124,22 +124,22 @@ class Writing:
         return "captured" if self._extras.is_captured else "given"
 
     def _write_events(self) -> None:
-        """The events of the run, as they are and as entries; what a conversion tells of other runs goes beside."""
+        """Write the run's events, as they are and as entries; a conversion's other runs get files of their own."""
         main = self._spool.open(EVENTS)
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
-            told: list[TranscriptEntry] = []
+            entries: list[TranscriptEntry] = []
             for event in self._write_lines(main, batch):
-                told += projectors[event.run_id].feed(event)
-            for entry in told:
-                self._account.add_entry(entry)
+                entries += projectors[event.run_id].feed(event)
+            for entry in entries:
+                self._totals.add_entry(entry)
                 self._records.add(entry)
         self._spool.finish(EVENTS)
         for run_id in self._children:
             self._spool.finish(_child_file(run_id))
 
     def _write_lines(self, main: ZipMember, batch: list[tuple[Event, Line]]) -> list[Event]:
-        """The events as they are; gives those of the run itself. The batch is empty then: lines may be large."""
+        """Write the events as they are; returns those of the run itself. Empties the batch: lines may be large."""
         is_journal = self._source.is_journal
         own: list[Event] = []
         for event, line in batch:
@@ -150,13 +150,13 @@ class Writing:
                 main.write(piece)
                 if not self._page.left_out:
                     self._page.add(piece)
-            self._account.add(event)
+            self._totals.add(event)
             own.append(event)
         batch.clear()
         return own
 
     def _is_of_another(self, event: Event) -> bool:
-        if not self._account.events or event.run_id == self._account.run_id:
+        if not self._totals.events or event.run_id == self._totals.run_id:
             return False
         with suppress(InvalidRunId):
             return bool(check_run_id(event.run_id))
@@ -168,16 +168,16 @@ class Writing:
             self._children[run_id] = self._spool.open(_child_file(run_id))
         for piece in _ended(line):
             self._children[run_id].write(piece)
-        self._account.add_child(event)
+        self._totals.add_child(event)
 
     def _write_called(self) -> None:
-        """The journals of the runs that were called, as far as they are beside the run's own."""
+        """Write the journals of the called runs that are beside the run's own."""
         if not self._source.is_journal:
-            self._missing = [run_id for run_id in self._account.called if run_id not in self._children]
+            self._missing = [run_id for run_id in self._totals.called if run_id not in self._children]
             return
         folder = Path(self._source.path).parent
-        seen = {self._account.run_id}
-        while waiting := [run_id for run_id in self._account.called if run_id not in seen]:
+        seen = {self._totals.run_id}
+        while waiting := [run_id for run_id in self._totals.called if run_id not in seen]:
             for run_id in waiting:
                 seen.add(run_id)
                 self._write_journal(folder, run_id)
@@ -192,16 +192,16 @@ class Writing:
             for event, line in RunSource(journal, mask=self._event_mask):
                 for piece in _ended(line):
                     member.write(piece)
-                self._account.add_child(event)
+                self._totals.add_child(event)
         self._children[run_id] = member
 
     def _write_facts(self) -> None:
-        self._add("metrics.json", _document(self._account.metrics()))
+        self._add("metrics.json", _document(self._totals.metrics()))
         error = self._error()
         if error is not None:
             self._add("error.json", _document(error))
         for name, data in self._extras.proof.items():
-            self._spool.add(f"{PROOF}{name}", data)  # as it is: one changed byte, and it proves nothing
+            self._spool.add(f"{PROOF}{name}", data)  # unchanged: with one changed byte it proves nothing
         for name, data in self._extras.session.items():
             self._add(name, b"".join(self._masked_lines(data)))
         if self._options.environment:
@@ -215,7 +215,7 @@ class Writing:
     def _error(self) -> dict[str, Any] | None:
         raised = self._extras.error
         if raised is None:
-            return self._account.error if self._verdict().status == FAILED else None
+            return self._totals.error if self._verdict().status == FAILED else None
         return {
             "type": type(raised).__qualname__,
             "message": str(raised),
@@ -223,7 +223,7 @@ class Writing:
         }
 
     def _verdict(self) -> Verdict:
-        return self._account.verdict(self._life())
+        return self._totals.verdict(self._life())
 
     def _life(self) -> Life:
         source = self._source
@@ -231,7 +231,7 @@ class Writing:
         return Liveness(self.at.timestamp()).of([source.path] if is_journal else [], is_journal=is_journal)
 
     def _manifest(self) -> Manifest:
-        account, records, source = self._account, self._records, self._source
+        account, records, source = self._totals, self._records, self._source
         left_out = {} if self._options.environment else {"environment/": "not asked for"}
         if self._page.left_out:
             left_out["transcript.html"] = self._page.left_out
@@ -275,25 +275,25 @@ class Writing:
 
 
 def _run_id_in(stem: str) -> str:
-    """The run that a journal without events is of."""
+    """The run id of a journal without events."""
     with suppress(InvalidRunId):
         return check_run_id(stem)
     return ""
 
 
 def _ended(line: Line) -> Iterable[bytes | memoryview]:
-    """A line with its end, in one piece unless it is long."""
+    """A line with its newline, in one piece unless it is long."""
     return (line + b"\n",) if isinstance(line, bytes) else chain(line, (b"\n",))
 
 
 def _batches(source: RunSource) -> Iterator[list[tuple[Event, Line]]]:
-    """The events in order, some together: many short steps, one after the other for each event, are slower."""
+    """The events in order, in batches: many short steps for each single event are slower."""
     batch: list[tuple[Event, Line]] = []
     size = 0
-    for told in source:
-        batch.append(told)
-        size += len(told[1])
-        del told  # which may be large
+    for pair in source:
+        batch.append(pair)
+        size += len(pair[1])
+        del pair  # which may be large
         if len(batch) == _TOGETHER or size > _TOGETHER_BYTES:
             yield batch
             batch, size = [], 0

@@ -1,7 +1,7 @@
 """Writing the zip: files that are compressed already, one after the other, and the seal.
 
-The standard library reads zips, and ours must please it; but it would compress everything here once more, in the one
-thread that waits for it. Nothing depends on the file system: names, modes and times are those we give.
+The standard library reads zips, and ours must be valid for it; but it would compress everything here once more, in the
+waiting thread. Nothing depends on the file system: names, modes and times are given.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from stenograph.bundle.member import Packed
 from stenograph.bundle.seal import MARK, SIZE
+from stenograph.bundle.zip_member import Packed
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -28,17 +28,17 @@ _DEFLATE = 8
 _MODE = (stat.S_IFREG | 0o600) << 16
 _PLAIN, _LARGE = 20, 45
 """Versions of the zip format: with deflate, and with sizes beyond 32 bits."""
-_ELSEWHERE = 0xFFFF_FFFF
-"""In a field of 32 bits: the value is in one of 64."""
-_ELSEWHERE_FILES = 0xFFFF
-LIMIT = _ELSEWHERE
-"""Values from here on do not fit 32 bits."""
-LIMIT_FILES = _ELSEWHERE_FILES
+_IN_64_BITS = 0xFFFF_FFFF
+"""In a 32-bit field: the value is in a 64-bit field."""
+_FILES_IN_64_BITS = 0xFFFF
+LIMIT = _IN_64_BITS
+"""Values from here on do not fit in 32 bits."""
+LIMIT_FILES = _FILES_IN_64_BITS
 _CHUNK = 1 << 20
 
 
 def write_zip(path: Path, folder: str, files: Iterable[Packed], at: datetime) -> None:
-    """Write the files into a new sealed zip, below one folder and in their order, and see it on the disk."""
+    """Write the files into a new sealed zip, below one folder and in order, and sync it to disk."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
         zip_file = _ZipFile(out, at)
         for each in files:
@@ -61,7 +61,7 @@ class _ZipFile:
         offset = self._offset
         encoded = name.encode()
         wide = struct.pack("<2H2Q", 1, 16, file.size, file.packed_size) if _is_large(file) else b""
-        sizes = (_ELSEWHERE, _ELSEWHERE) if wide else (file.packed_size, file.size)
+        sizes = (_IN_64_BITS, _IN_64_BITS) if wide else (file.packed_size, file.size)
         version = _LARGE if wide else _PLAIN
         common = (0, _DEFLATE, self._time, self._date, file.crc, *sizes, len(encoded))
         self._write(_LOCAL.pack(b"PK\3\4", version, *common, len(wide)) + encoded + wide)
@@ -79,7 +79,7 @@ class _ZipFile:
             end = self._offset
             self._write(_END_64.pack(b"PK\6\6", 44, _UNIX | _LARGE, _LARGE, 0, 0, count, count, size, start))
             self._write(_LOCATOR_64.pack(b"PK\6\7", 0, end, 1))
-            start, size, count = _ELSEWHERE, _ELSEWHERE, _ELSEWHERE_FILES
+            start, size, count = _IN_64_BITS, _IN_64_BITS, _FILES_IN_64_BITS
         self._write(_END.pack(b"PK\5\6", 0, 0, count, count, size, start, SIZE) + MARK)
         self._write(self._digest.hexdigest().encode())
 
@@ -100,7 +100,7 @@ def _entry(name: bytes, file: Packed, offset: int, common: tuple[int, ...]) -> b
         wide += [file.size, file.packed_size]
     if offset >= LIMIT:
         wide.append(offset)
-        offset = _ELSEWHERE
+        offset = _IN_64_BITS
     extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
     version = _LARGE if wide else _PLAIN
     return (

@@ -1,1 +1,1 @@
-"""Rules over the archive: each is one SELECT, and each row that it gives is a violation."""
+"""Rules over the archive: each is one SELECT, and each row of its result is a violation."""

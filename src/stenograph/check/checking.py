@@ -1,7 +1,7 @@
-"""Running rules over an archive.
+"""Runs rules over an archive.
 
-A rule that does not run is never a rule without violations: whatever keeps it from giving its rows, or keeps its
-message from being filled in, makes it broken, and the check fails.
+A rule that does not run is never a rule without violations: if its rows cannot be read or its message cannot be
+filled in, the rule is broken, and the check fails.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from stenograph.runs.mask import RunMask
 
 NEEDED = ("run_id", "seq", "timestamp", "name")
-"""Columns that every rule gives."""
+"""Columns that every rule must have."""
 _FIELD = re.compile(r"\{(\w+)\}")
 _PATTERNS = 256
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """One row that a rule gave; texts are masked."""
+    """One row of a rule; texts are masked."""
 
     rule: str
     level: str
@@ -61,7 +61,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def has_enough_runs(self) -> bool:
-        """Whether there was something to examine."""
+        """Whether enough runs were examined."""
         return self.runs >= self.required_runs
 
     @property
@@ -86,7 +86,7 @@ def check(
     seconds: float = 300.0,
     mask: RunMask,
 ) -> Report:
-    """Run the rules; only rows of the runs that are meant count. Raises `RunNotFound` where there is no archive."""
+    """Run the rules; only rows of the runs in scope count. Raises `RunNotFound` where there is no archive."""
     everything = {info.run_id for info in archive.runs()}
     infos = [_info_of(archive, run)] if run is not None else archive.runs(**filters)
     meant = {info.run_id for info in infos}
@@ -128,9 +128,9 @@ def _violations(rule: Rule, rows: Result, meant: set[str], everything: set[str],
     for values in rows:
         row = dict(zip(columns, values, strict=True))
         if row["run_id"] not in everything:
-            raise InvalidQuery(f"it gave a row whose run_id, {str(row['run_id'])[:60]!r}, is not a run of the archive")
+            raise InvalidQuery(f"it has a row whose run_id, {str(row['run_id'])[:60]!r}, is not a run of the archive")
         if not isinstance(row["seq"], int):
-            raise InvalidQuery(f"it gave a row whose seq, {str(row['seq'])[:60]!r}, is not a number")
+            raise InvalidQuery(f"it has a row whose seq, {str(row['seq'])[:60]!r}, is not a number")
         if row["run_id"] in meant:
             yield _violation(rule, row, mask)
 

@@ -12,19 +12,19 @@ from msgspec import to_builtins
 
 from stenograph.check.checking import Report, Violation
 from stenograph.check.rule import Rule
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.version import __version__
 
 FORMS = ("text", "json", "junit", "sarif")
 SARIF_RESULTS = 25_000
-"""Results of one SARIF run that code hosts take; the rest goes into further runs."""
+"""Results of one SARIF run that code hosts accept; the rest goes into further runs."""
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_text(report: Report) -> str:
-    """One line per violation, then one line that says what was examined."""
+    """One line per violation, then one line about what was examined."""
     lines = [f"{each.rule}: {each.level}: {_place(each)}: {each.message}" for each in report.violations]
     lines += [f"{each.rule}: does not run: {each.reason}" for each in report.broken]
     return "".join(f"{on_one_line(line)}\n" for line in [*lines, summary(report)])

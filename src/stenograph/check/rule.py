@@ -1,4 +1,4 @@
-"""Rules: tables of TOML, ours and those of users."""
+"""Rules: TOML tables, built-in and those of users."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_rules(path: str) -> list[Rule]:
 
 
 def built_in(ids: tuple[str, ...]) -> list[Rule]:
-    """Our rules by their ids, in our order; `all` is every one. Raises `InvalidQuery` for an id that there is not."""
+    """The built-in rules by their ids, in their order; `all` is every one. Raises `InvalidQuery` for an unknown id."""
     rules = _rules("the built-in rules", built_in_text())
     known = [rule.id for rule in rules]
     for each in ids:
@@ -51,7 +51,7 @@ def built_in(ids: tuple[str, ...]) -> list[Rule]:
 
 
 def built_in_text() -> str:
-    """Our rules as they are written."""
+    """The built-in rules as they are written."""
     return (pkgutil.get_data(__package__, "builtin.toml") or b"").decode()
 
 

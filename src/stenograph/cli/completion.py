@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from stenograph.errors import StenographError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _OFFERED = 50
 
 
 class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click
-    """A text, for which the shell is offered something."""
+    """A text argument with completions."""
 
     name = "text"
 
     def __init__(self, offers: Callable[[str], Iterable[CompletionItem]], *, files: bool = False) -> None:
-        """`offers` gives what begins with what was typed; `files`: names of files are offered, too."""
+        """`offers` returns the completions of what was typed; with `files`, file names are offered, too."""
         self._offers = offers
         self._files = files
 
@@ -29,13 +31,19 @@ class _Completed(click.ParamType):  # type: ignore[type-arg]  # generic only in 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
             found = list(self._offers(incomplete))
-        except (StenographError, OSError):  # a shell that asks has no place for an error
+        except (StenographError, OSError):  # an error must not appear in a shell's completion
             found = []
-        return [*([CompletionItem(incomplete, type="file")] if self._files else []), *found]
+        return [*([_item(incomplete, type="file")] if self._files else []), *found]
+
+
+def _item(value: str, **about: str) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # only a shell that asks needs it
+
+    return CompletionItem(value, **about)
 
 
 def _runs(incomplete: str) -> Iterable[CompletionItem]:
-    from stenograph.render.visible import on_one_line
+    from stenograph.render.control_chars import on_one_line
     from stenograph.runs.archive import open_archive
 
     with open_archive() as archive, archive.reading() as reader:
@@ -45,25 +53,25 @@ def _runs(incomplete: str) -> Iterable[CompletionItem]:
         """
         prefix = incomplete.lower()
         for run_id, agent, about in reader.index.execute(query, (prefix, prefix + "\U0010ffff", _OFFERED)):
-            yield CompletionItem(run_id, help=on_one_line(f"{agent} {' '.join(about.split())[:60]}"))
+            yield _item(run_id, help=on_one_line(f"{agent} {' '.join(about.split())[:60]}"))
 
 
 def _agents(incomplete: str) -> Iterable[CompletionItem]:
     from stenograph.archive.keep.walk import agent_names
 
-    return [CompletionItem(name) for name in sorted(set(agent_names().values())) if name.startswith(incomplete)]
+    return [_item(name) for name in sorted(set(agent_names().values())) if name.startswith(incomplete)]
 
 
 def _formats(incomplete: str) -> Iterable[CompletionItem]:
     from stenograph.formats.registry import formats
 
-    return [CompletionItem(name, help=spec.what) for name, spec in formats().items() if name.startswith(incomplete)]
+    return [_item(name, help=spec.what) for name, spec in formats().items() if name.startswith(incomplete)]
 
 
 def _exporters(incomplete: str) -> Iterable[CompletionItem]:
     from stenograph.export.exporter import exporters
 
-    return [CompletionItem(name, help=each.what) for name, each in exporters().items() if name.startswith(incomplete)]
+    return [_item(name, help=each.what) for name, each in exporters().items() if name.startswith(incomplete)]
 
 
 RUN = _Completed(_runs, files=True)

@@ -22,7 +22,7 @@ from stenograph.render.figures import duration
 
 
 def sync_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--sync` for a command with `--archive`: all is brought up to date first."""
+    """`--sync` for a command with `--archive`: bring the archive up to date first."""
 
     @wraps(command)
     def fresh(*, sync_first: bool, archive_dir: str | None, **options: Any) -> Any:
@@ -33,10 +33,10 @@ def sync_option(command: Callable[..., Any]) -> Callable[..., Any]:
             result = command(archive_dir=archive_dir, **options)
         except click.exceptions.Exit as ended:
             if ended.exit_code <= 1 and not sync_first:
-                _tell_age(home, options)
+                _print_age(home, options)
             raise
         if not sync_first:
-            _tell_age(home, options)
+            _print_age(home, options)
         return result
 
     return click.option("--sync", "sync_first", is_flag=True, help="Bring the archive up to date first.")(fresh)
@@ -52,7 +52,7 @@ def _sync(home: Home) -> None:
         say(problem)
 
 
-def _tell_age(home: Home, options: dict[str, Any]) -> None:
+def _print_age(home: Home, options: dict[str, Any]) -> None:
     if not (sys.stdout.isatty() and sys.stderr.isatty()) or options.get("as_json") or options.get("form"):
         return
     if (age := age_of_sync(home)) is not None:
@@ -60,14 +60,14 @@ def _tell_age(home: Home, options: dict[str, Any]) -> None:
 
 
 def age_of_sync(home: Home, now: float | None = None) -> str | None:
-    """How old the last sync is, in words; None while a process watches the archive, so that nothing is old."""
+    """How old the last sync is, in words; None while `steno watch` keeps the archive up to date."""
     if _is_watched(home):
         return None
     synced_at = home.synced_at()
     if synced_at is None:
-        return "the agents of this machine were not synced yet; --sync does it"
+        return "the agents of this machine are not synced yet; add --sync to do it"
     seconds = max(0.0, (time.time() if now is None else now) - synced_at)
-    return f"last sync {duration(seconds)} ago; --sync brings the archive up to date"
+    return f"last sync {duration(seconds)} ago; add --sync to bring the archive up to date"
 
 
 def _is_watched(home: Home) -> bool:

@@ -32,27 +32,27 @@ def root_option(command: F) -> F:
 
 
 def archive_option(command: F) -> F:
-    """`--archive`: which archive is meant."""
+    """`--archive`: which archive to use."""
     return click.option(
         "--archive", "archive_dir", metavar="DIR", help="The archive.  [default: $STENOGRAPH_HOME, or the data folder]"
     )(command)
 
 
 def retention_option(command: F) -> F:
-    """`--no-retention`: no run expires this time."""
+    """`--no-retention`: do not remove expired runs this time."""
     return click.option(
         "--retention/--no-retention", default=True, help="Remove runs that [[keep]] rules let expire.  [default: do]"
     )(command)
 
 
 def header_option(command: F) -> F:
-    """`--header`: what a collector asks for beside the trace."""
+    """`--header`: request headers that a collector needs, such as a key."""
     return click.option(
         "--header",
         "headers",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Send this header to the collector, too; may be repeated.",
+        help="Send this header to the collector; may be repeated.",
     )(command)
 
 
@@ -60,12 +60,12 @@ REPORT = "stenograph.redaction_report"
 
 
 def redact_option(command: F) -> F:
-    """`--redact`: nothing secret is printed; `--report`: what was masked, which `tell_of_masked` writes."""
+    """`--redact`: print no secrets; `--report`: what was masked, which `report_masked` writes."""
     return _redact_option("--report")(command)
 
 
 def redact_option_of_convert(command: F) -> F:
-    """`--redact` where `--report` is taken by what was read."""
+    """`--redact` for `convert`, whose `--report` is about what was read."""
     return _redact_option("--redact-report")(command)
 
 
@@ -79,22 +79,22 @@ def _redact_option(report: str) -> Callable[[F], F]:
             callback=lambda ctx, _, path: ctx.meta.update({REPORT: path}),
             help="With --redact: write how often each rule masked something, as JSON.",
         )(command)
-        return click.option("--redact", is_flag=True, help="Mask secrets, and say how many.")(command)
+        return click.option("--redact", is_flag=True, help="Mask secrets, and report how many.")(command)
 
     return decorated
 
 
 def run_mask() -> RunMask:
     """The mask of `--redact`."""
-    from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
+    from stenograph.runs.mask import RunMask  # many patterns, slow to load
 
     mask = RunMask()
     mask.count_anew()
     return mask
 
 
-def tell_of_masked(counts: Mapping[str, int]) -> None:
-    """Say on standard error what `--redact` masked, and write the report that was asked for."""
+def report_masked(counts: Mapping[str, int]) -> None:
+    """Print on standard error what `--redact` masked, and write the requested report."""
     total = sum(counts.values())
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     say(f"masked {total}" + (f" ({', '.join(f'{count} {rule}' for rule, count in ranked)})" if total else ""))
@@ -123,12 +123,12 @@ def print_json(value: Any) -> None:
 
 
 def write_bytes(data: bytes | memoryview) -> None:
-    """Data to standard output as it is, on a terminal without what that would obey; the program ends where it fails."""
+    """Data to standard output unchanged; control sequences are escaped on a terminal. Ends the program on failure."""
     _write(escaped(bytes(data)) if sys.stdout.isatty() else data)
 
 
 def write_text(text: str) -> None:
-    """Text to standard output in UTF-8, whatever the locale says; on a terminal colours are all that it obeys."""
+    """Text to standard output in UTF-8 whatever the locale; on a terminal, only colour sequences stay."""
     _write((shown(text) if sys.stdout.isatty() else text).encode("utf-8", "replace"))
 
 
@@ -137,14 +137,14 @@ def _write(data: bytes | memoryview) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit, either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing may be flushed to it at exit
         if isinstance(error, BrokenPipeError):  # the reader has left (`steno show … | head`)
             raise click.exceptions.Exit(141) from None
         say(f"cannot write the output: {error.strerror}")
         raise click.exceptions.Exit(4) from None
 
 
-def tell_of_problems(problems: Iterable[Problem]) -> None:
-    """Say on standard error what of a run could not be read as it should be."""
+def report_problems(problems: Iterable[Problem]) -> None:
+    """Print on standard error which parts of a run could not be read properly."""
     for problem in problems:
         say(str(problem))

@@ -1,4 +1,4 @@
-"""What `steno receive` and `steno serve --otlp` share: the options, and the door itself."""
+"""What `steno receive` and `steno serve --otlp` share: the options and the listener."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from stenograph.archive.store.home import Home
 from stenograph.cli.options import say
 from stenograph.errors import MissingExtra
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 if TYPE_CHECKING:
     import uvicorn
@@ -25,23 +25,23 @@ token_option = click.option(
     "--token",
     envvar="STENOGRAPH_RECEIVE_TOKEN",
     metavar="TEXT",
-    help="Accept only senders that have it: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TEXT.",
+    help="Accept only senders with this token: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TEXT.",
 )
 
 
 def check_host(host: str | None, token: str | None) -> None:
-    """Refuse to let others send without a token."""
+    """Raise a usage error if other machines could send without a token."""
     if token is not None and not token.strip():
-        raise click.UsageError("the token is empty; give one of at least one character with --token")
+        raise click.UsageError("the token is empty; give --token at least one character")
     if host is not None and host not in LOCAL and token is None:
-        raise click.UsageError(f"others can reach {host}; give --token TEXT, which senders must have")
+        raise click.UsageError(f"other machines can reach {host}; add --token TEXT, which senders must then send")
 
 
-class Door:
-    """Listens for OTLP on a port of its own."""
+class OtlpListener:
+    """Listens for OTLP on its own port."""
 
     def __init__(self, home: Home, host: str | None, port: int, token: str | None, *, syncs: bool) -> None:
-        """With `syncs`, what is received is synced into the archive; else another process does that."""
+        """With `syncs`, received data is synced into the archive; otherwise another process does that."""
         try:
             from stenograph.server.otlp import application
             from stenograph.server.serving import server_of, sockets_of
@@ -72,7 +72,7 @@ class Door:
         return self._receiver.ignored
 
     def __enter__(self) -> Self:
-        """Take up what was received before."""
+        """Resume the sessions that were received before."""
         self._receiver.start()
         if self._sync is not None:
             self._sync.start()
@@ -81,7 +81,7 @@ class Door:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End, when everything that was accepted is in its files."""
+        """Stop after everything accepted is written."""
         if self._thread is not None:
             self._server.should_exit = True
             self._thread.join()
@@ -91,13 +91,13 @@ class Door:
         self._close_sockets()
 
     def serve(self, ready: Callable[[], None]) -> None:
-        """Answer until Ctrl-C or SIGTERM. `ready` is called before."""
+        """Serve until Ctrl-C or SIGTERM. Calls `ready` first."""
         from stenograph.server.serving import run
 
         run(self._server, self._sockets, ready)
 
     def start(self) -> None:
-        """Answer in a thread, until the end of the `with`."""
+        """Serve in a thread until the end of the `with`."""
         self._thread = threading.Thread(target=self._server.run, args=(self._sockets,), daemon=True)
         self._thread.start()
 
@@ -107,7 +107,7 @@ class Door:
 
 
 def _nothing(_: Any) -> None:
-    """Another process sees by itself which files grew."""
+    """Does nothing: another process notices which files grew."""
 
 
 def _complain(problem: str) -> None:

@@ -1,4 +1,4 @@
-"""The options that say which part of a run is meant."""
+"""The options that select a part of a run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, TypedDict, TypeVar
 import click
 
 from stenograph.errors import InvalidQuery
-from stenograph.runs.passage import nothing_there
 from stenograph.runs.reader import RunReader
+from stenograph.runs.selection import empty_message
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ _OPTIONS = (
 
 
 class Part(TypedDict):
-    """Which part of a run is meant, as `RunReader.events` takes it."""
+    """A part of a run, as `RunReader.events` takes it."""
 
     source: str | None
     unit: int | None
@@ -49,15 +49,15 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def names_seq(part: Part) -> bool:
-    """Whether events are named by their numbers: those that a search cites are the archive's."""
+    """Whether events are selected by `seq`. A search cites the archive's numbers."""
     return part["from_seq"] is not None or part["to_seq"] is not None
 
 
 def not_empty(items: Iterable[T], run: RunReader, part: Part) -> Iterator[T]:
-    """The items of a part; raises `InvalidQuery`, with what there is, for a part in which there is nothing."""
+    """The items of a part; raises `InvalidQuery`, which names what exists, if the part is empty."""
     is_empty = any(value is not None for value in part.values())
     for item in items:
         is_empty = False
         yield item
     if is_empty:
-        raise InvalidQuery(nothing_there(run.events(keep_raw=False)))
+        raise InvalidQuery(empty_message(run.events(keep_raw=False)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 from stenograph.cli import COMMANDS, GROUPS
 from stenograph.errors import StenographError
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.version import __version__
 
 
@@ -24,6 +23,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"stenograph.cli.commands.{cmd_name}").command
+        command.short_help = COMMANDS[cmd_name]
         return command
 
     def resolve_command(
@@ -40,9 +40,11 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
+    from difflib import get_close_matches  # only where there is a mistake
+
     nearest = get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(nearest)}?" if nearest else "steno --help lists the commands"
-    return f"there is no command {name[:80]!r}; {hint}"
+    return f"unknown command {name[:80]!r}; {hint}"
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,13 +64,13 @@ def cli(ctx: click.Context) -> None:
 
 
 def _overview() -> str:
-    """What `steno` alone says: the groups of commands, and one next step."""
+    """What `steno` prints without arguments: the groups of commands and one next step."""
     width = max(map(len, GROUPS))
     lines = ["steno: one faithful transcript for every AI agent.", ""]
     for group, names in GROUPS.items():
         lines.append(f"  {group:{width}}  {' '.join(name for name in names if name in COMMANDS)}")
     return "\n".join(
-        [*lines, "", _next_step(), "steno --help says what each command does; so does steno COMMAND --help."]
+        [*lines, "", _next_step(), "steno --help describes the commands, steno COMMAND --help one of them."]
     )
 
 
@@ -77,13 +79,13 @@ def _next_step() -> str:
 
     if home_of().index.is_file():
         return "Next: steno ls lists your runs, and steno show @ prints the newest."
-    return "Next: steno sync keeps what the agents on this machine wrote; then steno ls lists the runs."
+    return "Next: steno sync archives what the agents on this machine wrote; then steno ls lists the runs."
 
 
 def run() -> None:
-    """Run the command line; what we raise on purpose is one line on stderr and an exit code.
+    """Run the command line; our own errors become one line on stderr and an exit code.
 
-    What was typed and what files are called reaches the terminal only as text that it does not obey.
+    Arguments and file names are printed with control characters made visible.
     """
     try:
         code = cli.main(standalone_mode=False)

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, with a rate and the time that is left; nothing where that is not a terminal."""
+"""A progress bar on standard error with rate and remaining time; nothing where that is not a terminal."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Self
 import click
 
 from stenograph.cli.terminal import cut, width
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import bar, duration
-from stenograph.render.visible import on_one_line
 
 _BAR = 16
 _PACE = 0.1
-"""Seconds between two writes at most: a terminal takes longer to draw than a file to be indexed."""
+"""Seconds between two writes: drawing a line takes a terminal longer than indexing a file."""
 _WARM = 1.0
-"""Seconds before a rate says something."""
+"""Seconds before the rate is meaningful."""
 
 
 class Progress:
-    """One line that is written over and over, and wiped at the end."""
+    """One line that is overwritten, and erased at the end."""
 
     def __init__(self, what: str, *, in_bytes: bool = False, total: int = 0, is_shown: bool | None = None) -> None:
-        """`what` is counted, in bytes or one by one; `total` may be known later, or never."""
+        """`what` is counted, in bytes or items; `total` may become known later, or never."""
         self._what = on_one_line(what)
         self._in_bytes = in_bytes
         self._total = total
@@ -36,11 +36,11 @@ class Progress:
         self._is_on_screen = False
 
     def add(self, more: int) -> None:
-        """So much more is done."""
+        """Add to what is done."""
         self.reach(self._done + more)
 
     def reach(self, done: int, of: int | None = None) -> None:
-        """So much is done, of so much where that is known."""
+        """Set what is done and, if known, the total."""
         self._done, self._total = done, self._total if of is None else of
         now = time.monotonic()
         if self._is_shown and now - self._drawn >= _PACE:
@@ -50,7 +50,7 @@ class Progress:
             click.echo(f"\r{text}{' ' * (room - width(text))}", nl=False, err=True)
 
     def line(self, seconds: float) -> str:
-        """What is shown after so many seconds."""
+        """The line as shown after this many seconds."""
         done, total = self._done, self._total
         parts = [f"{self._what} {self._amount(done)}" + (f" of {self._amount(total)}" if total else "")]
         if total:
@@ -68,7 +68,7 @@ class Progress:
         return f"{number / (1 << 20):,.1f} MB"
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self._is_on_screen:
             self._is_on_screen = False
             click.echo(f"\r{' ' * (shutil.get_terminal_size().columns - 1)}\r", nl=False, err=True)

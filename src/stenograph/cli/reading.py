@@ -1,4 +1,4 @@
-"""`steno show` for a person at a terminal: a header, times, and a pager."""
+"""`steno show` at a terminal: a header, times, and a pager."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import click
 from stenograph.cli.terminal import shown, wants_color
 from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model import Event
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, cost, counted, duration, when
 from stenograph.render.selection import Readable, errors_only, last_unit, tools_only
 from stenograph.render.terminal import TerminalRenderer
-from stenograph.render.visible import on_one_line
 from stenograph.runs.info import RunInfo
 
 _LESS = "FRX"
-"""As git does it: a short text needs no pager, colours are shown, and the text stays on the screen."""
+"""As git sets it: quit on a short text, pass colours, and leave the text on the screen."""
 
 
 class Wanted(TypedDict):
-    """Which events are asked for."""
+    """Which events to show."""
 
     errors: bool
     tools: bool
@@ -31,14 +31,14 @@ class Wanted(TypedDict):
 
 
 def selected(events: Iterable[Event], wanted: Wanted) -> Iterable[Event]:
-    """The events that `--last`, `--tools` and `--errors` ask for."""
+    """The events that `--last`, `--tools` and `--errors` select."""
     events = last_unit(events) if wanted["last"] else events
     events = errors_only(events) if wanted["errors"] else events
     return tools_only(events) if wanted["tools"] else events
 
 
 def reading(events: Iterable[Event], info: RunInfo, *, color: bool, full: bool, everything: bool) -> Iterator[str]:
-    """The transcript for a person: header, events with their times, and how many machine events are not shown."""
+    """The transcript for a terminal: header, events with times, and how many machine events are hidden."""
     renderer = TerminalRenderer(color=color, full=full, times=True)
     yield _header(info, color=color)
     shown = Readable(events)
@@ -50,7 +50,7 @@ def reading(events: Iterable[Event], info: RunInfo, *, color: bool, full: bool, 
 
 
 def page(texts: Iterable[str]) -> None:
-    """Show a text in the pager of the person's choice (`PAGER`)."""
+    """Show a text in the user's pager (`PAGER`)."""
     os.environ.setdefault("LESS", _LESS)
     click.echo_via_pager((shown(text) for text in texts if text), color=wants_color() or None)
 
@@ -77,7 +77,7 @@ def _header(info: RunInfo, *, color: bool) -> str:
         f"{info.failed_calls:,} failed" if info.failed_calls else "",
         f"{amount(info.input_tokens)} in, {amount(info.output_tokens)} out" if info.input_tokens else "",
     ]
-    lines = [" · ".join(on_one_line(each) for each in told if each) for told in (facts, counts)]
+    lines = [" · ".join(on_one_line(each) for each in line if each) for line in (facts, counts)]
     bold = f"\x1b[1m{title}\x1b[0m" if color else title
     return f"{bold}\n{_dim(chr(10).join(lines), color)}\n\n"
 

@@ -1,4 +1,4 @@
-"""The options that say which runs of the archive are meant."""
+"""The options that select runs of the archive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONS = (
     click.option("--until", metavar="TIME", help="Not after; a day counts whole."),
     click.option("--status", type=click.Choice(STATUSES), help="Only runs of this status."),
     click.option("--model", metavar="NAME", help="Only runs that used this model last; its beginning is enough."),
-    click.option("--grep", metavar="QUERY", help="Only runs in which this is found; as in steno search."),
+    click.option("--grep", metavar="QUERY", help="Only runs that match this; syntax as in steno search."),
 )
 
 
@@ -38,7 +38,9 @@ def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prices_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--prices`: a table of one's own."""
+    """`--prices`: the user's own price table."""
     return click.option(
-        "--prices", metavar="FILE", help="Prices of your own over the ones shipped.  [default: $STENOGRAPH_PRICES]"
+        "--prices",
+        metavar="FILE",
+        help="Your own prices, which override the shipped ones.  [default: $STENOGRAPH_PRICES]",
     )(command)

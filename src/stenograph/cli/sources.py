@@ -1,4 +1,4 @@
-"""The options that say where the files of agents are looked for."""
+"""The options that say where to look for agents' files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.cli.completion import AGENT
 F = TypeVar("F", bound=Callable[..., Any])
 _HOME = "The home folder in which agents keep their files.  [default: yours]"
 _AGENT = "Only this agent; may be repeated."
-_PATH = "Any folder, instead of the agents' own ones."
+_PATH = "Look in this folder instead of the agents' own ones."
 
 
 def sources_options(command: F) -> F:

@@ -1,4 +1,4 @@
-"""`--store`: the same question to everybody's runs in a store."""
+"""`--store`: run a query over all machines' runs in a store."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from typing import Any, TypeVar
 
 import click
 
+from stenograph.cli.options import say
+from stenograph.runs.archive import Filters
+
 F = TypeVar("F", bound=Callable[..., Any])
 _OF_THIS_MACHINE = {"archive_dir": "--archive", "sync_first": "--sync", "root": "--root"}
+
+
+def tell_of_grep(filters: Filters) -> None:
+    """Say which runs a store was searched for, where that was not given."""
+    if filters.get("grep") is not None and not filters.get("since"):
+        say("--grep looks at the last 7 days of a store; --since says otherwise")
 
 
 def store_options(answer: Callable[..., Any]) -> Callable[[F], F]:
     """`--store`, `--machine`, `--user` and `--team` for a command that reads an archive.
 
-    With a store, `answer` is called instead of the command: with the store's archive, and the command's other options.
-    It stands above all options that say which archive of this machine is meant.
+    With `--store`, `answer` is called instead of the command, with the store's archive and the command's other
+    options. Apply it above all options that select an archive of this machine.
     """
 
     def add(command: F) -> F:
@@ -26,11 +35,11 @@ def store_options(answer: Callable[..., Any]) -> Callable[[F], F]:
         ) -> Any:
             if store_url is None:
                 if machine or user or team:
-                    raise click.UsageError("--machine, --user and --team go with --store URL")
+                    raise click.UsageError("--machine, --user and --team need --store URL")
                 return command(**options)
             for name, spelling in _OF_THIS_MACHINE.items():
                 if options.pop(name, None):
-                    raise click.UsageError(f"{spelling} is of this machine, and does not go with --store")
+                    raise click.UsageError(f"{spelling} is about this machine and cannot be used with --store")
             from stenograph.fleet.opening import open_archive
 
             with open_archive(store=store_url, machine=machine, user=user, team=team) as archive:
@@ -42,7 +51,10 @@ def store_options(answer: Callable[..., Any]) -> Callable[[F], F]:
             click.option("--user", metavar="NAME", help="With --store: only runs of this user's archives."),
             click.option("--machine", metavar="NAME", help="With --store: only runs of this machine."),
             click.option(
-                "--store", "store_url", metavar="URL", help="Ask everybody's runs in this store (steno lake load)."
+                "--store",
+                "store_url",
+                metavar="URL",
+                help="Query the runs of all machines in this store (needs steno lake load).",
             ),
         ):
             decorated = option(decorated)

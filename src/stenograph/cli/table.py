@@ -21,7 +21,7 @@ from stenograph.cli.options import write_bytes, write_text
 from stenograph.cli.terminal import cut, width
 from stenograph.errors import StenographError
 from stenograph.model import mend
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.runs.rows import distinct
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,9 +29,9 @@ Form = Literal["table", "json", "csv"]
 Row = Sequence[Any]
 
 _MEASURED = 500
-"""Rows that decide how wide the columns are; later ones follow them."""
+"""How many rows are measured to set the widths of the columns."""
 _WIDEST = 60
-"""What a column has at most where nothing is cut: a longer value stands out."""
+"""The widest a column gets where nothing is cut; a longer value runs over it."""
 _NARROWEST = 6
 _GAP = "  "
 
@@ -46,9 +46,9 @@ def form_options(command: F) -> F:
 def print_rows(
     columns: Sequence[str], rows: Iterable[Row], form: str | None = None, *, uncut: Container[str] = ()
 ) -> int:
-    """Print rows in the form that was asked for and give their number; a table unless it says `json` or `csv`.
+    """Print rows as `json`, `csv` or, by default, a table; returns their number.
 
-    A table fits the terminal: texts are cut, numbers and the columns of `uncut` never; where even that does not fit,
+    A table fits the terminal: texts are cut, numbers and the columns of `uncut` are not; where it still does not fit,
     each row is printed as one field per line.
     """
     with _error_last(rows) as safe:
@@ -59,9 +59,31 @@ def print_rows(
         return _print_table(columns, safe, uncut)
 
 
+def print_fitted(
+    head: Sequence[str], rows: Sequence[Sequence[object]], optional: Sequence[str], flexible: str, least: int
+) -> None:
+    """Print rows as a table; in a narrow terminal, leave out the `optional` columns one by one, in their order.
+
+    Only the `flexible` column may be cut, to `least` characters at the narrowest: a missing column is better than ids
+    and numbers that are cut.
+    """
+    places = list(range(len(head)))
+    if sys.stdout.isatty():
+        room = shutil.get_terminal_size().columns + len(_GAP)
+        widths = [max(width(str(row[place])) for row in [head, *rows]) + len(_GAP) for place in places]
+        flexible_place = head.index(flexible)
+        widths[flexible_place] = min(widths[flexible_place], least + len(_GAP))
+        for name in optional:
+            if sum(widths[place] for place in places) > room:
+                places.remove(head.index(name))
+    shown = [head[place] for place in places]
+    rows = [[row[place] for place in places] for row in rows]
+    print_rows(shown, rows, uncut=[name for name in shown if name != flexible])
+
+
 @contextmanager
 def _error_last(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
-    """The rows up to an error of ours, which is raised when they have been dealt with."""
+    """The rows up to an error of ours, which is raised after they were printed."""
     raised: list[StenographError] = []
 
     def until_error() -> Iterator[Row]:
@@ -94,7 +116,7 @@ def _encoded(fields: dict[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """A blob has no form in JSON; it is given as SQL writes it."""
+    """A blob as SQL writes it, since JSON has no bytes."""
     return f"x'{value.hex()}'" if isinstance(value, bytes) else value
 
 
@@ -164,7 +186,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _fitted(widths: list[int], is_fixed: list[bool], room: int) -> list[int] | None:
-    """Widths that fit the room: the widest of the columns that may be cut give way first; None where none fit."""
+    """Widths that fit the room, by narrowing the widest columns that may be cut; None where it is too narrow."""
     room -= len(_GAP) * (len(widths) - 1) + sum(each for each, fixed in zip(widths, is_fixed, strict=True) if fixed)
     texts = [each for each, fixed in zip(widths, is_fixed, strict=True) if not fixed]
     if room < 0 or sum(min(each, _NARROWEST) for each in texts) > room:

@@ -1,6 +1,6 @@
-"""`--text-root` and what goes with it: where runs are written as plain text, too, and which thread they belong to.
+"""`--text-root` and its options: where to write runs as plain text, too, and to which thread they belong.
 
-Apart from the other options, since `steno run` has no time to lose: `stenograph.threads` is loaded when it is used.
+A module of its own because `steno run` must start fast: the writer of text transcripts is loaded when it is used.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from click.core import ParameterSource
 from stenograph import config
 
 if TYPE_CHECKING:
-    from stenograph.threads import ThreadTranscripts
+    from stenograph.text_transcripts import ThreadTranscripts
 
 _MODE = "agent"
-NO_PROMPT = "no text transcript is written: no prompt is recorded, and each file begins with one"
+NO_PROMPT = "no text transcript was written: each file begins with a prompt, and none was recorded"
 
 
 class TextOptions(NamedTuple):
-    """Where text transcripts go, if anywhere, and what their headers say."""
+    """Where to write text transcripts, if anywhere, and what their headers say."""
 
     root: str | None
     thread: str | None
@@ -31,22 +31,22 @@ class TextOptions(NamedTuple):
     mode: str
 
     def check(self) -> None:
-        """Raise `InvalidEvent` for a thread that no folder can be named after."""
+        """Raise `InvalidEvent` for a thread name that cannot be a folder name."""
         if self.root and self.thread:
             self.transcripts()
 
     def transcripts(self) -> ThreadTranscripts | None:
-        """What writes them; None where none are wanted."""
+        """The writer of the text transcripts; None without `--text-root`."""
         if not self.root:
             return None
-        from stenograph.threads import ThreadTranscripts
+        from stenograph.text_transcripts import ThreadTranscripts
 
         root = Path(self.root).absolute()
         return ThreadTranscripts(root, thread_id=self.thread or None, chat_id=self.chat or None, mode=self.mode)
 
 
 def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The four options, given to the command together as `texts`."""
+    """The four options, passed to the command together as `texts`."""
 
     @wraps(command)
     def collected(*, text_root: str | None, thread: str | None, chat: str | None, mode: str, **more: Any) -> Any:
@@ -66,7 +66,7 @@ _OPTIONS = (
         "--text-root",
         default=lambda: config.value("archive.texts"),
         metavar="DIR",
-        help="At the end, write the run as `steno text` does, too.  [default: $STENOGRAPH_TEXTS, else not]",
+        help="At the end, also write the run as `steno text` does.  [off unless $STENOGRAPH_TEXTS is set]",
     ),
     click.option(
         "--thread",
@@ -78,13 +78,13 @@ _OPTIONS = (
         "--chat",
         envvar="STENOGRAPH_CHAT",
         metavar="ID",
-        help="Their chat.  [default: $STENOGRAPH_CHAT or the agent's session id]",
+        help="The chat named in the text transcripts.  [default: $STENOGRAPH_CHAT or the agent's session id]",
     ),
     click.option(
         "--mode",
         envvar="STENOGRAPH_MODE",
         default=_MODE,
         metavar="MODE",
-        help="The agent's mode, for their header.  [default: $STENOGRAPH_MODE or agent]",
+        help="The agent's mode in the header of the text transcripts.  [default: $STENOGRAPH_MODE or agent]",
     ),
 )

@@ -1,4 +1,4 @@
-"""A checkpoint after a sync, once `steno evidence init` was called. The sync stands whatever becomes of it."""
+"""A checkpoint after a sync, once `steno evidence init` was called. Its failure does not undo the sync."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stenograph.evidence.settings import is_initialised
 
 
 def checkpoint_after(home: Home, summary: Summary) -> None:
-    """Sign and deliver what a sync added, or that runs were removed; problems are told in its summary."""
+    """Sign and deliver a checkpoint after a sync or a removal; problems are added to the summary."""
     if not (summary.bytes_written or summary.expired) or not is_initialised(home):
         return
     from stenograph.evidence.places import sign_and_deliver  # with the tree and all: not for every sync

@@ -1,7 +1,7 @@
-"""Checkpoints kept outside the archive: what an owner of the archive alone cannot change.
+"""Checkpoints kept outside the archive, where the owner of the archive alone cannot change them.
 
 An anchor is a file with one checkpoint, or a folder that `steno evidence export` or `checkpoint --to` wrote, with the
-tiles of the log beside it: then an audit can say which leaf differs, not only that one does.
+tiles of the log beside it: with those, an audit can say which leaf differs, not only that one does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Anchor(Struct, frozen=True):
     checkpoint: Checkpoint
     note: Note
     folder: Path | None = None
-    """Where the tiles are, when there are any."""
+    """The folder with the tiles, if there are any."""
 
     @property
     def file(self) -> Path:
@@ -35,13 +35,13 @@ class Anchor(Struct, frozen=True):
         return _file_of(Path(self.path))
 
     def leaf_hashes(self) -> Iterator[bytes]:
-        """The hashes of the log's leaves as they were; nothing where only the checkpoint is at hand."""
+        """The hashes of the log's leaves at that time; none where there are no tiles."""
         for number, width in self._tiles():
             data = self._read(f"tile/0/{place_of(number, width)}")
             yield from (data[at : at + HASH_SIZE] for at in range(0, len(data), HASH_SIZE))
 
     def entries(self) -> Iterator[bytes]:
-        """The leaves themselves, as they were."""
+        """The leaves themselves at that time."""
         for number, width in self._tiles():
             data, at = self._read(f"tile/entries/{place_of(number, width)}"), 0
             while at + 2 <= len(data):
@@ -64,7 +64,7 @@ class Anchor(Struct, frozen=True):
 
 
 def load_anchor(path: Path) -> Anchor:
-    """A checkpoint file or a folder with one. Raises `SourceError` for what is neither."""
+    """A checkpoint file or a folder with one. Raises `SourceError` for any other path."""
     folder, file = path if path.is_dir() else None, _file_of(path)
     try:
         data = file.read_bytes()

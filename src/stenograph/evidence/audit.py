@@ -1,8 +1,8 @@
-"""An audit of an archive. Its verdict has three parts that are never summed up to one.
+"""An audit of an archive. Its verdict has three parts, which are never combined to one.
 
-Integrity: every frame is whole and its content is what its header says. Append-only: the log still begins with what
-each checkpoint from outside says; without one, whoever owns the archive could have written all of it anew.
-Completeness: what was never kept cannot be known.
+Integrity: every frame is whole and its content matches its header. Append-only: the log still begins with the leaves of
+each checkpoint from outside; without one, the owner of the archive could have rewritten all of it. Completeness: what
+was never kept cannot be known.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from stenograph.evidence.note import VerifierKey
 from stenograph.merkle import leaf_hash
 
 Progress = Callable[[int], None]
-"""Gets the number of bytes that were checked."""
+"""Called with the number of bytes that were checked."""
 _MOST_NAMED = 100
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is not as it should be, and where."""
+    """One problem, and where it is."""
 
     kind: str
     """`damaged`, `changed`, `unfinished`, `missing`, `rewritten`, `foreign` or `unsigned`."""
@@ -47,7 +47,7 @@ class AnchorVerdict(Struct, frozen=True, kw_only=True):
     size: int
     is_consistent: bool
     is_signed: bool | None
-    """By a key that was given; None where no key was given."""
+    """Whether a given key has signed it; None where no key was given."""
     findings: list[Finding] = []
 
 
@@ -58,13 +58,13 @@ class Verdict(Struct, frozen=True, kw_only=True):
     root: str
     """The root of the log as it is, in hexadecimal."""
     bytes_checked: int
-    """Of content; 0 for a quick audit, which looks at headers only."""
+    """Bytes of content that were checked; 0 for a quick audit, which reads headers only."""
     forgotten: int
     """Frames whose content was removed on purpose."""
     is_whole: bool
     integrity: list[Finding] = []
     removals: list[Finding] = []
-    """What says that frames were removed on purpose: each is a leaf of its own."""
+    """The frames which say that content was removed on purpose: each is a leaf of its own."""
     anchors: list[AnchorVerdict] = []
 
     @property
@@ -74,7 +74,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def is_good(self) -> bool:
-        """Nothing that was looked at differs."""
+        """Whether no difference was found."""
         return self.is_whole and all(each.is_consistent and each.is_signed is not False for each in self.anchors)
 
 

@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from msgspec import Struct
 
 from stenograph.errors import InvalidEvidence
-from stenograph.evidence.note import Note, parse_note
+from stenograph.evidence.note import Note
 from stenograph.merkle import HASH_SIZE
 
 
@@ -22,16 +22,16 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The text that is signed."""
         return f"{self.origin}\n{self.size}\n{b64encode(self.root).decode()}\n"
 
     def note(self) -> Note:
-        """Without a signature so far."""
+        """A note with this checkpoint, without a signature."""
         return Note(self.text)
 
 
 def checkpoint_of(note: Note) -> Checkpoint:
-    """What a note says. Raises `InvalidEvidence` for a note that is not a checkpoint."""
+    """The checkpoint in a note. Raises `InvalidEvidence` for a note that is not a checkpoint."""
     lines = note.text.split("\n")
     if len(lines) < 4 or not lines[0]:
         raise InvalidEvidence("not a checkpoint: it must have origin, size and root, a line each")
@@ -45,9 +45,3 @@ def checkpoint_of(note: Note) -> Checkpoint:
     if len(root) != HASH_SIZE:
         raise InvalidEvidence("not a checkpoint: its root is not a SHA-256")
     return Checkpoint(origin, int(size), root)
-
-
-def parse_checkpoint(data: bytes) -> tuple[Checkpoint, Note]:
-    """Read a signed checkpoint; its signatures are not checked here."""
-    note = parse_note(data)
-    return checkpoint_of(note), note

@@ -23,7 +23,7 @@ class InclusionProof(Struct, frozen=True):
     checkpoint: Note
 
     def encode(self) -> bytes:
-        """As a file."""
+        """The bytes of the proof file."""
         hashes = "".join(f"{b64encode(each).decode()}\n" for each in self.hashes)
         return f"{_HEAD}\nindex {self.index}\n{hashes}\n".encode() + self.checkpoint.encode()
 
@@ -38,7 +38,7 @@ class InclusionProof(Struct, frozen=True):
 
 
 def parse_inclusion_proof(data: bytes) -> InclusionProof:
-    """Read a proof file. Raises `InvalidEvidence` for what is not one."""
+    """Read a proof file. Raises `InvalidEvidence` for other bytes."""
     head, _, note = data.partition(b"\n\n")
     try:
         first, *lines = head.decode().split("\n")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def make_key(path: Path) -> None:
-    """Write a new Ed25519 key as PKCS8 PEM, mode 0600. Raises `StoreError` rather than write over a file."""
+    """Write a new Ed25519 key as PKCS8 PEM, mode 0600. Raises `StoreError` rather than overwrite a file."""
     require_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat

@@ -1,7 +1,7 @@
 """The log of an archive: its frames in the order of the packs, each a leaf that is the frame's header, byte for byte.
 
 A header has the SHA-256 of the frame's content, so the content is bound too, and erasing a payload on purpose leaves
-the leaf and every root as they are. The log is not stored anywhere: the packs give it again.
+the leaf and every root unchanged. The log is not stored: it is computed from the packs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORIGIN = "stenograph.local/"
 
 
 def origin_of(archive_id: str) -> str:
-    """What a log is called: two archives of one machine are two logs."""
+    """The name of a log: two archives of one machine are two logs."""
     return ORIGIN + archive_id
 
 
@@ -28,7 +28,7 @@ class Log:
         """`folder` holds the packs."""
         self.frames: list[Frame] = []
         self.damages: list[Damage] = []
-        """What stands between frames and is not one."""
+        """Bytes between frames that are not a frame."""
         self.tree = MerkleTree()
         for found in _scanned(folder):
             if isinstance(found, Damage):
@@ -38,7 +38,7 @@ class Log:
                 self.tree.append(leaf_hash(found.text))
 
     def checkpoint(self, origin: str) -> Checkpoint:
-        """The state of the log as it is now."""
+        """The present state of the log."""
         return Checkpoint(origin, self.tree.size, self.tree.root())
 
 

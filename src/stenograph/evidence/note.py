@@ -34,7 +34,7 @@ class Signature(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """As it stands in a note."""
+        """The line in a note."""
         return f"{_DASH}{self.name} {b64encode(self.key_id + self.value).decode()}\n"
 
 
@@ -46,7 +46,7 @@ class Note(Struct, frozen=True):
     signatures: tuple[Signature, ...] = ()
 
     def encode(self) -> bytes:
-        """As a file."""
+        """The bytes of the note."""
         return (self.text + "\n" + "".join(each.line for each in self.signatures)).encode()
 
     def with_signature(self, signature: Signature) -> Note:
@@ -56,7 +56,7 @@ class Note(Struct, frozen=True):
 
 
 def parse_note(data: bytes) -> Note:
-    """Read a note. Raises `InvalidEvidence` for what is not one."""
+    """Read a note. Raises `InvalidEvidence` for other bytes."""
     try:
         whole = data.decode()
     except UnicodeDecodeError:
@@ -99,7 +99,7 @@ class VerifierKey(Struct, frozen=True):
         return sha256(self.name.encode() + b"\n" + bytes([self.kind]) + self.public).digest()[:4]
 
     def encode(self) -> str:
-        """As people hand it on."""
+        """The key as text, for verifiers."""
         return f"{self.name}+{self.key_id.hex()}+{b64encode(bytes([self.kind]) + self.public).decode()}"
 
     def check(self, note: Note) -> int | None:
@@ -129,7 +129,7 @@ class VerifierKey(Struct, frozen=True):
 
 
 def parse_verifier_key(text: str) -> VerifierKey:
-    """Read a verifier key. Raises `InvalidEvidence` for what is not one, or is of a kind that we do not know."""
+    """Read a verifier key. Raises `InvalidEvidence` for another text, or a key of an unknown kind."""
     name, _, rest = text.strip().partition("+")
     key_id, _, encoded = rest.partition("+")
     data = _decoded(encoded)
@@ -142,7 +142,7 @@ def parse_verifier_key(text: str) -> VerifierKey:
 
 
 def cosigned(text: str, at: int) -> bytes:
-    """What a witness signs."""
+    """The bytes that a witness signs."""
     return f"cosignature/v1\ntime {at}\n{text}".encode()
 
 
@@ -162,7 +162,7 @@ class Signer:
 
 
 def require_cryptography() -> None:
-    """Raises `MissingExtra` where nothing can be signed or checked."""
+    """Raise `MissingExtra` where cryptography is not installed, which signing and checking need."""
     try:
         import cryptography  # noqa: F401  # only whether it is there
     except ImportError as error:

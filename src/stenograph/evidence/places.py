@@ -1,4 +1,4 @@
-"""Where checkpoints go: folders, git repositories, witnesses. What an owner of the archive alone cannot change."""
+"""Where checkpoints are sent: folders, git repositories, witnesses, which the owner of the archive does not control."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WITNESSED = "witnessed.json"
 def sign_and_deliver(
     home: Home, to: tuple[Path, ...] = (), witnesses: tuple[str, ...] = ()
 ) -> tuple[SignedLog, list[StenographError]]:
-    """Make a checkpoint and bring it everywhere it goes, and to the places given here; what could not be done."""
+    """Make a checkpoint and send it to the configured places and those given here; returns what failed."""
     return deliver(home, sign(home), read_settings(home), to, witnesses)
 
 
@@ -36,7 +36,7 @@ def deliver(
     to: tuple[Path, ...] = (),
     witnesses: tuple[str, ...] = (),
 ) -> tuple[SignedLog, list[StenographError]]:
-    """Bring a checkpoint to witnesses, then with their cosignatures to folders; what could not be done is told."""
+    """Send a checkpoint to witnesses, then with their cosignatures to folders; returns what failed."""
     problems: list[StenographError] = []
     note = signed.note
     for url in dict.fromkeys((*settings.all_witnesses(), *witnesses)):
@@ -82,13 +82,13 @@ def _git(folder: Path, *arguments: str) -> str:
     except OSError as error:
         raise StoreError(f"cannot run git: {error.strerror}; install it", str(folder)) from error
     if done.returncode:
-        told = (done.stderr or done.stdout).strip().partition("\n")[0]
-        raise StoreError(f"git {arguments[0]} failed in {folder}: {told}; try it by hand", str(folder))
+        reason = (done.stderr or done.stdout).strip().partition("\n")[0]
+        raise StoreError(f"git {arguments[0]} failed in {folder}: {reason}; try it by hand", str(folder))
     return done.stdout
 
 
 def _witnessed(home: Home, signed: SignedLog, note: Note, url: str) -> Note:
-    """The note with the cosignature of a witness, which remembers how far it has seen the log; so do we."""
+    """The note with the cosignature of a witness; we note the size of the log that the witness has seen."""
     path = home.evidence / _WITNESSED
     try:
         seen = msgspec.json.decode(path.read_bytes(), type=dict[str, int]) if path.exists() else {}

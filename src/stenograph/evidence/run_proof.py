@@ -1,7 +1,8 @@
 """The proof that the bytes of a run are in a signed log: for each frame its leaf, its original bytes and a proof.
 
-The chain is: original bytes, whose digest is in the leaf; leaf, whose hash the proof leads to the root; root, which the
-checkpoint signs. The key that checks the signature comes from elsewhere, never from beside the proof.
+The chain is: the original bytes, whose digest is in the leaf; the leaf, whose hash leads by the proof to the root; the
+root, which the checkpoint signs. The key that checks the signature must come from elsewhere, not from the proof's
+files.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from stenograph.evidence.signing import SignedLog
 
 
 class ProofReport(Struct, frozen=True, kw_only=True):
-    """What a look at a proof found."""
+    """The outcome of checking a proof."""
 
     origin: str
     size: int
     leaves: int
     bytes: int
     is_signed: bool | None
-    """By one of the keys that were given; None where none was."""
+    """Whether one of the given keys has signed it; None where no key was given."""
     findings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Everything fits, and a key that was given has signed it."""
+        """Whether everything matches, and a given key has signed it."""
         return not self.findings
 
 
@@ -65,7 +66,7 @@ def proof_of_run(signed: SignedLog, kept: Path, run_id: str) -> Iterator[tuple[s
 
 
 def check_run_proof(files: Mapping[str, bytes], keys: Sequence[VerifierKey], run_id: str | None = None) -> ProofReport:
-    """Check the files of a proof against each other, and the checkpoint by the keys; with `run_id`, whose run it is."""
+    """Check the files of a proof against each other, the checkpoint by the keys, and the run by `run_id`, if given."""
     try:
         note = parse_note(files[CHECKPOINT])
     except KeyError:

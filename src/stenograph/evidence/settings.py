@@ -1,4 +1,4 @@
-"""What `steno evidence init` was given: which key signs, and where checkpoints go. No key is in here."""
+"""The settings of `steno evidence init`: which key signs, and where checkpoints go. They contain no key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from stenograph import config
 from stenograph.archive.store.home import Home
+from stenograph.atomic_file import write_atomically
 from stenograph.errors import SourceError, unreadable
-from stenograph.whole_file import write_whole
 
 _FILE = "settings.json"
 _KEY = "evidence.key"
@@ -36,7 +36,7 @@ class EvidenceSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def default_key() -> Path:
-    """Where the key is that signs: `[evidence] key`, else beside the configuration, and so outside every archive."""
+    """The path of the key that signs: `[evidence] key`, else beside the configuration, so outside every archive."""
     given = config.value("evidence.key")
     return Path(given) if given else config.config_path().parent / _KEY
 
@@ -65,5 +65,5 @@ def read_settings(home: Home) -> EvidenceSettings:
 
 
 def write_settings(home: Home, settings: EvidenceSettings) -> None:
-    """Keep the settings."""
-    write_whole(home.evidence / _FILE, [msgspec.json.encode(settings) + b"\n"])
+    """Write the settings."""
+    write_atomically(home.evidence / _FILE, [msgspec.json.encode(settings) + b"\n"])

@@ -1,4 +1,4 @@
-"""Signed checkpoints of an archive: made when everything that they count is on the disk itself.
+"""Signed checkpoints of an archive: made when everything that they count is on disk.
 
 Theory of operation. Under the archive's lock the log is read from the packs, the packs are synced to the disk, and only
 then the checkpoint is signed and kept as `evidence/checkpoint`. So no checkpoint ever counts a frame that a crash could
@@ -7,7 +7,6 @@ take back. A log that does not begin with the last checkpoint is never signed: t
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from stenograph.archive.store.home import Home
 from stenograph.archive.store.identity import make_identity
 from stenograph.archive.store.lock import Lock
 from stenograph.archive.store.pack import pack_path, packs_in
+from stenograph.disk import sync_path
 from stenograph.errors import HistoryChanged, RunNotFound, StoreError
 from stenograph.evidence.anchor import CHECKPOINT, load_anchor
 from stenograph.evidence.checkpoint import Checkpoint
@@ -51,7 +51,7 @@ def origin_of_archive(home: Home) -> str:
 
 
 def initialise(home: Home, settings: EvidenceSettings) -> tuple[SignedLog, str]:
-    """Have a key sign an archive from now on: the first checkpoint, and the public key for verifiers.
+    """Have a key sign an archive from now on; returns the first checkpoint, and the public key for verifiers.
 
     A key file that is not there is made. Where another key signed before, both sign this checkpoint, so that who knows
     the old one can go on to the new one.
@@ -73,7 +73,7 @@ def initialise(home: Home, settings: EvidenceSettings) -> tuple[SignedLog, str]:
 
 
 def sign(home: Home) -> SignedLog:
-    """Make a checkpoint of an archive as it is now. Raises `HistoryChanged` where it is not what was signed before."""
+    """Make a checkpoint of an archive. Raises `HistoryChanged` where it does not extend the last checkpoint."""
     return _signed(home, [Path(read_settings(home).key)])
 
 
@@ -86,7 +86,7 @@ def _signed(home: Home, keys: list[Path]) -> SignedLog:
         log = Log(home.kept)
         check_extends(log, origin, home.evidence / CHECKPOINT)
         for number in packs_in(home.kept):
-            _sync(pack_path(home.kept, number))
+            sync_path(pack_path(home.kept, number))
         checkpoint = log.checkpoint(origin)
         note = checkpoint.note()
         for signer in signers:
@@ -98,12 +98,12 @@ def _signed(home: Home, keys: list[Path]) -> SignedLog:
 
 
 def keep_note(home: Home, note: Note) -> None:
-    """Keep the last checkpoint."""
+    """Write the last checkpoint."""
     write_file(home.evidence / CHECKPOINT, note.encode())
 
 
 def check_extends(log: Log, origin: str, path: Path) -> None:
-    """Raise `HistoryChanged` for a log that does not begin with the checkpoint at a path; nothing there is fine."""
+    """Raise `HistoryChanged` for a log that does not extend the checkpoint at a path; without one, do nothing."""
     if not path.exists():
         return
     last = load_anchor(path).checkpoint
@@ -114,11 +114,3 @@ def check_extends(log: Log, origin: str, path: Path) -> None:
     if last.size > log.tree.size or log.tree.root(last.size) != last.root:
         message = f"the archive does not begin with what {path} says; run: steno evidence verify --against {path}"
         raise HistoryChanged(message, str(path))
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -17,7 +17,7 @@ _LEVELS_A_TILE = 8
 
 
 def write_tiles(folder: Path, tree: MerkleTree, entries: Sequence[bytes], checkpoint: bytes) -> int:
-    """Write tiles, entry bundles and the checkpoint below `folder`, the checkpoint last; how many files were written.
+    """Write tiles, entry bundles and the checkpoint below `folder`, the checkpoint last; returns the number of files.
 
     A tile never changes, so one that is there is not written again.
     """
@@ -60,7 +60,7 @@ def place_of(number: int, width: int) -> str:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file that is on the disk itself, whole, before it takes the place of an older one."""
+    """Write a file that is whole on disk before it replaces an older one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.name}.partial")

@@ -1,4 +1,4 @@
-"""Time stamps (RFC 3161) beside a checkpoint: somebody else's word on when it existed. OpenSSL does the work."""
+"""Time stamps (RFC 3161) beside a checkpoint: an authority says when it existed. OpenSSL does the work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = 1 << 20
 
 
 def stamp_of(file: Path) -> Path:
-    """Where the time stamp of a file stands."""
+    """The path of a file's time stamp."""
     return file.with_name(f"{file.name}.tsr")
 
 
@@ -37,7 +37,7 @@ def stamp(url: str, file: Path) -> Path:
 
 
 def check_stamp(file: Path, reply: Path, authority: Path) -> str:
-    """When an authority (a file with its certificates) saw the file. Raises `BadSignature` for a stamp of another."""
+    """When an authority (a file with its certificates) saw the file. Raises `BadSignature` for another stamp."""
     try:
         _openssl("-verify", "-data", str(file), "-in", str(reply), "-CAfile", str(authority))
         said = _openssl("-reply", "-in", str(reply), "-text").decode("utf-8", "replace")

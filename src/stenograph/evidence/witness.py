@@ -19,7 +19,7 @@ _REASONS = {
 
 
 def ask_witness(url: str, tree: MerkleTree, note: Note, seen: int) -> list[Signature]:
-    """The witness's cosignatures; `seen` is the size that it is believed to know. Raises `WitnessRefused`."""
+    """The witness's cosignatures; `seen` is the size of the log that it saw last. Raises `WitnessRefused`."""
     size = int(note.text.split("\n")[1])
     status, body = _post(url, _request(tree, note, min(seen, size), size))
     if status == _CONFLICT and body.strip().isdigit() and int(body) <= size:

@@ -1,6 +1,6 @@
-"""Runs in the formats that others read, each with a report of what it could not hold.
+"""Runs in formats that other tools read, each with a report of what the format cannot hold.
 
-A package of yours adds a format by these names: docs/how-to/add-an-exporter.md.
+Another package can add a format with these names: docs/how-to/add-an-exporter.md.
 """
 
 from stenograph.export.exporter import Exporter, Piece, SideFile

@@ -1,4 +1,4 @@
-"""AG-UI: a run as the events that chat interfaces show, one JSON object a line, in the order in which they came."""
+"""AG-UI: a run as the events that chat interfaces show, one JSON object per line, in their order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Stream:
         self._at = 0
 
     def events(self, *, with_subagents: bool) -> Iterator[dict[str, Any]]:
-        """From `RUN_STARTED` to `RUN_FINISHED`: a stream that ends otherwise shows nothing more of the run."""
+        """From `RUN_STARTED` to `RUN_FINISHED`: interfaces ignore what follows any other end."""
         ids = {"threadId": self._run.session_id or self._run.run_id, "runId": self._run.run_id}
         parent = {"parentRunId": self._run.parent_run_id} if self._run.parent_run_id else {}
         times = [milliseconds(item.at) for thread in self._run.threads for item in thread.items if item.at is not None]

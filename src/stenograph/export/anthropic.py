@@ -1,4 +1,4 @@
-"""A request to Anthropic's Messages API that goes on where the run ended."""
+"""A request to Anthropic's Messages API that continues where the run ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stenograph.model.block import AttachmentBlock, Block, TextBlock, ThinkingBl
 from stenograph.model.event import Event
 
 MAX_TOKENS = 8192
-"""A placeholder: the API demands the field, and runs do not tell it."""
+"""A placeholder: the API requires the field, and runs do not record it."""
 _NOT_IN_IDS = re.compile("[^a-zA-Z0-9_-]")
 
 
@@ -63,7 +63,7 @@ def _attachment_reason(block: AttachmentBlock, place: AttachmentPlace) -> str | 
 
 
 def _with_fit_ids(turns: list[Turn], report: LossReport) -> list[Turn]:
-    """The same with call ids in the characters that the API takes, still unique."""
+    """The messages with call ids in the characters that the API accepts, still unique."""
     taken = {call.call_id for turn in turns for call in turn.calls}
 
     def fit(call: Call) -> Call:
@@ -82,7 +82,7 @@ def _with_fit_ids(turns: list[Turn], report: LossReport) -> list[Turn]:
 
 
 def _merged(turns: list[Turn]) -> list[dict[str, Any]]:
-    """Messages whose roles take turns; answers of calls stand first in the user message after them."""
+    """Messages with alternating roles; results of calls come first in the user message after them."""
     messages: list[dict[str, Any]] = []
 
     def add(role: str, content: list[dict[str, Any]]) -> None:
@@ -104,7 +104,7 @@ def _merged(turns: list[Turn]) -> list[dict[str, Any]]:
 
 
 def _ended(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same without spaces at the end of a last answer, which the API refuses."""
+    """The messages without spaces at the end of a last answer, which the API refuses."""
     if messages and messages[-1]["role"] == "assistant":
         last = messages[-1]["content"][-1]
         if last["type"] == "text":

@@ -47,7 +47,7 @@ _NOTICES = frozenset({"system events", "errors", "lifecycle events", "unknown ev
 
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[Piece]:
-    """One trajectory; pictures and sounds are files beside it, subagents inside it, files beside it, or left out."""
+    """One trajectory. Images and sounds are files beside it; subagents are inside it, files beside it, or left out."""
     run = exchange(events)
     account_for_run(run, report, totals=True)
     writer = _Writer(run, report, subagents)
@@ -69,7 +69,7 @@ class _Writer:
         self.files: dict[str, SideFile] = {}
 
     def trajectory(self, thread: Thread, above: frozenset[str]) -> dict[str, Any] | None:
-        """The trajectory of a source and of the subagents below it; None when it has no steps."""
+        """The trajectory of a source and its subagents; None if it has no steps."""
         children = self._children(thread, above)
         refs: dict[str, list[dict[str, Any]]] = {}
         for child, value in children:
@@ -118,7 +118,7 @@ class _Writer:
         return found
 
     def leave_out_the_rest(self) -> None:
-        """Count the subagents that no trajectory has: all of them, or those that are below one another."""
+        """Count the subagents without a trajectory: all of them, or those that contain each other."""
         for thread in self._left.values():
             self._report.drop("subagents", _first(thread))
             drop_part(thread.items, self._report, "of a subagent")
@@ -283,7 +283,7 @@ def _result_extra(error: str | None, duration_ms: float | None) -> dict[str, Any
 
 def _metrics_of(turn: Turn) -> dict[str, Any]:
     usage = turn.usage
-    assert usage is not None  # the caller has looked
+    assert usage is not None  # the caller has checked
     found: dict[str, Any] = dict(named(usage, ATIF))
     costs = [each.cost_usd for each in turn.usages if each.cost_usd is not None]
     if costs:

@@ -1,4 +1,4 @@
-"""Where traces are sent to, with headers and certificates: by options, and by the variables of OpenTelemetry."""
+"""Where traces are sent, with headers and certificates: from options and from OpenTelemetry's variables."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Collector(Struct, frozen=True, kw_only=True):
     url: str
     """With the path for traces."""
     headers: dict[str, str] = {}
-    """Beside those that the protocol needs."""
+    """In addition to those that the protocol needs."""
     certificate: str | None = None
-    """A file with the certificates that are trusted instead of the system's."""
+    """A file with the certificates to trust instead of the system's."""
     client_certificate: str | None = None
     client_key: str | None = None
     is_gzipped: bool = False
@@ -33,19 +33,21 @@ class Collector(Struct, frozen=True, kw_only=True):
 def collector_of(endpoint: str, headers: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Collector:
     """The collector at an address, with or without the path for traces.
 
-    `headers` are texts like `name=value`, and come on top of those in OTEL_EXPORTER_OTLP_HEADERS; certificates and
-    compression are those of OpenTelemetry's variables. Raises `InvalidOption`.
+    `headers` are texts like `name=value`, added to those in OTEL_EXPORTER_OTLP_HEADERS; certificates and compression
+    come from OpenTelemetry's variables. Raises `InvalidOption`.
     """
-    told = os.environ if environment is None else environment
-    wanted = dict(_header(unquote(each), "OTEL_EXPORTER_OTLP_HEADERS") for each in _listed(_told(told, "HEADERS")))
+    variables = os.environ if environment is None else environment
+    wanted = dict(
+        _header(unquote(each), "OTEL_EXPORTER_OTLP_HEADERS") for each in _listed(_variable(variables, "HEADERS"))
+    )
     wanted |= dict(_header(each, "--header") for each in headers)
     return Collector(
         url=_address(endpoint),
         headers=wanted,
-        certificate=_told(told, "CERTIFICATE"),
-        client_certificate=_told(told, "CLIENT_CERTIFICATE"),
-        client_key=_told(told, "CLIENT_KEY"),
-        is_gzipped=_told(told, "COMPRESSION") == "gzip",
+        certificate=_variable(variables, "CERTIFICATE"),
+        client_certificate=_variable(variables, "CLIENT_CERTIFICATE"),
+        client_key=_variable(variables, "CLIENT_KEY"),
+        is_gzipped=_variable(variables, "COMPRESSION") == "gzip",
     )
 
 
@@ -59,16 +61,16 @@ def _address(endpoint: str) -> str:
         raise InvalidOption(f"{endpoint!r} is not the address of a collector; give one like http://127.0.0.1:4318")
     if parts.username is not None:
         raise InvalidOption(
-            "an address must not hold a password; send it as a header: --header 'authorization=Basic …'"
+            "the address must not contain a password; send it as a header: --header 'authorization=Basic …'"
         )
     if parts.query or parts.fragment:
-        raise InvalidOption(f"{endpoint!r} has more than a path; give an address like http://127.0.0.1:4318")
+        raise InvalidOption(f"{endpoint!r} has more than a host and a path; give an address like http://127.0.0.1:4318")
     url = endpoint.rstrip("/")
     return url if url.endswith(_PATH) else url + _PATH
 
 
-def _told(environment: Mapping[str, str], name: str) -> str | None:
-    """A variable of OpenTelemetry: the one for traces, else the one for everything."""
+def _variable(environment: Mapping[str, str], name: str) -> str | None:
+    """A variable of OpenTelemetry: the one for traces, else the general one."""
     return environment.get(f"OTEL_EXPORTER_OTLP_TRACES_{name}") or environment.get(f"OTEL_EXPORTER_OTLP_{name}") or None
 
 
@@ -80,5 +82,5 @@ def _header(text: str, where: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not sign or not _NAME.fullmatch(name) or _UNPRINTABLE.search(value) or not value.isascii():
-        raise InvalidOption(f"{where} has something that is not a header; write it as name=value")
+        raise InvalidOption(f"{where} has a header that is not name=value; correct it")
     return name.lower(), value

@@ -1,4 +1,4 @@
-"""Exporter: a format that runs can be written in. Entry points of the group `stenograph.exporters` name one each."""
+"""Exporter: a format to write runs in. Each entry point of the group `stenograph.exporters` names one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUP = "stenograph.exporters"
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """A file that stands beside the main one, such as a picture."""
+    """A file beside the main one, such as a picture."""
 
     name: str
     """Relative to the folder of the main file."""
@@ -26,28 +26,28 @@ Piece = bytes | SideFile
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exporter:
-    """A format that runs can be written in: `exporter(events, report)` gives the file, piece by piece."""
+    """A format to write runs in: `exporter(events, report)` yields the file in pieces."""
 
     name: str
     what: str
-    """One line for people: what reads it."""
+    """One line for users: what reads it."""
     suffix: str
-    """Of a file's name, dot included."""
+    """The suffix of the file's name, with the dot."""
     write: Callable[..., Iterator[Piece]]
     """Takes the events of one run, the report to fill in, and the options by their names."""
     version: str = ""
-    """Of the format; empty where it has none."""
+    """The version of the format; empty if it has none."""
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values of each option; the first is the default."""
     is_lines: bool = False
-    """Whether several runs can stand in one file, one after the other."""
+    """Whether one file can hold several runs, one after the other."""
 
     def __call__(self, events: Iterable[Event], report: LossReport, **options: str) -> Iterator[Piece]:
-        """Raises `InvalidOption` for an option, or a value of one, that the format does not have."""
+        """Raises `InvalidOption` for an option or value that the format does not have."""
         return self.write(events, report, **self.chosen(options))
 
     def chosen(self, options: Mapping[str, str]) -> dict[str, str]:
-        """The value of every option: the one that is given, else the default. Raises `InvalidOption`."""
+        """The value of every option: the given one, else the default. Raises `InvalidOption`."""
         for name, value in options.items():
             self._check(name, value)
         return {name: values[0] for name, values in self.options.items()} | dict(options)
@@ -58,7 +58,7 @@ class Exporter:
             known = ", ".join(f"--{each}" for each in self.options) or "none"
             raise InvalidOption(f"--{name} does not apply to {self.name}; its options: {known}")
         if value not in values:
-            raise InvalidOption(f"--{name} {value} is unknown to {self.name}; use one of {', '.join(values)}")
+            raise InvalidOption(f"--{name} {value} is not an option of {self.name}; use one of {', '.join(values)}")
 
 
 def exporters() -> dict[str, Exporter]:

@@ -1,4 +1,4 @@
-"""export_run: one run in another format, with the report of what it could not hold."""
+"""export_run: one run in another format, with a report of what the format cannot hold."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stenograph.atomic_file import make_folder, write_atomically
 from stenograph.errors import StoreError
 from stenograph.export.exporter import Exporter, SideFile, exporter_named
 from stenograph.fold.losses import LossReport
 from stenograph.model.event import Event
 from stenograph.runs.opening import open_run, reader_of
 from stenograph.runs.reader import RunReader
-from stenograph.whole_file import make_folder, write_whole
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import Masker
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Export:
-    """A run in another format: the file, the files beside it, and what was lost. All of it is in memory."""
+    """A run in another format: the file, the files beside it, and what was lost. All in memory."""
 
     def __init__(self, exporter: Exporter, events: Iterable[Event], run_id: str, options: dict[str, str]) -> None:
         """`export_run` makes exports."""
@@ -49,7 +49,7 @@ class Export:
 
     @property
     def losses(self) -> dict[str, Any]:
-        """What was carried, changed and dropped: `format`, `version`, `run_id`, `carried`, `changed`, `dropped`."""
+        """What was kept, changed and dropped: `format`, `version`, `run_id`, `carried`, `changed`, `dropped`."""
         return self._report.to_dict()
 
     @property
@@ -59,13 +59,13 @@ class Export:
 
     @property
     def file_name(self) -> str:
-        """What the main file is called in a folder that is given to `write`."""
+        """The name of the main file when `write` gets a folder."""
         return f"{self.run_id or 'run'}{self._exporter.suffix}"
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the export to a file, or into a folder that exists; the files that were written, the main one first.
+        """Write the export to a file, or into an existing folder; returns the written files, the main one first.
 
-        Each is there whole or not at all; files of the same names are replaced. Raises `StoreError`.
+        Each file is written whole or not at all; files of the same names are replaced. Raises `StoreError`.
         """
         target = Path(path)
         if target.is_dir():
@@ -76,19 +76,19 @@ class Export:
             try:
                 make_folder(file.parent)
             except OSError as error:
-                message = f"cannot make the folder {file.parent}: {error.strerror}; check the path"
+                message = f"cannot create the folder {file.parent}: {error.strerror}; check the path"
                 raise StoreError(message, str(file.parent)) from error
-            write_whole(file, [data])
+            write_atomically(file, [data])
             written.append(file)
-        write_whole(target, [self.data])
+        write_atomically(target, [self.data])
         return written
 
 
 def export_run(run: RunReader | Target, to: str, *, redact: bool | Masker | None = None, **options: str) -> Export:
     """A run in another format.
 
-    `run` is a reader or whatever `open_run` takes, `to` the name of a format (`steno export --list`). `redact=True`
-    masks every secret that we know; a masker of your own masks as it likes. `options` are those of the format, such as
+    `run` is a reader or anything `open_run` takes, `to` the name of a format (`steno export --list`). `redact=True`
+    masks every known secret; pass your own masker to mask by other rules. `options` are those of the format, such as
     `subagents="files"`.
 
     Raises `InvalidFormat`, `InvalidOption`, `InvalidTarget` for a run that the format cannot hold at all, and what

@@ -43,16 +43,16 @@ _STOPS = {
 }  # fmt: skip
 NO_MODEL = "none/none"
 NO_TIME = "1970-01-01T00:00:00+00:00"
-"""Where the run tells no time and the format demands one."""
+"""Used where the run has no time and the format requires one."""
 
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
-    """One log with one sample: the main agent's messages, and the events of all, subagents as spans."""
+    """One log with one sample: the main agent's messages, and the events of all agents, subagents as spans."""
     yield json_bytes(inspect_log(events, report, subagents)) + b"\n"
 
 
 def write_eval(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
-    """The same log as a zip file: the sample apart from the header, so that a viewer opens a list of logs quickly."""
+    """The log as a zip file: the sample is separate from the header, so that a viewer opens a list of logs quickly."""
     log = inspect_log(events, report, subagents)
     (sample,) = log.pop("samples")
     name = f"{sample['id']}_epoch_{sample['epoch']}"
@@ -86,7 +86,7 @@ class _Log:
         self._subagents = subagents
         self._model = run.model or NO_MODEL
         self._said: list[dict[str, Any]] = []
-        """The messages of every thread, one after the other, to which events refer."""
+        """The messages of every thread in sequence; events refer to them by index."""
         times = [item.at for thread in run.threads for item in thread.items if item.at is not None]
         self._times = sorted(times, key=_seconds)
         self._start = _seconds(self._times[0]) if self._times else 0.0
@@ -171,7 +171,7 @@ class _Log:
         events: list[dict[str, Any]] = []
         before = len(self._said)
         asked_for = 0
-        """So many messages stand in the input or the output of a model event."""
+        """Count messages that are in the input or output of a model event."""
         for item in items:
             if isinstance(item, Notice):
                 events.append(self._notice(item))
@@ -188,13 +188,13 @@ class _Log:
                 if call.has_result:
                     messages.append(_tool_message(call))
         if span is not None and (rest := messages[asked_for:]):
-            data = {"type": "messages", "messages": rest}  # those of the main agent stand in the sample itself
+            data = {"type": "messages", "messages": rest}  # those of the main agent are in the sample itself
             events.append({"event": "info", "source": "stenograph", "data": data, **self._place(None)})
         self._said += messages
         return messages, events if span is None else [event | {"span_id": span} for event in events]
 
     def _place(self, at: str | None, end: str | None = None) -> dict[str, Any]:
-        """When an event was; `working_start` is in seconds since the run began."""
+        """The time of an event; `working_start` is in seconds since the run began."""
         found: dict[str, Any] = {"working_start": 0.0 if at is None else max(0.0, _seconds(at) - self._start)}
         found["timestamp"] = _iso(at or (self._times[0] if self._times else NO_TIME))
         if end is not None:
@@ -204,7 +204,7 @@ class _Log:
     def _model_event(
         self, turn: Turn, asked: tuple[int, int], message: dict[str, Any], tools: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """One answer. Its input is named by its place in `events_data`, because copies would grow as n²."""
+        """One answer. Its input is given by its place in `events_data`, because copies would grow as n²."""
         model = turn.model or self._model
         output: dict[str, Any] = {
             "model": model,
@@ -345,7 +345,7 @@ def _seconds(text: str) -> float:
 
 
 def _iso(text: str) -> str:
-    """A time with its zone, which Inspect demands."""
+    """A time with its zone, which Inspect requires."""
     moment = moment_of(text)
     return NO_TIME if moment is None else moment.isoformat()
 
@@ -361,7 +361,7 @@ EXPORTER = Exporter(
 
 EVAL_EXPORTER = Exporter(
     name="inspect-eval",
-    what="the same log as Inspect writes it itself (.eval, a zip file)",
+    what="an eval log in Inspect's own file format (.eval, a zip file)",
     version="2",
     suffix=".eval",
     write=write_eval,

@@ -1,4 +1,4 @@
-"""Training rows: one JSON object a line with `messages` and `tools`, as TRL and OpenAI's fine-tuning take them."""
+"""Training rows: one JSON object per line with `messages` and `tools`, as TRL and OpenAI's fine-tuning take them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stenograph.model.event import Event
 
 
 def write(events: Iterable[Event], report: LossReport, *, arguments: str, reasoning: str, open: str) -> Iterator[bytes]:
-    """One row for each source and each context: a model saw together what stands in one row."""
+    """One row for each source and context: a row holds what the model saw together."""
     run = exchange(events)
     account_for_run(run, report)
     tools = function_tools(run)
@@ -82,8 +82,8 @@ def _messages(turn: Turn, arguments: str, reasoning: str) -> Iterator[dict[str, 
 
 
 def _call(call: Call, arguments: str) -> dict[str, Any]:
-    given: Any = call.arguments if arguments == "object" else json_text(call.arguments)
-    return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": given}}
+    value: Any = call.arguments if arguments == "object" else json_text(call.arguments)
+    return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": value}}
 
 
 EXPORTER = Exporter(

@@ -1,4 +1,4 @@
-"""A request to OpenAI's Chat Completions API, and the many that speak it, that goes on where the run ended."""
+"""A request to OpenAI's Chat Completions API, and compatible ones, that continues where the run ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from stenograph.model.event import Event
 
 
 def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator[bytes]:
-    """One request. Each call is answered by a message of its own, directly after the message that made it."""
+    """One request. Each call is answered by its own message, directly after the message with the call."""
     run = exchange(events)
     turns = replayed(run, report, open=open, thinking=_no_thinking, attachments=_attachment_reason)
     request: dict[str, Any] = {"model": run.model or NO_MODEL}

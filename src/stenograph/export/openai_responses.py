@@ -1,4 +1,4 @@
-"""A request to OpenAI's Responses API that goes on where the run ended."""
+"""A request to OpenAI's Responses API that continues where the run ended."""
 
 from __future__ import annotations
 

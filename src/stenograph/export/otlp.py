@@ -20,13 +20,13 @@ SCOPE: dict[str, Any] = {"name": "stenograph", "version": __version__}
 
 
 def write(events: Iterable[Event], report: LossReport, *, content: str, vocabulary: str) -> Iterator[bytes]:
-    """One request of OTLP with every span of the run, in JSON."""
+    """One OTLP request with every span of the run, in JSON."""
     spans = Trace(events, report, content, vocabulary).spans()
     yield json_line({"resourceSpans": [{"resource": RESOURCE, "scopeSpans": [{"scope": SCOPE, "spans": spans}]}]})
 
 
 def write_protobuf(events: Iterable[Event], report: LossReport, *, content: str, vocabulary: str) -> Iterator[bytes]:
-    """The same request in protobuf."""
+    """One OTLP request with every span of the run, in protobuf."""
     spans = Trace(events, report, content, vocabulary).spans()
     yield request_message(RESOURCE, SCOPE, map(span_message, spans))
 
@@ -42,7 +42,7 @@ EXPORTER = Exporter(
 
 PROTOBUF_EXPORTER = Exporter(
     name="otlp-protobuf",
-    what="the same trace as OTLP/protobuf: Phoenix and every collector",
+    what="a trace as OTLP/protobuf: Phoenix and every collector",
     suffix=".otlp.pb",
     write=write_protobuf,
     options=EXPORTER.options,

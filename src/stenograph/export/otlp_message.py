@@ -1,4 +1,4 @@
-"""Messages as the attributes of spans: in the words of OpenTelemetry's GenAI conventions, and of OpenInference."""
+"""Messages as attributes of spans, by OpenTelemetry's GenAI conventions or by OpenInference's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def response_of(call: Call) -> OtlpMessage:
 
 
 def finish_reason(turn: Turn) -> str:
-    """Why an answer ended, in the words of the conventions; the agent's own where they have none."""
+    """Why an answer ended, as the conventions name it; the agent's own word if they have none."""
     if turn.stop_reason:
         return _FINISH.get(turn.stop_reason, turn.stop_reason)
     return "tool_call" if turn.calls else "stop"
@@ -55,7 +55,7 @@ def _part(block: Block) -> dict[str, Any]:
 
 
 def flat(prefix: str, messages: list[OtlpMessage]) -> dict[str, Any]:
-    """Messages as OpenInference has them: one attribute for each leaf, lists by index."""
+    """Messages as OpenInference writes them: one attribute per leaf value, lists by index."""
     return {
         f"{prefix}.{number}.message.{name}": value
         for number, message in enumerate(messages)

@@ -1,5 +1,5 @@
-"""OTLP in protobuf, from the JSON form of the same spans. The few messages of a trace are written by hand: every
-receiver takes protobuf, so it should not need a library.
+"""OTLP in protobuf, from the JSON form of the same spans. The few messages of a trace are encoded here, so that no
+library is needed: every receiver takes protobuf.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def span_message(span: dict[str, Any]) -> bytes:
     parts += [_fixed(7, int(span["startTimeUnixNano"])), _fixed(8, int(span["endTimeUnixNano"]))]
     parts += _attributes(9, span["attributes"])
     for event in span.get("events", ()):
-        told = [_fixed(1, int(event["timeUnixNano"])), _text(2, event["name"]), *_attributes(3, event["attributes"])]
-        parts.append(_bytes(11, b"".join(told)))
+        fields = [_fixed(1, int(event["timeUnixNano"])), _text(2, event["name"]), *_attributes(3, event["attributes"])]
+        parts.append(_bytes(11, b"".join(fields)))
     if "status" in span:
         status = span["status"]
         parts.append(_bytes(15, _text(2, status.get("message", "")) + _number(3, status["code"])))
@@ -38,18 +38,18 @@ def request_message(resource: dict[str, Any], scope: dict[str, Any], spans: Iter
 
 
 def rejection_in(data: bytes) -> tuple[int, str]:
-    """The number of spans that an `ExportTraceServiceResponse` says were refused, and why; 0 where it says none."""
+    """The number of spans that an `ExportTraceServiceResponse` reports as refused, and why; 0 if it reports none."""
     for number, partial in _fields(data):
         if number == 1 and isinstance(partial, bytes):
-            told = dict(_fields(partial))
-            count, reason = told.get(1, 0), told.get(2, b"")
+            fields = dict(_fields(partial))
+            count, reason = fields.get(1, 0), fields.get(2, b"")
             if isinstance(count, int) and isinstance(reason, bytes):
                 return count, reason.decode("utf-8", "replace")
     return 0, ""
 
 
 def _fields(data: bytes) -> Iterable[tuple[int, int | bytes]]:
-    """The fields of a message, as far as it is one."""
+    """The fields of a message, up to the first byte that cannot be parsed."""
     at = 0
     while at < len(data):
         tag, at = _varint_at(data, at)
@@ -81,15 +81,15 @@ def _attributes(number: int, pairs: Iterable[dict[str, Any]]) -> list[bytes]:
 
 
 def _value(value: dict[str, Any]) -> bytes:
-    ((kind, told),) = value.items()
+    ((kind, content),) = value.items()
     match kind:
         case "boolValue":
-            return _number(2, int(told))
+            return _number(2, int(content))
         case "intValue":
-            return _number(3, int(told) & 0xFFFFFFFFFFFFFFFF)
+            return _number(3, int(content) & 0xFFFFFFFFFFFFFFFF)
         case "arrayValue":
-            return _bytes(5, b"".join(_bytes(1, _value(each)) for each in told["values"]))
-    return _text(1, told)
+            return _bytes(5, b"".join(_bytes(1, _value(each)) for each in content["values"]))
+    return _text(1, content)
 
 
 def _text(number: int, text: str) -> bytes:

@@ -1,11 +1,11 @@
 """A run as a trace of spans, in the JSON form of OTLP.
 
-A run is one trace. The agent and each subagent are spans, and so is every answer of a model and every use of a tool;
-other events are events of the agent's span. We know points in time: an answer begins where the thing before it ended,
-which `stenograph.time` says.
+A run is one trace. The agent and each subagent are spans, and so are every model answer and every tool call; other
+events are events of the agent's span. A run records points in time, so an answer begins where the thing before it
+ended; `stenograph.time` says so.
 
-Ids are made from the run's id and from what stays when the run grows or is read elsewhere: the place where an answer
-was first written, the id of a call. So what is sent twice is the same trace.
+Ids are derived from the run's id and from what does not change when the run grows or is read elsewhere: the place
+where an answer was first written, the id of a call. So a run that is sent twice is the same trace.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from stenograph.transcript.line import Lines
 _NOTICES = frozenset({"system events", "errors", "lifecycle events", "unknown events", "results"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = (1 << 64) - 1
-"""Nanoseconds: what the protocol can hold, up to the year 2554."""
+"""The largest time in nanoseconds that the protocol can hold, in the year 2554."""
 _LARGEST = (1 << 63) - 1
-"""What the protocol can hold as an integer."""
+"""The integers that the protocol can hold."""
 _PROVIDERS = (
     ("claude", "anthropic"),
     ("gpt", "openai"),
@@ -69,8 +69,8 @@ class Trace:
             texts=content != "none",
         )
         self.unsettled: set[str] = set()
-        """The ids of spans that more events of the run would change, once `spans` was asked: those of agents, of the
-        last answer of each, and of calls without a result."""
+        """After `spans`: the ids of spans that more events of the run would change. These are the spans of agents, of
+        the last answer of each, and of calls without a result."""
 
     def _placed(self, events: Iterable[Event]) -> Iterator[Event]:
         lines = Lines()
@@ -107,7 +107,7 @@ class Trace:
         below: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
         history: list[OtlpMessage] = []
-        told = 0
+        sent = 0
         clock = self._start
         stamps: list[int] = []
         is_failed: str | None = None
@@ -132,12 +132,12 @@ class Trace:
                 continue
             if item.records:
                 end = max(at, clock if item.ended_at is None else _nanoseconds(item.ended_at))
-                given = history if self._content == "full" else history[told:]
-                below.append(self._chat(item, thread, own, min(clock, at), end, given, prompt))
+                inputs = history if self._content == "full" else history[sent:]
+                below.append(self._chat(item, thread, own, min(clock, at), end, inputs, prompt))
                 if item.seq >= last:
                     self.unsettled.add(below[-1]["spanId"])
                 history.append(answer_of(item))
-                told, prompt, clock = len(history), None, max(clock, end)
+                sent, prompt, clock = len(history), None, max(clock, end)
             for call in item.calls:
                 span = self._tool(call, thread, own, clock)
                 below.append(span)
@@ -145,8 +145,8 @@ class Trace:
                 if call.has_result:
                     history.append(response_of(call))
             stamps.append(clock)
-        if history[told:] and self._content != "none":  # nobody answered these, so no other span has them
-            text = json_text(history[told:])
+        if history[sent:] and self._content != "none":  # these were not answered, so no other span has them
+            text = json_text(history[sent:])
             events.append(_span_event("stenograph.unanswered", clock, {"gen_ai.input.messages": text}))
         if thread is self._run.main:
             events += [self._usage(payload, clock) for _, payload in self._run.loose_usage]
@@ -206,7 +206,7 @@ class Trace:
         parent: str,
         start: int,
         end: int,
-        given: list[OtlpMessage],
+        inputs: list[OtlpMessage],
         prompt: str | None,
     ) -> dict[str, Any]:
         model = turn.model or "unknown"
@@ -220,13 +220,13 @@ class Trace:
         if self._content != "none":
             answer = answer_of(turn)
             if self._is_genai:
-                facts["gen_ai.input.messages"] = json_text(given)
+                facts["gen_ai.input.messages"] = json_text(inputs)
                 facts["gen_ai.output.messages"] = json_text([answer])
                 if prompt is not None:
                     facts["gen_ai.system_instructions"] = json_text([{"type": "text", "content": prompt}])
             else:
                 system = [] if prompt is None else [{"role": "system", "parts": [{"type": "text", "content": prompt}]}]
-                facts |= flat("llm.input_messages", [*system, *given]) | flat("llm.output_messages", [answer])
+                facts |= flat("llm.input_messages", [*system, *inputs]) | flat("llm.output_messages", [answer])
                 facts |= {"output.value": text_of(turn.blocks), "output.mime_type": "text/plain"}
         span["attributes"] = attributes_of(facts)
         return span

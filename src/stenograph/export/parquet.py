@@ -1,4 +1,4 @@
-"""Parquet: the views that `steno sql` asks (runs, events, messages …), as tables for pandas, DuckDB or Spark.
+"""Parquet: the views of `steno sql` (runs, events, messages …) as tables for pandas, DuckDB or Spark.
 
 The run is indexed as the archive indexes it, so a table has the rows and columns of the view of its name. A column has
 the same type in every file, so files of many runs are read as one table.
@@ -27,7 +27,7 @@ from stenograph.query.prices import load_prices
 from stenograph.query.views import VIEWS
 
 MAIN = "events"
-"""The view that is the main file; the others stand beside it."""
+"""The view in the main file; the others are files beside it."""
 FLOATS = frozenset({"duration_s", "duration_ms", "cost_usd", "reported_cost_usd"})
 INTEGERS = frozenset(
     """
@@ -35,7 +35,7 @@ INTEGERS = frozenset(
     added removed exit_code is_error cost_is_partial copied_calls copied_tokens input_tokens
     cache_read_input_tokens cache_creation_input_tokens cache_creation_1h_input_tokens output_tokens
     reasoning_output_tokens
-    """.split()  # noqa: SIM905  # names read better so
+    """.split()  # noqa: SIM905  # easier to read than a list
 )
 """Columns that hold whole numbers; those in neither set are texts."""
 

@@ -1,4 +1,4 @@
-"""Pi's session format, which Hugging Face's trace viewer and `datasets` read whole."""
+"""Pi's session format, which Hugging Face's trace viewer and `datasets` read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_TIME = "1970-01-01T00:00:00.000Z"
 
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[Piece]:
-    """One session; subagents are left out, or sessions of their own in files beside it."""
+    """One session; subagents are left out, or are sessions in files beside it."""
     run = exchange(events)
     account_for_run(run, report)
     for thread in run.subagents:
@@ -63,7 +63,7 @@ def _lines(run: Exchange, thread: Thread, report: LossReport) -> Iterator[bytes]
 
 
 def _with_compactions(items: Iterable[Turn | Notice], report: LossReport) -> Iterator[Turn | Notice]:
-    """The items without system events that are not compactions, for which the format has no place."""
+    """The items without those system events that the format has no place for: all but compactions."""
     for item in items:
         if isinstance(item, Notice) and item.event.type == "system.event" and not is_compaction(item):
             report.drop("system events", item.seq)

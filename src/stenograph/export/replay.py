@@ -1,4 +1,4 @@
-"""What the three formats of replayable requests have in common: which part of a run a request can hold."""
+"""What the three formats of replayable requests share: which part of a run a request can hold."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def replayed(
     error_flags: bool = False,
     starts_with_user: bool = False,
 ) -> list[Turn]:
-    """The main agent's context as its model saw it last, every call answered.
+    """The main agent's context as its model saw it last, with every call answered.
 
-    What stood before the last compaction is left out, and so are subagents.
+    Leaves out subagents and everything before the last compaction.
     """
     account_for_run(run, report)
     for thread in run.subagents:

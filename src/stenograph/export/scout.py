@@ -13,7 +13,7 @@ from stenograph.model.event import Event
 
 
 def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Iterator[bytes]:
-    """One row: messages and events as Inspect has them, with what Scout filters by."""
+    """One row: messages and events as Inspect writes them, with the columns that Scout filters by."""
     log = inspect_log(events, report, subagents)
     (sample,) = log["samples"]
     tokens = 0

@@ -22,28 +22,28 @@ PATIENCE = 30.0
 """Seconds to wait for an answer."""
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 _OF_THE_DATA = frozenset({400, 413, 422})
-"""Answers that are about what was sent; others are about the collector, or about who may send."""
+"""HTTP status codes about the request itself; others are about the collector or about permission."""
 _LONGEST_ANSWER = 1 << 20
 
 
 class NotSent(StoreError):
-    """A collector did not take a trace."""
+    """A collector did not accept a trace."""
 
     def __init__(self, message: str, url: str, status: int | None = None, retry_after: float | None = None) -> None:
         self.status = status
-        """Its answer; None where there was none."""
+        """The status of its answer; None if there was none."""
         self.retry_after = retry_after
-        """Seconds after which it wants to be asked again, where it says so."""
+        """Seconds after which it asks for a retry, if it says so."""
         super().__init__(message, url)
 
     @property
     def is_refusal(self) -> bool:
-        """Whether these spans are refused, which sending them again would not change."""
+        """Whether these spans are refused for good: sending them again would not help."""
         return self.status in _OF_THE_DATA
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Another address is not followed: it would get the headers, and the request would lose its body."""
+    """Redirects are not followed: the other address would get the headers, and the body would be lost."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -52,9 +52,9 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
 
 
 def send_trace(data: bytes, collector: Collector, kind: str = JSON, patience: float = PATIENCE) -> tuple[int, str]:
-    """POST a request of OTLP; how many of its spans the collector says it refused, and why.
+    """POST an OTLP request; returns how many of its spans the collector refused, and why.
 
-    Raises `NotSent` when it is not taken.
+    Raises `NotSent` if the request is not accepted.
     """
     url = collector.url
     headers = {"User-Agent": "stenograph", **collector.headers, "content-type": kind}
@@ -77,7 +77,7 @@ def send_trace(data: bytes, collector: Collector, kind: str = JSON, patience: fl
 def _advice(status: int) -> str:
     match status:
         case 401 | 403:
-            return "; give what it asks for with --header, or in OTEL_EXPORTER_OTLP_HEADERS"
+            return "; give the headers it needs with --header, or in OTEL_EXPORTER_OTLP_HEADERS"
         case 415:
             return "; send protobuf, which every collector takes: --to otlp-protobuf"
         case 413:
@@ -86,7 +86,7 @@ def _advice(status: int) -> str:
 
 
 def _secured(collector: Collector) -> list[Any]:
-    """What `https` needs beside what the system has."""
+    """The certificates for `https`, if not the system's own."""
     if not (collector.certificate or collector.client_certificate):
         return []
     try:
@@ -105,19 +105,19 @@ def _rejection(kind: str, answer: bytes) -> tuple[int, str]:
     if kind == PROTOBUF:
         return rejection_in(answer)
     try:
-        told = msgspec.json.decode(answer)["partialSuccess"]
-        return int(told.get("rejectedSpans", 0)), str(told.get("errorMessage", ""))
+        partial = msgspec.json.decode(answer)["partialSuccess"]
+        return int(partial.get("rejectedSpans", 0)), str(partial.get("errorMessage", ""))
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError, UnicodeDecodeError):
         return 0, ""  # most answers are empty
 
 
 def _retry_after(headers: Message) -> float | None:
-    told = headers.get("retry-after")
-    if told is None:
+    delay = headers.get("retry-after")
+    if delay is None:
         return None
-    if told.strip().isdigit():
-        return float(told)
+    if delay.strip().isdigit():
+        return float(delay)
     try:
-        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(delay) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):
         return None

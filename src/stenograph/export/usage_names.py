@@ -1,4 +1,4 @@
-"""What each format calls the tokens of a model call, and whether its input includes what came from a cache."""
+"""The names of token counts in each format, and whether its input count includes cached tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stenograph.fold.usage import Usage
 
 
 class UsageNames(Struct, frozen=True, kw_only=True):
-    """The names of one format; None where it has no place for a number."""
+    """The names of one format; None if it has no field for a count."""
 
     input: str
     output: str
@@ -17,7 +17,7 @@ class UsageNames(Struct, frozen=True, kw_only=True):
     reasoning: str | None = None
     total: str | None = None
     input_has_cache: bool = True
-    """False where reads and writes of a cache are not part of the input."""
+    """False if cache reads and writes are not part of the input count."""
 
 
 ATIF = UsageNames(input="prompt_tokens", output="completion_tokens", cache_read="cached_tokens")
@@ -59,7 +59,7 @@ PI = UsageNames(
 
 
 def named(usage: Usage, names: UsageNames, *, zeros: bool = False) -> dict[str, int]:
-    """The tokens by a format's names; caches, reasoning and totals of 0 only with `zeros`."""
+    """The token counts by a format's names; caches, reasoning and totals of 0 only with `zeros`."""
     cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
     fresh = usage.input_tokens if names.input_has_cache else max(0, usage.input_tokens - cached)
     found = {names.input: fresh, names.output: usage.output_tokens}

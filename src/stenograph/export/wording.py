@@ -1,4 +1,4 @@
-"""Values as the formats word them: JSON, texts of results, attachments, definitions of tools."""
+"""Values as the formats write them: JSON, texts of results, attachments, definitions of tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stenograph.transcript.content import payload_text
 
 _encode = msgspec.json.encode
 IMAGES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
-"""The pictures that model APIs take, and how their files are called."""
+"""The image types that model APIs take, and the suffixes of their files."""
 
 
 def json_bytes(value: Any) -> bytes:
@@ -28,11 +28,11 @@ def json_bytes(value: Any) -> bytes:
 
 
 _LINE_ENDS = {"\u2028": b"\\u2028", "\u2029": b"\\u2029", "\x85": b"\\u0085"}
-"""What some readers of JSON lines, though not JSON, take for the end of a line."""
+"""Characters that some readers of JSON Lines wrongly take for the end of a line."""
 
 
 def json_line(value: Any) -> bytes:
-    """A line of JSON that stays one line also for readers that split at every line break of Unicode."""
+    """A line of JSON that stays one line even for readers that split at every Unicode line break."""
     line = json_bytes(value)
     for sign, escaped in _LINE_ENDS.items():
         line = line.replace(sign.encode(), escaped)
@@ -45,17 +45,17 @@ def json_text(value: Any) -> str:
 
 
 def text_of(blocks: Iterable[Block]) -> str:
-    """The texts of a message, one below the other."""
+    """The texts of a message, joined by line breaks."""
     return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
 
 
 def thinking_of(blocks: Iterable[Block]) -> str:
-    """The thinking of a message, one block below the other."""
+    """The thinking of a message, blocks joined by line breaks."""
     return "\n".join(block.thinking for block in blocks if isinstance(block, ThinkingBlock) and block.thinking)
 
 
 def result_text(call: Call) -> str:
-    """What a tool answered, as text; attachments stand elsewhere."""
+    """What a tool returned, as text, without attachments."""
     if call.output is None and call.blocks:
         return "\n".join(
             block.text if isinstance(block, TextBlock) else json_text(mend.plain(block))
@@ -73,17 +73,17 @@ def pictures_of(blocks: Iterable[Block]) -> list[AttachmentBlock]:
 
 
 def data_url(block: AttachmentBlock) -> str:
-    """An attachment as a URL that holds it."""
+    """An attachment as a `data:` URL."""
     return f"data:{block.media_type};base64,{block.data}"
 
 
 def notice_text(notice: Notice) -> str:
-    """What an event beside the messages reads like."""
+    """An event that is not a message, as text."""
     return payload_text(notice.event.payload)
 
 
 def function_tools(exchange: Exchange) -> list[dict[str, Any]] | None:
-    """The definitions of tools as OpenAI's functions; None where the run has none."""
+    """The definitions of tools as OpenAI's functions; None if the run has none."""
     if exchange.tools is None:
         return None
     return [{"type": "function", "function": _function(tool)} for tool in exchange.tools]
@@ -99,14 +99,14 @@ def _function(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def tell_of_unknown_tools(turns: Iterable[Turn], report: LossReport) -> None:
-    """Say that tools are called whose definitions the run does not tell."""
+    """Report that tools are called whose definitions the run does not have."""
     first = min((call.seq for turn in turns for call in turn.calls), default=None)
     if first is not None:
         report.change("tool definitions unknown", first)
 
 
 def definitions_for(exchange: Exchange, turns: Iterable[Turn], report: LossReport) -> list[dict[str, Any]]:
-    """The tools that a request must define: those that the run tells, and those that its calls name."""
+    """The tools that a request must define: those that the run defines, and those that its calls name."""
     known = {tool["name"]: tool for tool in exchange.tools or ()}
     for turn in turns:
         for call in turn.calls:
@@ -117,6 +117,6 @@ def definitions_for(exchange: Exchange, turns: Iterable[Turn], report: LossRepor
 
 
 def milliseconds(text: str | None) -> int:
-    """A time in milliseconds since 1970; 0 where it is not known."""
+    """A time in milliseconds since 1970; 0 if it is not known."""
     moment = None if text is None else moment_of(text)
     return 0 if moment is None else int(moment.timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""The one door to many runs: the archive of a machine, or all archives of a store."""
+"""open_archive: the runs of a machine's archive, or of all archives in a store."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def open_archive(
     """The archive in a folder; without one, that of this machine (`$STENOGRAPH_HOME`, else the user's data folder).
 
     With the URL of a `store`, the runs of all archives in it that `steno lake load` has loaded: those of one `machine`,
-    `user` or `team`, or everybody's. Raises `InvalidTarget` where both are given.
+    `user` or `team`, or all of them. Raises `InvalidTarget` if both a folder and a store are given.
     """
     if store is None:
         if machine or user or team:
-            raise InvalidTarget("machine, user and team are of a store; give its URL, too")
+            raise InvalidTarget("machine, user and team need a store; give its URL, too")
         return Archive(home)
     if home is not None:
-        raise InvalidTarget("a folder and a store are two archives; give one of them")
+        raise InvalidTarget("a folder and a store were given; give one of them")
     from stenograph.fleet.lake.archive import StoreArchive
 
     return StoreArchive(store, machine=machine, user=user, team=team)

@@ -1,7 +1,7 @@
-"""What a tool call does: run a command, read or change files, ask a person … The one place that says so.
+"""What a tool call does: run a command, read or change files, ask a person … This is the only place that decides it.
 
 Each format brings a table of its agent's tools (`FormatSpec.tools`): the tool's name, its kind, and the names of its
-arguments. What no table names is `other`, and has no command, path or change.
+arguments. A tool that no table names is `other`, and has no command, path or change.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import Struct
@@ -28,7 +27,7 @@ _CHANGING = (WRITE, EDIT)
 _LARGEST_MATCH = 40_000
 """Old lines times new lines up to which they are matched; beyond that all of them count as replaced."""
 _HEAD = 400
-"""Characters at the beginning and at the end of an output in which its exit code is looked for."""
+"""Characters at the beginning and at the end of an output that are searched for the exit code."""
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 _UNIFIED = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ )", re.MULTILINE)
@@ -69,7 +68,7 @@ class Action(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     """Of kinds `write` and `edit`."""
     exit_code: int | None = None
-    """Of kind `shell`: as the result tells it; None where it does not."""
+    """For kind `shell`: the exit code that the result reports; None where it reports none."""
 
 
 def action(call: CallPair | Event) -> Action:
@@ -83,7 +82,7 @@ def action(call: CallPair | Event) -> Action:
 
 
 def tool_of(event: Event) -> Tool:
-    """What the table of the event's format says of its tool."""
+    """What the table of the event's format says about its tool."""
     name = event.payload.name if isinstance(event.payload, ToolPayload) else ""
     return tables_of(None if event.origin is None else event.origin.adapter).tools.get(name, _OTHER)
 
@@ -93,16 +92,16 @@ def asks_a_person(event: Event) -> bool:
     return tool_of(event).kind in (QUESTION, PLAN)
 
 
-def action_of(tool: Tool, given: Any, result: ToolPayload | None = None) -> Action:
-    """What a tool does that was given this."""
-    fields = given if isinstance(given, dict) else {}
+def action_of(tool: Tool, tool_input: Any, result: ToolPayload | None = None) -> Action:
+    """What a tool does with this input."""
+    fields = tool_input if isinstance(tool_input, dict) else {}
     kind = READ if tool.reads_if is not None and fields.get(tool.reads_if[0]) == tool.reads_if[1] else tool.kind
-    changes = tuple(_changes(tool, given)) if kind in _CHANGING else ()
+    changes = tuple(_changes(tool, tool_input)) if kind in _CHANGING else ()
     paths = tuple(dict.fromkeys([*_paths(tool, fields), *(change.path for change in changes if change.path)]))
     is_shell = kind == SHELL
     return Action(
         kind=kind,
-        command=_command(tool, given) if is_shell else None,
+        command=_command(tool, tool_input) if is_shell else None,
         cwd=_text(fields, tool.cwd) if is_shell else None,
         paths=() if is_shell or kind == OTHER else paths,
         changes=changes,
@@ -118,13 +117,13 @@ def command_of(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _command(tool: Tool, given: Any) -> str | None:
-    if isinstance(given, dict):
-        listed = (given[name] for name in tool.commands if isinstance(given.get(name), list))
+def _command(tool: Tool, tool_input: Any) -> str | None:
+    if isinstance(tool_input, dict):
+        listed = (tool_input[name] for name in tool.commands if isinstance(tool_input.get(name), list))
         if lines := [line for value in listed for each in value if (line := _line(each))]:
             return "\n".join(lines)
-        return next((found for name in tool.command if (found := command_of(given.get(name))) is not None), None)
-    return command_of(given)
+        return next((found for name in tool.command if (found := command_of(tool_input.get(name))) is not None), None)
+    return command_of(tool_input)
 
 
 def _line(each: Any) -> str | None:
@@ -136,26 +135,26 @@ def _line(each: Any) -> str | None:
     return command_of(each)
 
 
-def _paths(tool: Tool, given: dict[str, Any]) -> Iterator[str]:
+def _paths(tool: Tool, tool_input: dict[str, Any]) -> Iterator[str]:
     for name in tool.paths:
-        value = given.get(name)
+        value = tool_input.get(name)
         for each in value if isinstance(value, list) else [value]:
             path = each.get("path") if isinstance(each, dict) else each
             if isinstance(path, str) and path:
                 yield path
-    for each in given.get("locations") or () if isinstance(given.get("locations"), list) else ():
+    for each in tool_input.get("locations") or () if isinstance(tool_input.get("locations"), list) else ():
         if isinstance(each, dict) and isinstance(each.get("path"), str):
             yield each["path"]
 
 
-def _changes(tool: Tool, given: Any) -> Iterator[Change]:
-    if isinstance(given, str):
-        yield from patch_changes(given)
+def _changes(tool: Tool, tool_input: Any) -> Iterator[Change]:
+    if isinstance(tool_input, str):
+        yield from patch_changes(tool_input)
         return
-    if not isinstance(given, dict):
+    if not isinstance(tool_input, dict):
         return
-    listed = given.get("changes") or given.get("edits") or given.get("content")
-    path = next(_paths(tool, given), "")
+    listed = tool_input.get("changes") or tool_input.get("edits") or tool_input.get("content")
+    path = next(_paths(tool, tool_input), "")
     found = False
     if isinstance(listed, list | dict):
         for each in _listed(listed):
@@ -163,7 +162,7 @@ def _changes(tool: Tool, given: Any) -> Iterator[Change]:
                 found = True
                 yield change
     if not found:
-        yield from _one(tool, given, path)
+        yield from _one(tool, tool_input, path)
 
 
 def _listed(value: list[Any] | dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -173,38 +172,42 @@ def _listed(value: list[Any] | dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from (each for each in value if isinstance(each, dict))
 
 
-def _one(tool: Tool, given: dict[str, Any], path: str) -> Iterator[Change]:
-    path = next(_paths(tool, given), path)
-    old, new = _text(given, tool.old), _text(given, tool.new)
+def _one(tool: Tool, tool_input: dict[str, Any], path: str) -> Iterator[Change]:
+    path = next(_paths(tool, tool_input), path)
+    old, new = _text(tool_input, tool.old), _text(tool_input, tool.new)
     if new is not None:
         yield Change(path=path, kind="edit" if old else "write", old=old or "", new=new)
         return
-    diff = _text(given, ("diff", "unified_diff"))
+    diff = _text(tool_input, ("diff", "unified_diff"))
     if diff is not None:
-        named = given.get("kind") if isinstance(given.get("kind"), str) else None
-        told = given["kind"].get("type") if isinstance(given.get("kind"), dict) else named or given.get("type")
-        kind = _KINDS.get(told, "edit") if isinstance(told, str) else "edit"
+        named = tool_input.get("kind") if isinstance(tool_input.get("kind"), str) else None
+        kind_name = (
+            tool_input["kind"].get("type")
+            if isinstance(tool_input.get("kind"), dict)
+            else named or tool_input.get("type")
+        )
+        kind = _KINDS.get(kind_name, "edit") if isinstance(kind_name, str) else "edit"
         is_whole = kind == "write" and "\n@@" not in f"\n{diff}"
         yield Change(path=path, kind=kind, old="", new=diff) if is_whole else Change(path=path, kind=kind, patch=diff)
         return
-    content = _text(given, tool.content)
+    content = _text(tool_input, tool.content)
     if content is not None and path:
         yield Change(path=path, kind="write", old="", new=content)
         return
-    patch = _text(given, tool.patch)
+    patch = _text(tool_input, tool.patch)
     if patch is not None:
         yield from patch_changes(patch, path)
-    elif path and isinstance(given.get("kind"), str | dict):
-        told = given["kind"] if isinstance(given["kind"], str) else given["kind"].get("type")
-        yield Change(path=path, kind=_KINDS.get(str(told), "edit"))
+    elif path and isinstance(tool_input.get("kind"), str | dict):
+        kind_name = tool_input["kind"] if isinstance(tool_input["kind"], str) else tool_input["kind"].get("type")
+        yield Change(path=path, kind=_KINDS.get(str(kind_name), "edit"))
 
 
-def _text(given: dict[str, Any], names: Iterable[str]) -> str | None:
-    return next((given[name] for name in names if isinstance(given.get(name), str)), None)
+def _text(tool_input: dict[str, Any], names: Iterable[str]) -> str | None:
+    return next((tool_input[name] for name in names if isinstance(tool_input.get(name), str)), None)
 
 
 def patch_changes(patch: str, path: str = "") -> list[Change]:
-    """The files that a patch changes; one of no known form is one change of the path given, if any."""
+    """The files that a patch changes; a patch of unknown form is one change of the given path, if any."""
     if "*** Begin Patch" in patch:
         return list(_begin_patch(patch))
     if _UNIFIED.search(patch):
@@ -244,10 +247,10 @@ def _unified(patch: str, path: str) -> Iterator[Change]:
 def _exit_code(tool: Tool, result: ToolPayload) -> int | None:
     output = result.output
     if isinstance(output, str) and output.startswith('{"output"'):
-        with suppress(ValueError):  # then it is a text like any other
+        with suppress(ValueError):  # then it is ordinary text
             output = json.loads(output)
     if isinstance(output, dict):
-        return _told_code(output)
+        return _code_in(output)
     text = output if isinstance(output, str) else ""
     for part in (result.error or "", text[:_HEAD], text[-_HEAD:]):
         found = re.search(tool.exit_code, part, re.MULTILINE) if part else None
@@ -256,7 +259,7 @@ def _exit_code(tool: Tool, result: ToolPayload) -> int | None:
     return None
 
 
-def _told_code(output: dict[str, Any]) -> int | None:
+def _code_in(output: dict[str, Any]) -> int | None:
     contents = output.get("contents")
     places = [output, output.get("metadata"), *(contents if isinstance(contents, list) else ())]
     for place in places:
@@ -277,5 +280,7 @@ def _replaced(old: list[str], new: list[str]) -> tuple[int, int]:
         old, new = old[:-1], new[:-1]
     if len(old) * len(new) > _LARGEST_MATCH:
         return len(new), len(old)
+    from difflib import SequenceMatcher  # most who know the kinds of actions compare no texts
+
     same = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())
     return len(new) - same, len(old) - same

@@ -1,6 +1,6 @@
 """What each format says about its agent's turns and tools, for the folds that need it.
 
-A format brings these tables in its `FormatSpec`, which stands in the entry-point group `stenograph.formats`. Folds are
+A format brings these tables in its `FormatSpec`, which is in the entry-point group `stenograph.formats`. Folds are
 below formats, so they look the tables up by the adapter's name, and load only the format that an event names.
 """
 
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "stenograph.formats"
 _OURS = "exchange"
@@ -21,16 +24,16 @@ BEGINS, ENDS, INTERRUPTS, ASKS, ANSWERS = "begins", "ends", "interrupts", "asks"
 
 
 class Agent(Struct, frozen=True):
-    """Who writes in a format."""
+    """The agent that writes a format."""
 
     id: str
     """As commands and rows name it: `claude`."""
     name: str
     """As people call it: `Claude Code`."""
     resume: tuple[str, ...] = ()
-    """The words of the command that goes on with a session, whose id stands in place of `{session}`."""
+    """The words of the command that continues a session; `{session}` stands for its id."""
     begin: tuple[str, ...] = ()
-    """The words of the command that begins a session with a prompt, which stands in place of `{prompt}`."""
+    """The words of the command that begins a session with a prompt; `{prompt}` stands for it."""
 
 
 class Turns(Struct, frozen=True, kw_only=True):
@@ -39,7 +42,7 @@ class Turns(Struct, frozen=True, kw_only=True):
     marks: Mapping[str, Mark | tuple[str, Mapping[str, Mark]]] = {}
     """By subtype of a `system.event`: a mark, or a field of its data with the mark for each of its values."""
     announced: tuple[str, ...] = ()
-    """Subtypes of beginnings whose end is told, too: within such a turn an answer alone is not the end."""
+    """Subtypes of beginnings whose end is reported, too: within such a turn an answer alone is not the end."""
     interruptions: tuple[str, ...] = ()
     """How a message begins that only says that the user interrupted the agent."""
     interrupting_errors: tuple[str, ...] = ()
@@ -56,7 +59,7 @@ class Turns(Struct, frozen=True, kw_only=True):
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """What a tool does, and under which names it takes what."""
+    """What a tool does, and the names of its arguments."""
 
     kind: str
     """One of `fold.actions.KINDS`."""
@@ -98,7 +101,7 @@ class AgentTables(Struct, frozen=True, kw_only=True):
 
 @cache
 def tables_of(adapter: str | None) -> AgentTables:
-    """The tables of the format or adapter of that name; those of our own journals for a name that nothing has."""
+    """The tables of the format or adapter of that name; those of our own journals for an unknown name."""
     spec = _spec_of(adapter or _OURS) or _spec_of(_OURS)
     if spec is None:
         return AgentTables()
@@ -114,7 +117,7 @@ def tables_of(adapter: str | None) -> AgentTables:
 
 @cache
 def name_of_agent(name: str) -> str:
-    """An agent as people call it, by its id, its format, or the adapter that recorded it; else the name as given."""
+    """An agent's name for people, by its id, its format, or the adapter that recorded it; else the name as given."""
     spec = _spec_of(name)
     if spec is None:
         agents = (each.agent for each in _specs())
@@ -122,17 +125,24 @@ def name_of_agent(name: str) -> str:
     return str(spec.adapters.get(name, spec.agent.name))
 
 
+@cache
+def format_points() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """The entry points of all formats, by name in alphabetical order: read once, because that takes a while."""
+    from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
 def _spec_of(name: str) -> Any:
     """The format of that name, else the one that an adapter of that name records."""
-    from importlib.metadata import entry_points  # slow to import
-
-    named = tuple(entry_points(group=GROUP, name=name))
-    return named[0].load() if named else next((spec for spec in _specs() if name in spec.adapters), None)
+    points = format_points().get(name)
+    return points[0].load() if points else next((spec for spec in _specs() if name in spec.adapters), None)
 
 
 @cache
 def _specs() -> tuple[Any, ...]:
-    """Every format: only a name that is not a format's needs them all."""
-    from importlib.metadata import entry_points
-
-    return tuple(point.load() for point in entry_points(group=GROUP))
+    """Every format: needed only for a name that is not a format's."""
+    return tuple(points[0].load() for points in format_points().values())

@@ -1,11 +1,11 @@
-"""Tool calls with their results: the one place that pairs them. Docs/reference/counting.md says the same for users.
+"""Tool calls with their results: the only place that pairs them. Docs/reference/counting.md explains it to users.
 
 Theory of operation. A call and its result share a `call_id` within a run. Events come one by one and in any order; each
 joins a pair or begins one:
 
 - An empty id names nothing: such a call or result is a pair of its own.
-- Our own seam (`router`) and the agent (`agent_emitted`) may both report one call. Then there is one pair, and the
-  router's word counts.
+- The recorder (`router`) and the agent (`agent_emitted`) may both report one call. Then there is one pair, and the
+  router's report counts.
 - A reporter that uses an id again has called again: a call joins the oldest pair that this reporter has not reported
   the call of, else it begins a pair. So a call also finds a result that came before it.
 - A result joins the newest pair that this reporter has not reported the result of. When all of them have one, it is the
@@ -71,7 +71,7 @@ class PairState(Struct, kw_only=True, omit_defaults=True):
 
     run_id: str
     source: str
-    """Of the call that was told first; of the result, while there is no call."""
+    """Of the first reported call; of the result, while there is no call."""
     call_id: str
     name: str = ""
     call: Any = None
@@ -84,12 +84,12 @@ class PairState(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def has_call(self) -> bool:
-        """Whether a call was told."""
+        """Whether a call was reported."""
         return bool(self.witnesses & 3)
 
     @property
     def has_result(self) -> bool:
-        """Whether a result was told."""
+        """Whether a result was reported."""
         return bool(self.witnesses & 12)
 
     @property
@@ -117,11 +117,11 @@ def _difference(after: CallCounts, before: CallCounts) -> CallCounts:
 
 _COUNTS = [_counts(state) for state in range(8)]
 _CHANGES = [[_difference(after, before) for after in _COUNTS] for before in _COUNTS]
-"""By the state before and after."""
+"""The change of the counts, by the state before and after."""
 
 
 class Joined(Struct, frozen=True):
-    """Where an event went."""
+    """The pair that an event joined."""
 
     pair: PairState
     is_call: bool
@@ -177,13 +177,13 @@ class CallPairs:
 
 
 def _take(pair: PairState, payload: ToolPayload, mark: Any, *, is_call: bool) -> bool:
-    """Put an event into its pair; whether it counts there."""
+    """Put an event into its pair; returns whether it counts there."""
     bits = _CALL if is_call else _RESULT
     bit = bits[payload.fidelity]
     is_repeated = bool(pair.witnesses & bit)
-    is_told = bool(pair.witnesses & sum(bits.values()))
+    is_reported = bool(pair.witnesses & sum(bits.values()))
     pair.witnesses |= bit
-    if is_repeated or (is_told and payload.fidelity != "router"):
+    if is_repeated or (is_reported and payload.fidelity != "router"):
         return False
     if is_call:
         pair.name = payload.name or pair.name
@@ -195,7 +195,7 @@ def _take(pair: PairState, payload: ToolPayload, mark: Any, *, is_call: bool) ->
 
 
 def pair_calls(events: Iterable[Event]) -> list[CallPair]:
-    """Every tool call and result of one or several runs, paired, in the order of first sight."""
+    """Every tool call and result of one or several runs, paired, in the order of their first events."""
     pairs = CallPairs()
     found = [joined.pair for event in events if (joined := pairs.add(event, event)) is not None and joined.begins]
     return [

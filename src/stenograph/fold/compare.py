@@ -20,7 +20,7 @@ from stenograph.fold.explain import CallFacts, Explained, Explanation, FileFacts
 SAME, CHANGED, ONLY_LEFT, ONLY_RIGHT = "same", "changed", "only_left", "only_right"
 CHANGED_INPUT, CHANGED_RESULT = "changed_input", "changed_result"
 _LARGEST_MATCH = 1_000_000
-"""Items of one side times items of the other up to which the longest matches are looked for; beyond, the next ones."""
+"""Up to this product of both lengths the longest matches are searched for; beyond it, the next ones."""
 
 T = TypeVar("T")
 Pair = tuple[T | None, T | None]
@@ -49,7 +49,7 @@ class CallPairing(Struct, frozen=True, kw_only=True):
 
 
 class FilePair(Struct, frozen=True, kw_only=True):
-    """What each run changed of one file."""
+    """How each run changed one file."""
 
     path: str
     what: str
@@ -67,7 +67,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What two runs have in common, and what not."""
+    """What two runs have in common, and how they differ."""
 
     left: str
     """The id of the run."""
@@ -86,7 +86,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 def compare(left: Explained, right: Explained) -> Comparison:
-    """Two runs, each explained."""
+    """Compare two runs, each explained."""
     one, other = left.explanation, right.explanation
     places = list(_aligned(left.prompts, right.prompts))
     by_turn = _by_turn(left), _by_turn(right)
@@ -112,9 +112,9 @@ def compare(left: Explained, right: Explained) -> Comparison:
     )
 
 
-def figures_of(told: Explanation) -> list[tuple[str, float | None]]:
-    """The numbers of a run by which runs are compared."""
-    totals, tokens = told.totals, told.totals.tokens
+def figures_of(run: Explanation) -> list[tuple[str, float | None]]:
+    """The numbers by which runs are compared."""
+    totals, tokens = run.totals, run.totals.tokens
     return [
         ("turns", totals.turns),
         ("messages", totals.messages),
@@ -125,8 +125,8 @@ def figures_of(told: Explanation) -> list[tuple[str, float | None]]:
         ("input_tokens", tokens.input_tokens),
         ("cache_read_input_tokens", tokens.cache_read_input_tokens),
         ("output_tokens", tokens.output_tokens),
-        ("cost_usd", told.cost_usd),
-        ("seconds", told.span.seconds),
+        ("cost_usd", run.cost_usd),
+        ("seconds", run.span.seconds),
     ]
 
 
@@ -144,9 +144,9 @@ def _turn(left: Explained, right: Explained, at: int | None, to: int | None) -> 
     )
 
 
-def _by_turn(told: Explained) -> dict[int | None, list[CallFacts]]:
+def _by_turn(run: Explained) -> dict[int | None, list[CallFacts]]:
     found: dict[int | None, list[CallFacts]] = {}
-    for call in told.calls:
+    for call in run.calls:
         found.setdefault(call.turn, []).append(call)
     return found
 
@@ -168,7 +168,7 @@ def _calls(one: list[CallFacts], other: list[CallFacts]) -> Iterator[CallPairing
 
 
 def _rest(left: list[CallFacts], right: list[CallFacts]) -> Iterator[CallPairing]:
-    """Calls between two that are the same: of one tool, by their order, the input changed."""
+    """Calls between two equal ones: those of one tool are paired by order, as calls whose input changed."""
     free: defaultdict[tuple[bool, str], deque[CallFacts]] = defaultdict(deque)
     for call in right:
         free[call.is_main, call.name].append(call)
@@ -215,7 +215,7 @@ def _files(left: Explained, right: Explained) -> Iterator[FilePair]:
 
 
 def _aligned(left: Sequence[Hashable], right: Sequence[Hashable], *, by_place: bool = True) -> Iterator[Pair[int]]:
-    """Places of equal items, and all others between them: paired by their place, or each alone."""
+    """Pairs of places: equal items, and those between them paired by place or each alone."""
     done_left = done_right = 0
     for at, to in [*_equal(left, right), (len(left), len(right))]:
         between = range(done_left, at), range(done_right, to)

@@ -1,8 +1,7 @@
 """A thread as a format of chat messages can hold it, with an account of what it cannot.
 
 `ChatRules` says what the format holds; `conversation` leaves out the rest and counts every thing of the thread in the
-loss report, carried or dropped. So an exporter only words what it gets, and no two of them decide alike things
-differently.
+loss report, carried or dropped. So an exporter only formats what it gets, and all exporters decide alike.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class ChatRules(Struct, frozen=True, kw_only=True):
 
 
 def kind_of(notice: Notice) -> str:
-    """The kind under which the loss report counts a notice."""
+    """The name under which the loss report counts a notice."""
     if notice.event.type == "tool.result":
         return "results"
     if notice.event.type.startswith(("run.", "step.")):
@@ -87,9 +86,9 @@ def is_compaction(item: Turn | Notice) -> bool:
 
 
 def contexts(thread: Thread) -> list[list[Turn | Notice]]:
-    """The thread cut where the agent's context was replaced: what a model saw together stands together.
+    """The thread, cut where the agent's context was replaced, so that each part is what a model saw together.
 
-    A summary becomes the user message with which the next part begins.
+    A summary becomes the user message that begins the next part.
     """
     parts: list[list[Turn | Notice]] = [[]]
     for item in thread.items:
@@ -112,7 +111,7 @@ def _is_summary(turn: Turn) -> bool:
 
 
 def account_for_run(exchange: Exchange, report: LossReport, *, totals: bool = False) -> None:
-    """Count what no format of messages holds, and what is not part of a thread.
+    """Count what no message format holds, and what is not part of a thread.
 
     `totals`: the format holds usage that belongs to no message.
     """
@@ -161,7 +160,7 @@ def _drop_call(call: Call, report: LossReport, reason: str) -> None:
 
 
 def block_kind(block: Block) -> str | None:
-    """The kind under which a block is counted; None for those that a call or a result stands for."""
+    """The name under which a block is counted; None for blocks that a call or a result represents."""
     match block:
         case TextBlock():
             return "texts"
@@ -179,10 +178,10 @@ def block_kind(block: Block) -> str | None:
 
 
 def conversation(items: Iterable[Turn | Notice], report: LossReport, rules: ChatRules) -> list[Turn | Notice]:
-    """What of a thread, or of a part of it, the format can hold, in order.
+    """The part of a thread's items that the format can hold, in order.
 
     The blocks of turns are texts, thinking and attachments; call ids are unique and not empty; system prompts that the
-    format cannot hold are gone.
+    format cannot hold are left out.
     """
     kept: list[Turn | Notice] = []
     waiting = list(_allowed(items, report, rules))
@@ -333,7 +332,7 @@ def _answer(call: Call, report: LossReport, rules: ChatRules) -> Call:
 
 
 def _unique(call: Call, report: LossReport, ids: dict[str, int]) -> str:
-    """An id that no call before has."""
+    """An id that no earlier call has."""
     wanted = call.call_id or f"call_{call.seq}"
     number = ids[wanted] = ids.get(wanted, 0) + 1
     if number == 1 and call.call_id:

@@ -1,11 +1,11 @@
-"""A run as other formats want it: whole messages with their calls, results and usage attached, one thread per source.
+"""A run in the shape that other formats need: whole messages with calls, results and usage, one thread per source.
 
-Theory of operation. Every exporter needs the same joins, so they are made here, once:
+Theory of operation. Every exporter needs the same joins, so they are all made here:
 
 - Records of one assistant message are joined by `message_id`; without one, by adjacency up to the next user message or
   result of the same source.
 - A call belongs to the message that holds its `tool_use` block, else to the open message of its source, else to a turn
-  of its own, which no model said. Pairing is that of `fold.calls`: a router pair and an agent pair are one call.
+  of its own, which no model said. `fold.calls` does the pairing: a router pair and an agent pair are one call.
 - Usage of a model call belongs to the message it names, else to the last assistant message of its source. Of several
   reports of one call the last counts. Reports of a turn or of the whole run are never added to those of calls.
 - The system prompt is not repeated as a text. A time that cannot be read as one is left out.
@@ -21,7 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from stenograph.fold.calls import CallPairs, PairState
-from stenograph.fold.messages import is_message, richest
+from stenograph.fold.messages import is_message, merged_blocks
 from stenograph.fold.usage import Usage, UsageCounter, usage_of
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.event import Event
@@ -46,7 +46,7 @@ class Call(Struct, frozen=True, kw_only=True):
     kind: str | None = None
     namespace: str | None = None
     is_host: bool = False
-    """Made by the program that ran the agent, not by a model: no message has it."""
+    """Made by the program that ran the agent, not by a model: no message holds it."""
     at: str | None = None
     has_result: bool = False
     """False for an open call."""
@@ -54,7 +54,7 @@ class Call(Struct, frozen=True, kw_only=True):
     output: Any = None
     error: str | None = None
     blocks: tuple[Block, ...] = ()
-    """Of the result, where it has media or several parts."""
+    """The blocks of the result, where it has media or several parts."""
     answered_at: str | None = None
     duration_ms: float | None = None
 
@@ -113,19 +113,18 @@ class Thread(Struct, frozen=True, kw_only=True):
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A run, joined."""
+    """A run with its messages joined."""
 
     run_id: str
     parent_run_id: str | None = None
     session_id: str | None = None
     adapter: str = ""
     name: str | None = None
-    """Of a run that was recorded with one."""
+    """The run's own name or workflow, where it was recorded with one."""
     main: Thread
     subagents: tuple[Thread, ...] = ()
     tools: tuple[dict[str, Any], ...] | None = None
-    """The definitions that were told last; None where the source tells none."""
-    tools_seq: int = 0
+    """The last reported definitions; None where the source reports none."""
     usage: Usage
     """Each model call counted once."""
     loose_usage: tuple[tuple[int, UsagePayload], ...] = ()
@@ -144,7 +143,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     @property
     def model(self) -> str | None:
-        """The one that the main agent used last."""
+        """The model that the main agent used last."""
         models = (turn.model for turn in reversed(self.main.turns) if turn.role == "assistant" and turn.model)
         return next(models, None)
 
@@ -164,7 +163,7 @@ class _CallDraft:
     """The result that came before its call."""
     is_host: bool = False
     block: ToolUseBlock | None = None
-    """The wish itself, where no event tells of a call."""
+    """The `tool_use` block itself, where no event reports the call."""
     seq: int = 0
 
 
@@ -187,7 +186,7 @@ class _ThreadDraft:
     items: list[_TurnDraft | Notice | _CallDraft] = field(default_factory=list)
     by_id: dict[str, _TurnDraft] = field(default_factory=dict)
     open_turn: _TurnDraft | None = None
-    """The assistant message that goes on."""
+    """The assistant message that may still continue."""
     last_answer: _TurnDraft | None = None
 
 
@@ -206,7 +205,7 @@ class _Joiner:
         self._pairs = CallPairs()
         self._calls: dict[int, _CallDraft] = {}
         """By the identity of their pairs, which `CallPairs` and the drafts keep alive."""
-        self._wishes: dict[str, list[tuple[_TurnDraft, ToolUseBlock, int]]] = {}
+        self._requests: dict[str, list[tuple[_TurnDraft, ToolUseBlock, int]]] = {}
         """`tool_use` blocks whose call has not come yet, by id."""
         self._unasked: Counter[str] = Counter()
         """Calls whose `tool_use` block has not come yet, by id."""
@@ -229,7 +228,7 @@ class _Joiner:
             self._usage.add(event)
             self._spend(thread, payload, seq)
         elif isinstance(payload, SystemPayload) and payload.subtype == TOOL_DEFINITIONS:
-            self._define(payload, seq)
+            self._define(payload)
         else:
             if event.type == "run.started" and isinstance(payload, LifecyclePayload):
                 self._facts.setdefault("name", payload.name)
@@ -292,7 +291,7 @@ class _Joiner:
             if self._unasked[block.tool_id]:
                 self._unasked[block.tool_id] -= 1
             else:
-                self._wishes.setdefault(block.tool_id, []).append((turn, block, seq))
+                self._requests.setdefault(block.tool_id, []).append((turn, block, seq))
 
     def _turn_of(self, thread: _ThreadDraft, payload: MessagePayload, role: str) -> _TurnDraft | None:
         if payload.message_id:
@@ -320,9 +319,9 @@ class _Joiner:
 
     def _place(self, thread: _ThreadDraft, draft: _CallDraft, call_id: str, seq: int, at: str | None) -> None:
         """Find the message that made a call."""
-        wishes = self._wishes.get(call_id)
-        if wishes:
-            wishes.pop(0)[0].calls.append(draft)
+        requests = self._requests.get(call_id)
+        if requests:
+            requests.pop(0)[0].calls.append(draft)
             return
         self._unasked[call_id] += 1
         turn = thread.open_turn
@@ -333,7 +332,7 @@ class _Joiner:
         turn.calls.append(draft)
 
     def _spend(self, thread: _ThreadDraft, payload: UsagePayload, seq: int) -> None:
-        """Attach a report of usage; a further report of the same call replaces the one before."""
+        """Attach a usage report; a further report of the same call replaces the previous one."""
         key = payload.message_id or ""
         if payload.scope != "call":
             self._loose[f"{payload.scope} {key or (seq if payload.scope == 'turn' else '')}"] = (seq, payload)
@@ -355,16 +354,15 @@ class _Joiner:
         else:
             self._loose[f"call {key or seq}"] = (seq, payload)
 
-    def _define(self, payload: SystemPayload, seq: int) -> None:
+    def _define(self, payload: SystemPayload) -> None:
         tools = payload.data.get("tools") if isinstance(payload.data, dict) else None
         self._facts["tools"] = tuple(
             tool for tool in (tools if isinstance(tools, list) else ()) if isinstance(tool, dict) and tool.get("name")
         )
-        self._facts["tools_seq"] = seq
 
     def exchange(self) -> Exchange:
-        for wishes in self._wishes.values():
-            for turn, block, seq in wishes:  # a wish without a call of its own is the call
+        for requests in self._requests.values():
+            for turn, block, seq in requests:  # a request without a call event is the call
                 pair = PairState(run_id="", source="", call_id=block.tool_id, name=block.tool_name)
                 turn.calls.append(_CallDraft(pair, block=block, seq=seq))
         main, *others = [_thread(draft) for draft in self._threads.values()]
@@ -402,9 +400,9 @@ def _turn(draft: _TurnDraft) -> Turn:
     payloads = draft.payloads
     first = payloads[0] if payloads else None
     prompt = first.system_prompt if first is not None and draft.role == "user" else None
-    blocks = richest(payloads)
+    blocks = merged_blocks(payloads)
     if first is not None and prompt is not None:
-        blocks = first.said if len(payloads) == 1 else first.said + richest(payloads[1:])
+        blocks = first.said if len(payloads) == 1 else first.said + merged_blocks(payloads[1:])
     return Turn(
         seq=draft.seq,
         role=draft.role,
@@ -434,7 +432,7 @@ def _call(draft: _CallDraft) -> Call:
         )
     call: _Mark = pair.call
     asked: ToolPayload = call.event.payload
-    told = {} if pair.result is None else _answer(pair.result)
+    answer = {} if pair.result is None else _answer(pair.result)
     return Call(
         seq=call.seq,
         call_id=pair.call_id,
@@ -444,7 +442,7 @@ def _call(draft: _CallDraft) -> Call:
         namespace=asked.namespace,
         is_host=draft.is_host,
         at=call.at,
-        **told,
+        **answer,
     )
 
 

@@ -1,7 +1,7 @@
 """A run explained by facts: what was asked, what changed, what failed, where time and tokens went, how it ended.
 
-Theory of operation. One pass over the events. Calls are paired by `CallPairs`, totals are those of `TotalsCounter`,
-changes those of `action`; nothing is counted here by a rule of its own. So the parts add up: the calls of all tools,
+Theory of operation. One pass over the events. Calls are paired by `CallPairs`, totals come from `TotalsCounter`,
+changes from `action`; this module has no counting rules of its own. So the parts add up: the calls of all tools,
 and of all turns, are the calls of the run, and the tokens of all turns are its tokens.
 """
 
@@ -44,7 +44,7 @@ class TurnFacts(Struct, frozen=True, kw_only=True):
     errors: int
     usage: Usage
     cost_usd: float | None
-    """For what has a price; None when nothing has."""
+    """The cost of everything that has a price; None when nothing has."""
     cost_is_partial: bool
     answer: str
     """The last text that the main agent said in it."""
@@ -109,7 +109,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     totals: Totals
     span: Span
     cost_usd: float | None
-    """For what has a price; None when nothing has."""
+    """The cost of everything that has a price; None when nothing has."""
     cost_is_partial: bool
     verdict: Verdict | None
     """None where only a part of the run was given."""
@@ -130,13 +130,13 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):
-    """One call, as far as two runs are compared by it."""
+    """The facts of one call by which two runs are compared."""
 
     seq: int
     turn: int
     """The place of its turn in `Explanation.turns`."""
     is_main: bool
-    """Whether the main agent called; the ids of subagents are others in every run."""
+    """Whether the main agent made the call; the ids of subagents differ in every run."""
     name: str
     target: str
     input: bytes
@@ -155,7 +155,7 @@ class Explained(Struct, frozen=True, kw_only=True):
     answers: tuple[bytes, ...]
     """A digest of the whole last answer of each turn."""
     files: dict[str, bytes]
-    """By path, a digest of all changes of it."""
+    """By path, a digest of all its changes."""
 
 
 class _Call(Struct, frozen=True):
@@ -191,7 +191,7 @@ class _Turn(Struct):
 def explain(events: Iterable[Event], prices: Prices | None, life: Life | None = None) -> Explanation:
     """The facts of the events of one run; `life` is what is known of its process, None for a part of a run.
 
-    Without prices, nothing is said of costs.
+    Without prices, there are no costs.
     """
     return explained(events, prices, life).explanation
 
@@ -259,15 +259,15 @@ class Explaining:
     def _tool(self, event: Event, payload: ToolPayload, turn: _Turn) -> None:
         moment = milliseconds_of(event.told_at) if event.told_at else None
         if event.type == "tool.call":
-            given = _json(payload.input)
+            input_text = _json(payload.input)
             does = action(event)
-            target = does.command or ", ".join(does.paths) or given
+            target = does.command or ", ".join(does.paths) or input_text
             key = _digest(event.source, payload.name, target)
             shown = _cut(target, _LONGEST_TARGET)
             mark: _Call | _Result = _Call(
-                event.seq, len(self._turns) - 1, moment, _lean(does), shown, key, _digest(given)
+                event.seq, len(self._turns) - 1, moment, _changes_only(does), shown, key, _digest(input_text)
             )
-            filled = f"calls of {payload.name}", len(given)
+            filled = f"calls of {payload.name}", len(input_text)
         else:
             output = [_json(payload.output), *(words_of(block) for block in payload.blocks or ())]
             content = _digest(payload.error or "", *output)
@@ -364,7 +364,7 @@ def _cost(reports: Iterable[UsagePayload], prices: Prices | None) -> dict[str, A
 
 
 def _tools(pairs: list[PairState]) -> list[ToolFacts]:
-    """Pairs without a call are results of nothing: they count for no tool."""
+    """The facts of each tool. Pairs without a call are stray results, which count for no tool."""
     names: dict[str, list[PairState]] = {}
     for pair in pairs:
         if pair.has_call:
@@ -384,7 +384,7 @@ def _tools(pairs: list[PairState]) -> list[ToolFacts]:
 
 
 def _duration(pair: PairState) -> float:
-    """As told, else between call and result; 0 where neither is known."""
+    """The reported duration, else the time between call and result; 0 where neither is known."""
     result: _Result | None = pair.result
     if result is None:
         return 0.0
@@ -443,8 +443,8 @@ def _failures(pairs: list[PairState]) -> list[Failure]:
     return sorted(found, key=lambda failure: failure.seq)
 
 
-def _lean(does: Action) -> Action:
-    """What is asked of an action at the end: its changes; without them nothing is kept."""
+def _changes_only(does: Action) -> Action:
+    """The action with only its changes, which are all that is needed at the end."""
     return does if does.changes else Action(kind=does.kind)
 
 

@@ -1,4 +1,4 @@
-"""What failed in a run, one by one: calls whose result is an error, and error events. As many as the totals count."""
+"""Everything that failed in a run: calls whose result is an error, and error events; as many as the totals count."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def _error(event: Event) -> FailedStep:
 
 def _call(pair: CallPair, result: Event) -> FailedStep:
     does = action(pair)
-    given = pair.call.payload.input if pair.call and isinstance(pair.call.payload, ToolPayload) else None
+    tool_input = pair.call.payload.input if pair.call and isinstance(pair.call.payload, ToolPayload) else None
     return FailedStep(
         seq=result.seq,
         timestamp=result.timestamp,
         source=pair.source,
         tool=pair.name,
         call_seq=None if pair.call is None else pair.call.seq,
-        target=does.command or " ".join(does.paths) or _text(given),
+        target=does.command or " ".join(does.paths) or _text(tool_input),
         exit_code=does.exit_code,
         message=pair.error or "",
     )
 
 
-def _text(given: Any) -> str:
-    if given is None or isinstance(given, str):
-        return given or ""
-    return msgspec.json.encode(mend.scrub(msgspec.to_builtins(mend.plain(given)))[0]).decode()
+def _text(tool_input: Any) -> str:
+    if tool_input is None or isinstance(tool_input, str):
+        return tool_input or ""
+    return msgspec.json.encode(mend.scrub(msgspec.to_builtins(mend.plain(tool_input)))[0]).decode()

@@ -1,7 +1,7 @@
 """The files of a run: which it read and which it changed, as its calls name them.
 
-A call that failed changed nothing, so it counts only as one that failed. What shell commands do to files cannot be
-known from their text; they are not among these.
+A call that failed changed nothing, so it counts only as a failed call. What shell commands do to files cannot be
+known from their text; it is not included.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The loss report: what of a run another format carries, holds in another form, or has no place for.
+"""The loss report: what another format keeps of a run, what it changes, and what it cannot hold.
 
 One shape for every export and import. Each thing of a run is counted once as carried or dropped, under its kind
-(`KINDS`); a drop may add a reason after a colon (`calls: left open`). A change says what is not as it was in something
-that was carried.
+(`KINDS`); a drop may add a reason after a colon (`calls: left open`). A change says how something that was carried
+differs from the original.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LossReport:
     def __init__(self, format: str, version: str = "", run_id: str = "") -> None:
         self.format = format
         self.version = version
-        """Of the format that was written or read; empty where it has none."""
+        """The version of the format that was written or read; empty where it has none."""
         self.run_id = run_id
         self.carried: dict[str, int] = {}
         self._changed: dict[str, list[int]] = {}
@@ -50,7 +50,7 @@ class LossReport:
             self.carried[kind] = self.carried.get(kind, 0) + count
 
     def change(self, what: str, seq: int, count: int = 1) -> None:
-        """Count something that was carried, but not as it was."""
+        """Count something that was carried in another form."""
         _count(self._changed, what, seq, count)
 
     def drop(self, what: str, seq: int, count: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Messages put together again: what an agent spread over several records is one message."""
+"""Messages put together again: the records over which an agent spread one message become one `Message`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ MessageKey = tuple[str, str, str, str]
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody said, whole."""
+    """One whole message of a user or an agent."""
 
     run_id: str
     source: str
     role: str
     message_id: str | None = None
     blocks: tuple[Block, ...]
-    """Of all its records, in their order; where one repeats the words of another and goes on, the longer ones."""
+    """Of all its records, in order; where one record repeats a text of another and continues it, the longer text."""
     model: str | None = None
     stop_reason: str | None = None
-    """The last one told: the agent knows it only at the end."""
+    """The last one reported: the agent knows it only at the end."""
     system_prompt: str | None = None
     started_at: str
     ended_at: str
@@ -46,7 +46,7 @@ class _Draft:
             source=self.first.source,
             role=_ROLES[self.first.type],
             message_id=payloads[0].message_id,
-            blocks=richest(payloads),
+            blocks=merged_blocks(payloads),
             model=next((payload.model for payload in payloads if payload.model is not None), None),
             stop_reason=next((payload.stop_reason for payload in reversed(payloads) if payload.stop_reason), None),
             system_prompt=payloads[0].system_prompt,
@@ -56,13 +56,13 @@ class _Draft:
         )
 
 
-def richest(payloads: list[MessagePayload]) -> tuple[Block, ...]:
-    """The blocks of all records; of two versions of one text, in a message that was written anew, the longer."""
+def merged_blocks(payloads: list[MessagePayload]) -> tuple[Block, ...]:
+    """The blocks of all records; of two versions of one text, in a rewritten message, the longer."""
     blocks: list[Block] = []
     for payload in payloads:
-        told = len(blocks)
+        earlier = len(blocks)
         for block in payload.blocks:
-            versions = (number for number in range(told) if _is_version(blocks[number], block))
+            versions = (number for number in range(earlier) if _is_version(blocks[number], block))
             number = next(versions, None) if payload.replaces else None
             if number is None:
                 blocks.append(block)
@@ -82,8 +82,8 @@ def _is_version(one: Block, other: Block) -> bool:
 def messages(events: Iterable[Event]) -> list[Message]:
     """The messages of one or several runs, in the order in which they began.
 
-    Records of one source with the same `message_id` are one message, whatever stands between them. A record without
-    an id is a message of its own. A chunk of a streamed reply is no part of any.
+    Records of one source with the same `message_id` are one message, whatever is between them. A record without an
+    id is a message of its own. A chunk of a streamed reply is not part of any message.
     """
     drafts: list[_Draft] = []
     open_drafts: dict[MessageKey, _Draft] = {}
@@ -109,7 +109,7 @@ def count_messages(events: Iterable[Event]) -> int:
 
 
 class MessageCounter:
-    """Counts messages, event by event. `keys` is its state: the messages with an id that were met."""
+    """Counts messages, event by event. `keys` is its state: the messages with an id so far."""
 
     def __init__(self, keys: set[MessageKey] | None = None) -> None:
         self.keys: set[MessageKey] = set() if keys is None else keys

@@ -1,8 +1,8 @@
 """Which tools a model call asked for, so that its tokens can be shared by them.
 
-Theory of operation. A model call asks for tools, or for none. What one source says from one tool result, or message to
-it, to the next is one model call; lines that name the same message belong to the call of the first of them. Some agents
-report the tokens of a call only after its tools have answered. What a call took is shared evenly by the tools that it
+Theory of operation. Everything that one source says between two tool results or messages to it is one model call;
+lines that name the same message belong to the call of the first of them. Some agents report the
+tokens of a call only after its tools have answered. What a call took is shared evenly by the tools that it
 asked for, and belongs to `NO_TOOL` where it asked for none; so the shares add up to all tokens.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 NO_TOOL = "(no tool)"
 _ANSWERS = frozenset({"message.user", "tool.result"})
-HEARD = _ANSWERS | {"message.assistant", "tool.call", "token.usage"}
-"""The types of events that tell of model calls."""
+MODEL_CALL_TYPES = _ANSWERS | {"message.assistant", "tool.call", "token.usage"}
+"""The types of events that model calls are made of."""
 
 
 @dataclass(slots=True)
@@ -30,12 +30,12 @@ class ModelCall:
 
     @property
     def shares(self) -> list[str]:
-        """Who shares its tokens."""
+        """The tools that share its tokens."""
         return self.tools or [NO_TOOL]
 
 
 class ModelCalls:
-    """The model calls of one run, while its events are told in order."""
+    """The model calls of one run; its events must be added in order."""
 
     def __init__(
         self,
@@ -43,36 +43,36 @@ class ModelCalls:
         current: dict[str, ModelCall] | None = None,
         of_message: Callable[[str], ModelCall | None] = lambda _: None,
     ) -> None:
-        """Of a run whose earlier events were told before: the last number, the newest call of each source, and what
-        finds the call of a message.
+        """For a run whose earlier events were added before: the last number, the newest call of each source, and a
+        function that finds the call of a message.
         """
         self._last = last
         self.current = current or {}
         """The newest call of each source."""
         self.messages: dict[str, ModelCall] = {}
-        """Calls by the ids of their messages, as far as these events name them."""
+        """Calls by the ids of their messages, as far as the added events name them."""
         self.changed: dict[int, ModelCall] = {}
-        """Calls that these events began or changed, by number."""
+        """Calls that the added events began or changed, by number."""
         self._of_message = of_message
         self._known = {call.number: call for call in self.current.values()}
-        """Calls of earlier events that these events met: one value for each, because it may change."""
+        """Calls of earlier events that the added events refer to: one value for each, because it may change."""
 
-    def hear(self, source: str, type: str, tool: str, message_id: str | None) -> ModelCall | None:
-        """Take the next event into account, of one of the types in `HEARD`; the call it belongs to, if to any."""
+    def add(self, source: str, type: str, tool: str, message_id: str | None) -> ModelCall | None:
+        """Take the next event, of one of `MODEL_CALL_TYPES`, into account; returns its call, if it has one."""
         if type in _ANSWERS:
             call = self.current.get(source)
             if call is not None and not call.is_over:
                 call.is_over = True
                 self.changed[call.number] = call
             return None
-        call = self._home(source, type, message_id)
+        call = self._call_for(source, type, message_id)
         if type == "tool.call":
             call.tools.append(tool)
             self.changed[call.number] = call
         return call
 
-    def _home(self, source: str, type: str, message_id: str | None) -> ModelCall:
-        call = self._told(message_id) if message_id else None
+    def _call_for(self, source: str, type: str, message_id: str | None) -> ModelCall:
+        call = self._call_of_message(message_id) if message_id else None
         if call is None:
             call = self.current.get(source)
             if call is None or (call.is_over and type != "token.usage"):
@@ -83,6 +83,6 @@ class ModelCalls:
         self.current[source] = call
         return call
 
-    def _told(self, message_id: str) -> ModelCall | None:
+    def _call_of_message(self, message_id: str) -> ModelCall | None:
         call = self.messages.get(message_id) or self._of_message(message_id)
         return None if call is None else self._known.setdefault(call.number, call)

@@ -21,7 +21,7 @@ class OpenEnd(Struct, frozen=True, kw_only=True):
 
 
 class OpenEnds:
-    """Collects begun things, event by event; `remaining()` says what has not ended."""
+    """Collects what was begun, event by event; `remaining()` says what has not ended."""
 
     def __init__(self) -> None:
         self._run: OpenEnd | None = None
@@ -63,7 +63,7 @@ class OpenEnds:
             self._uses[id(pair)] = pair
 
     def remaining(self) -> list[OpenEnd]:
-        """What is open or stray so far, by where it stands."""
+        """What is open or stray so far, in order of position."""
         steps = [step for begun in self._steps.values() for step in begun]
         run = [] if self._run is None else [self._run]
         return sorted([*run, *steps, *map(_use, self._uses.values()), *self._strays], key=lambda end: end.seq)

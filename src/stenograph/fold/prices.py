@@ -1,6 +1,6 @@
 """What tokens cost, given a table of prices by model.
 
-A model that the table does not have costs nothing that we could know: its cost is None, never zero.
+A model that the table does not have has an unknown cost: None, never zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Rate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     output: float
     """Reasoning included."""
     cache_read: float | None = None
-    """None where a cache is no cheaper."""
+    """None where reading from a cache costs as much as input."""
     cache_write: float | None = None
     """None where writing to a cache costs what input does."""
     cache_write_1h: float | None = None
@@ -52,7 +52,7 @@ class Rate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class LongRate(Rate, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What holds for a whole call when its input is long."""
+    """The rate of a whole call whose input is long."""
 
     above: int
     """Input tokens, cached ones included."""
@@ -74,7 +74,7 @@ class Price(TierRate, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Terms(NamedTuple):
-    """What the price of a call depends on beside its tokens, in the source's own words."""
+    """What the price of a call depends on beside its tokens, as the source names it."""
 
     model: str | None
     speed: str | None = None
@@ -85,9 +85,9 @@ class Cost(NamedTuple):
     """What something cost."""
 
     dollars: float | None
-    """For what has a price; None when nothing has."""
+    """The cost of everything that has a price; None when nothing has."""
     is_partial: bool = False
-    """Whether something has no price, or its tier or speed has none: then the cost is the least it can be."""
+    """Whether something has no price, or its tier or speed has none: then the cost is a lower bound."""
 
 
 class Prices:
@@ -104,7 +104,7 @@ class Prices:
         return tuple(sorted({long.above for price in self._models.values() for long in _long_rates(price)}))
 
     def price(self, model: str | None) -> Price | None:
-        """The price of a model by any of the names that agents and gateways give it; None when it has none."""
+        """The price of a model under any of the names that agents and gateways use; None when it has none."""
         if not model:
             return None
         if model not in self._found:
@@ -112,7 +112,7 @@ class Prices:
         return self._found[model]
 
     def total(self, reports: Iterable[UsagePayload]) -> Cost:
-        """What reports cost together; those that count are what `UsageCounter.counting` gives."""
+        """The cost of reports together; `UsageCounter.counting` gives those that count."""
         dollars, is_partial = None, False
         for report in reports:
             terms = Terms(report.model, report.speed, report.service_tier)
@@ -125,9 +125,9 @@ class Prices:
     def cost(
         self, terms: Terms, usage: Usage, *, input_of_call: int | None = None, reported: float | None = None
     ) -> Cost:
-        """What the tokens of one call cost, or of calls that are all as long as `input_of_call`.
+        """The cost of the tokens of one call, or of calls that are all as long as `input_of_call`.
 
-        A cost that the source itself reports stands for itself; 0 is what agents say where they know no price.
+        A cost that the source itself reports counts as it is; agents report 0 where they know no price.
         """
         if reported:
             return Cost(reported)
@@ -160,7 +160,7 @@ def _long_rates(price: Price) -> Iterator[LongRate]:
 
 
 def names_of(model: str) -> list[str]:
-    """The names to look for, from the one given to what is left without provider, date and variant."""
+    """The names to look up, from the given one to what is left without provider, date and variant."""
     name = model.lower()
     names = [name]
     for shorter in (_PROVIDER, *[_VARIANT] * 4):

@@ -1,4 +1,4 @@
-"""From when to when something went on: the first and the last time that its source tells."""
+"""When something began and ended: the first and the last time that its source gives."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stenograph.model.moment import moment_of
 
 
 class Span(Struct, frozen=True, kw_only=True):
-    """From when to when something went on, in the words of its events; empty where they tell no time."""
+    """When something began and ended, as its events write it; empty where they give no time."""
 
     started_at: str = ""
     ended_at: str = ""
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None when the timestamps do not tell."""
+        """How long it took; None when the timestamps do not say."""
         start, end = moment_of(self.started_at), moment_of(self.ended_at)
         return None if start is None or end is None or end < start else (end - start).total_seconds()
 
@@ -26,8 +26,8 @@ class Span(Struct, frozen=True, kw_only=True):
 class SpanCounter:
     """Finds the earliest and the latest time, event by event.
 
-    A time that the source did not tell (`Event.told_at`) does not count. Where none can be read as a moment, it is the
-    first and the last as they are written.
+    A time that is not the source's own (`Event.told_at`) does not count. Where no time can be read as a
+    moment, the span is the first and the last as they are written.
     """
 
     __slots__ = ("_first", "_first_text", "_last", "_last_text", "_read")
@@ -60,5 +60,5 @@ class SpanCounter:
 
     @property
     def moments(self) -> tuple[datetime | None, datetime | None]:
-        """The same as moments; None where nothing tells one."""
+        """The span as moments; None where no time can be read."""
         return self._first, self._last

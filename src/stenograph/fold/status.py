@@ -1,15 +1,15 @@
-"""The status of a run, in one of six words, from its events and from what is known of its process.
+"""The status of a run, in one of six words, from its events and from what is known about its process.
 
-Theory of operation. What the events say is state that grows event by event, can be stored, and knows no clock. Whether
-the run still lives is asked where the status is read, and given as a `Life`. Only what the main agent says counts; the
-end of a subagent is not the end of its run.
+Theory of operation. What the events say is state that grows event by event, can be stored, and needs no clock. Whether
+the run is alive is determined by the reader of the status, who passes it as a `Life`. Only the main agent's events
+count; the end of a subagent is not the end of its run.
 
-- `running`: something was begun and not ended, and the run lives.
-- `waiting`: a question to a person is open; or the turn ended and the agent's process is there.
+- `running`: something was begun and not ended, and the run is alive.
+- `waiting`: a question to a person is open; or the turn ended and the agent's process is alive.
 - `finished`: the last turn ended, or the run says that it ended.
 - `failed`: an error came after the last message, or the run says that it failed.
 - `interrupted`: the user stopped it.
-- `unknown`: nothing of that.
+- `unknown`: none of these.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ RUNNING, WAITING, FINISHED, FAILED, INTERRUPTED, UNKNOWN = (
 )
 STATUSES = (RUNNING, WAITING, FINISHED, FAILED, INTERRUPTED, UNKNOWN)
 _GOES_ON = {"tool_use", "tool_calls", "tool-calls", "pause_turn", "function_call"}
-"""Stop reasons after which the agent goes on by itself."""
+"""Stop reasons after which the agent continues by itself."""
 _REASON_LENGTH = 200
 _WORKING, _ANSWERED, _ENDED = "working", "answered", "ended"
 
 
 class Life(Struct, frozen=True, kw_only=True):
-    """What is known of a run's process. Without anything, it is not known to live."""
+    """What is known about a run's process. By default, it is not known to be alive."""
 
     is_recent: bool = False
     """Something was written within the last hour."""
@@ -47,7 +47,7 @@ class Life(Struct, frozen=True, kw_only=True):
 
     @property
     def is_alive(self) -> bool:
-        """Whether there is any evidence that the run lives."""
+        """Whether there is any evidence that the run is alive."""
         return self.is_recent or self.has_process
 
 
@@ -62,22 +62,22 @@ class Verdict(Struct, frozen=True):
 
 
 class RunStatus(Struct, omit_defaults=True):
-    """What the events of a run say of its end so far. It can be stored and loaded field by field."""
+    """What the events of a run say about its end so far. It can be stored and loaded field by field."""
 
     last: str = ""
-    """The main agent's last word: `working`, `answered`, `ended`, `failed` or `interrupted`; empty before any."""
+    """The main agent's last state: `working`, `answered`, `ended`, `failed` or `interrupted`; empty before any."""
     why: str = ""
-    """The error, or what the run said at its end."""
+    """The error, or the message at the end of the run."""
     is_announced: bool = False
-    """The agent says when a turn ends, so an answer alone is none."""
+    """The agent reports the end of a turn, so an answer alone does not end one."""
     announcers: list[str] = field(default_factory=list)
-    """Which programs announced the turn that they tell of: another witness of the run may not announce any."""
+    """The adapters that announced their turn: another recorder of the same run may not announce turns."""
     is_open: bool = False
     """A `run.started` without its `run.completed`."""
     is_agents: bool = False
-    """The last word is the agent's own, outside any step of a workflow."""
+    """The last state is the agent's own, outside any step of a workflow."""
     questions: dict[str, str] = field(default_factory=dict)
-    """Open questions to a person: what is asked, by the id of the call, or by the subtype."""
+    """Open questions to a person: the question, by the id of the call, or by the subtype."""
 
     def add(self, event: Event) -> None:
         """Take the next event of the run into account."""
@@ -87,29 +87,29 @@ class RunStatus(Struct, omit_defaults=True):
         elif event.type == "run.completed":
             error = payload.error if isinstance(payload, LifecyclePayload) else None
             self.is_open, self.is_agents = False, False
-            self._say(FAILED if error else _ENDED, error or "the run has ended")
+            self._set(FAILED if error else _ENDED, error or "the run has ended")
             self.questions.clear()
         elif event.source == "main":
-            self._hear(event)
+            self._add_message(event)
 
     def verdict(self, life: Life = NOT_KNOWN) -> Verdict:
-        """The status, by the events and by what is known of the process."""
+        """The status, by the events and by what is known about the process."""
         if self.is_open:
-            return self._begun(life)
+            return self._while_open(life)
         if self.questions:
             return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
-        return self._said(life)
+        return self._by_last_state(life)
 
-    def _begun(self, life: Life) -> Verdict:
+    def _while_open(self, life: Life) -> Verdict:
         if self.questions and (life.is_alive or self.is_agents):
             return Verdict(WAITING, f"{next(iter(self.questions.values()))} is not answered")
         if life.is_alive:
             return Verdict(RUNNING, "the run has not ended")
         if self.is_agents and self.last != _WORKING:
-            return self._said(life)
+            return self._by_last_state(life)
         return Verdict(UNKNOWN, "the run has not ended, and nothing shows that it lives")
 
-    def _said(self, life: Life) -> Verdict:
+    def _by_last_state(self, life: Life) -> Verdict:
         has_ended = self.last == _ENDED or (self.last == _ANSWERED and not self.is_announced)
         if has_ended and life.has_process:
             return Verdict(WAITING, "the turn has ended, and the agent's process is there")
@@ -125,25 +125,25 @@ class RunStatus(Struct, omit_defaults=True):
             return Verdict(UNKNOWN, "the turn has not ended, and nothing shows that it lives")
         return Verdict(UNKNOWN, "nothing was said")
 
-    def _hear(self, event: Event) -> None:
+    def _add_message(self, event: Event) -> None:
         payload = event.payload
         adapter = None if event.origin is None else event.origin.adapter
         match payload:
             case MessagePayload() if not payload.is_chunk:
                 is_stop = payload.role == "user" and _is_interruption(payload, tables_of(adapter).turns.interruptions)
-                self._say(INTERRUPTED if is_stop else _word(payload))
+                self._set(INTERRUPTED if is_stop else _word(payload))
                 if adapter is not None:
                     self.is_announced = adapter in self.announcers
             case ToolPayload() if event.type == "tool.call":
-                self._say(_WORKING)
+                self._set(_WORKING)
                 if payload.call_id and asks_a_person(event):
                     self.questions[payload.call_id] = payload.name
             case ToolPayload():
-                self._say(_WORKING)
+                self._set(_WORKING)
                 self.questions.pop(payload.call_id, None)
             case ErrorPayload() if event.type == "error":
                 is_stop = payload.code is not None and payload.code in tables_of(adapter).turns.interrupting_errors
-                self._say(INTERRUPTED if is_stop else FAILED, payload.message)
+                self._set(INTERRUPTED if is_stop else FAILED, payload.message)
             case SystemPayload():
                 self._mark(adapter, payload)
             case _:
@@ -154,23 +154,23 @@ class RunStatus(Struct, omit_defaults=True):
         turns = tables_of(adapter).turns
         match turns.mark(payload.subtype, payload.data):
             case "begins":
-                self._say(_WORKING)
+                self._set(_WORKING)
                 self.is_announced = payload.subtype in turns.announced
                 others = [name for name in self.announcers if name != (adapter or "")]
                 self.announcers = [*others, *([adapter or ""] if self.is_announced else [])]
             case "ends":
                 if self.last not in (FAILED, INTERRUPTED):
-                    self._say(_ENDED)
+                    self._set(_ENDED)
                 self.questions.clear()
             case "interrupts":
-                self._say(INTERRUPTED)
+                self._set(INTERRUPTED)
                 self.questions.clear()
             case "asks":
                 self.questions[payload.subtype] = payload.subtype
             case "answers":
                 self.questions.clear()
 
-    def _say(self, word: str, why: str = "") -> None:
+    def _set(self, word: str, why: str = "") -> None:
         self.last, self.why = word, why[:_REASON_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""Who spoke in a run that has no steps of its own: the agent and its subagents, as a tree."""
+"""The sources of a run without steps of its own: the agent and its subagents, as a tree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
         times.add(event)
         run_id, parent_run_id = run_id or event.run_id, parent_run_id or event.parent_run_id
         speaker = speakers.setdefault(event.source, _Speaker(event.source))
-        _listen(speaker, event)
+        _add_event(speaker, event)
         speaker.messages += messages.is_new(event)
         if (joined := pairs.add(event, event.seq or count)) is not None:
             speaker.calls += joined.change.calls
@@ -63,7 +63,7 @@ def subagent_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
     )
 
 
-def _listen(speaker: _Speaker, event: Event) -> None:
+def _add_event(speaker: _Speaker, event: Event) -> None:
     speaker.times.add(event)
     if event.origin is not None:
         speaker.parent = speaker.parent or event.origin.parent_source
@@ -71,7 +71,7 @@ def _listen(speaker: _Speaker, event: Event) -> None:
 
 
 def subagent_status(has_result: bool, error: str | None, run_status: str) -> str:
-    """The status of a subagent: ended as its call did; that of its run while the call is open or not known."""
+    """The status of a subagent: how its call ended; that of its run while the call is open or unknown."""
     if has_result:
         return FINISHED if error is None else FAILED
     return run_status

@@ -1,6 +1,6 @@
-"""The totals of a run: one counter for all, so that every surface gives the same numbers.
+"""The totals of a run: one counter for every output, so that all give the same numbers.
 
-Docs/reference/counting.md says for users what each of them counts.
+Docs/reference/counting.md explains to users what each of them counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NO_USAGE = usage_totals(())
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """What the events of a run come to, those of its subagents included."""
+    """The totals of a run's events, its subagents included."""
 
     messages: int = 0
     """Messages of users and of agents; the records over which one is spread count once."""
@@ -51,16 +51,16 @@ class TotalsCounter:
         self._pairs = CallPairs()
         self._sources: set[tuple[str, str]] = set()
         self._calls = CallCounts()
-        self._said = self._turns = self._errors = 0
+        self._messages_seen = self._turns = self._errors = 0
 
     def add(self, event: Event) -> Joined | None:
-        """Take the next event into account; for a call or result, the pair that it joined, which it marks by `seq`."""
+        """Take the next event into account; returns the pair that a call or result joined, with `seq` as its mark."""
         self._turns += begins_unit(event)
         self._errors += event.type == "error"
         if event.source != "main":
             self._sources.add((event.run_id, event.source))
         if self._messages.is_new(event):
-            self._said += 1
+            self._messages_seen += 1
         joined = self._pairs.add(event, event.seq)
         if joined is not None:
             self._calls += joined.change
@@ -69,9 +69,9 @@ class TotalsCounter:
         return joined
 
     def totals(self) -> Totals:
-        """What it comes to so far."""
+        """The totals so far."""
         return Totals(
-            messages=self._said,
+            messages=self._messages_seen,
             turns=self._turns,
             tool_calls=self._calls.calls,
             failed_calls=self._calls.failed,
@@ -83,7 +83,7 @@ class TotalsCounter:
 
 
 def totals_of(events: Iterable[Event]) -> Totals:
-    """What the events of one run come to."""
+    """The totals of one run's events."""
     counter = TotalsCounter()
     for event in events:
         counter.add(event)

@@ -14,9 +14,9 @@ from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload
 
 MISSING = "missing"
-"""The status of a called run that is not at hand; all others are those of `fold.status`."""
+"""The status of a called run that is not available; all others are those of `fold.status`."""
 DEEPEST = 100
-"""Steps nested deeper than this stand beside their parent instead of below it: readers of a tree recurse."""
+"""Steps nested deeper than this are put beside their parent instead of below it: readers of a tree recurse."""
 
 
 class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,7 +39,7 @@ class StepNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call_id: str | None = None
     """The tool call that spawned it: of a subagent or a thread, where the agent says so."""
     call_seq: int | None = None
-    """The number of the event of that call, in the run that made it; absent where that is not at hand."""
+    """The number of the event of that call, in the run that made it; absent where that run is not available."""
 
 
 class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class RunNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The path of its journal."""
 
 
-@dataclass(slots=True, eq=False)  # parallel steps may look alike, and still each is itself
+@dataclass(slots=True, eq=False)  # parallel steps may have equal fields and are still different steps
 class _Draft:
     """A step while its events are still coming."""
 
@@ -109,11 +109,11 @@ def step_tree(events: Iterable[Event], life: Life = NOT_KNOWN) -> RunNode:
 
     `life` is what is known of the process that writes the run.
     """
-    return _Growth(events).node(life)
+    return _TreeBuilder(events).node(life)
 
 
-class _Growth:
-    """Grows the tree of one run, event by event."""
+class _TreeBuilder:
+    """Builds the tree of one run, event by event."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.run_id = ""
@@ -182,7 +182,7 @@ class _Growth:
             iterations=event.iterations,
             child_run_id=event.child_run_id,
         )
-        # A name may hold dots, so the parent's path is what stands before the name, not before the last dot.
+        # A name may hold dots, so the parent's path is the part before the name, not before the last dot.
         parent_path = event.path[: -len(name) - 1] if name and event.path.endswith(f".{name}") else ""
         owner = self._owner((parent_path, *_outer(event)))
         is_too_deep = owner.depth == DEEPEST

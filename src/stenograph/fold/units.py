@@ -14,16 +14,16 @@ BEGINS_UNIT = "type = 'message.user' AND source = 'main'"
 
 
 def begins_unit(event: Event) -> bool:
-    """Whether somebody speaks to the main agent: a subagent's prompt is part of the unit that spawned it."""
+    """Whether a user speaks to the main agent: a subagent's prompt is part of the unit that spawned it."""
     return event.type == "message.user" and event.source == "main"
 
 
 class Unit(Struct, frozen=True, kw_only=True):
-    """What somebody asked of a run, and all that followed from it."""
+    """A message to the main agent, and everything that followed from it."""
 
     run_id: str
     number: int
-    """1, 2, 3 … in its run; 0 for what came before anybody spoke."""
+    """1, 2, 3 … in its run; 0 for what came before the first message."""
     prompt: Event | None
     """The `message.user`; None in the unit with number 0."""
     events: tuple[Event, ...]
@@ -51,7 +51,7 @@ class UnitSplitter:
         self._drafts: dict[str, _Draft] = {}
 
     def add(self, event: Event) -> Unit | None:
-        """Take the next event; the unit that it ends, if it ends one."""
+        """Take the next event; returns the unit that it ends, if it ends one."""
         ended = None
         draft = self._drafts.get(event.run_id)
         if draft is None:

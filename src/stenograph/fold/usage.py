@@ -1,9 +1,9 @@
 """Tokens, each counted once.
 
 Theory of operation. Agents report a model call's usage several times, and forks, resumes and replays report it again
-in other runs. `UsageKeys` says which call a report is of, `Report.after` which of two reports of one call counts.
-`UsageCounter` applies both to events; the archive applies the same two to its rows. docs/reference/counting.md is the
-same for users.
+in other runs. `UsageKeys` says which call a report belongs to, `Report.after` which of two reports of one call counts.
+`UsageCounter` applies both to events; the archive applies the same two to its rows. docs/reference/counting.md
+explains it to users.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     cache_creation_1h_input_tokens: int = 0
     reasoning_output_tokens: int = 0
     records: int = 0
-    """Over how many reports: model calls, or what stands in for them where an agent does not report calls."""
+    """The number of reports: model calls, or what replaces them where an agent does not report calls."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -46,11 +46,11 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class UsageTotals(Struct, frozen=True, kw_only=True):
-    """What runs took, in all and by model."""
+    """The usage of runs, in all and by model."""
 
     total: Usage
     by_model: dict[str, Usage]
-    """The empty name holds what no model was named for."""
+    """The empty name holds usage without a model."""
 
 
 class Report(Struct, frozen=True):
@@ -66,19 +66,19 @@ class Report(Struct, frozen=True):
         """Which of two reports of one call counts, given this one and the one that counted until now.
 
         In one run the last one, also when its numbers are smaller. Another run holds a copy, which may have been cut
-        before the last report: it counts only where it was reported later. The run's id settles what is left, so that
-        the order in which runs are read makes no difference.
+        before the last report: it counts only where it was reported later. Remaining ties are settled by the run's id,
+        so the order in which runs are read makes no difference.
         """
         is_last = self.run_id == before.run_id or (self.moment, self.run_id) > (before.moment, before.run_id)
         return self if is_last else before
 
 
 class UsageKeys:
-    """Names the call, turn or run that a report is of, the same in every run that reports it.
+    """Names the call, turn or run that a report belongs to, the same in every run that reports it.
 
-    An id of a call that is unique by itself names the call everywhere. Any other id is believed only inside its run;
+    An id of a call that is unique by itself names the call everywhere. Any other id holds only inside its run;
     there, the call is named by its id together with the time and the numbers of its first report, which copies in
-    forks and resumes have in common and other calls with the same id have not.
+    forks and resumes have in common and other calls with the same id do not.
     """
 
     def __init__(self, known: MutableMapping[tuple[str, str], str] | None = None) -> None:
@@ -86,7 +86,7 @@ class UsageKeys:
         """The key of each id that is not unique by itself, by run and id."""
 
     def key(self, event: Event, payload: UsagePayload, moment: int | None, place: int) -> str:
-        """The key; `moment` is None where the source does not tell the time, `place` names reports without an id."""
+        """The key; `moment` is None where the source gives no time, `place` names reports without an id."""
         if payload.scope == "total":
             return f"total {event.run_id}"
         if not payload.message_id:

@@ -1,6 +1,6 @@
 """How each agent writes: bytes or objects to canonical events, one package each. No I/O, no clock.
 
-A package of yours adds a format by the same names: docs/how-to/add-a-format.md.
+Another package adds a format with these names: docs/how-to/add-a-format.md.
 """
 
 from stenograph.fold.agent_tables import Agent, Tool, Turns

@@ -1,9 +1,9 @@
-"""What every format shares: the seam, the cutting of lines, the counting, and where an event comes from.
+"""What every format shares: the interface, splitting bytes into lines, the counts, and where an event comes from.
 
-Theory of operation. A format is a push parser: `feed` takes any cut of the bytes and gives the events of every line
-that is complete by then; `finish` gives what an unfinished end still held. `LineFormat` does what all JSON Lines
-formats have in common; a format of its own decodes a line (`_decode`) and emits its events (`_map`). Whatever happens
-inside, a non-empty line leads to at least one event or is counted in `report.accumulated`, and nothing raises.
+Theory of operation. A format is a push parser: `feed` takes bytes cut anywhere and returns the events of every complete
+line; `finish` returns the events of an unfinished end. `LineFormat` does what all JSON Lines formats have in common;
+each format decodes a line (`_decode`) and emits its events (`_map`). Every non-empty line leads to at least one event
+or is counted in `report.accumulated`, and nothing raises.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NATIVE_NAMESPACE = UUID("0c8f5a0e-7a55-5d0f-8a53-5b5c9a6f3b21")
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What whoever opens a file knows about it, and the parser cannot."""
+    """What the opener of a file knows about it and the parser cannot know."""
 
     run_id: str
     parent_run_id: str | None = None
@@ -38,28 +38,28 @@ class Context(Struct, frozen=True, kw_only=True):
     file: str | None = None
     """The file's name relative to the run's main file; None for the main file itself."""
     adapter: str | None = None
-    """Who took it down, when not the format itself."""
+    """What recorded it, when not the format itself."""
     session_id: str | None = None
     prompt_name: str | None = None
     parent_source: str | None = None
     parent_call_id: str | None = None
     """With `parent_source`: the call that spawned this file's source."""
     at: str = "1970-01-01T00:00:00.000000Z"
-    """The file's time: for lines before any that has one of its own."""
+    """The file's time, for lines before the first one with a time of its own."""
     keep_raw: bool = True
     separate: Container[str] = frozenset()
-    """The sources that have files of their own: what this file repeats of them is left to those."""
+    """The sources that have files of their own: records of them in this file are skipped."""
     already: frozenset[int] = frozenset()
-    """Records of a subagent's file, by their keys, that the session's main file told before this file was there."""
+    """Keys of records of a subagent's file that were already emitted from the session's main file."""
     is_growing: bool = False
-    """Whether events are wanted as soon as they are known, although later lines may show that they were wrong."""
+    """Whether to emit events as soon as they are known, although later lines may show that they were wrong."""
     side_file: Callable[[str], str | None] | None = None
-    """Reads an output that the agent parked in a file of its own: its text, or a data URL of a picture or a sound. None
-    where no file may be opened."""
+    """Reads an output that the agent stored in a separate file: its text, or a data URL of a picture or a sound. None
+    when no file may be opened."""
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What the beginning and the name of a file tell about it."""
+    """What the beginning and the name of a file say about it."""
 
     native_id: str = ""
     """The agent's own id of the run; empty when it has none."""
@@ -71,7 +71,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     branch: str | None = None
     """The git branch of that folder when the run began."""
     agent: str | None = None
-    """Which agent wrote it, where the format alone does not say."""
+    """Which agent wrote it, if the format does not say."""
     agent_version: str | None = None
     model: str | None = None
     """The first model that is named."""
@@ -82,7 +82,7 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, kw_only=True):
-    """What a parser saw, and everything it could not make sense of."""
+    """What a parser read, and everything it did not understand."""
 
     bytes: int = 0
     lines: int = 0
@@ -93,19 +93,19 @@ class Report(Struct, kw_only=True):
     malformed: int = 0
     """Lines that are not JSON."""
     replaced: int = 0
-    """Characters that no UTF-8 can hold and that became U+FFFD."""
+    """Characters that are not valid UTF-8 and became U+FFFD."""
     failed: int = 0
     """Lines on which our own mapping broke; kept as `unknown`, and a bug to report."""
     unknown_types: Counter[str] = field(default_factory=Counter)
-    """Record types nobody knows."""
+    """Record types that no format knows."""
     blank_lines: dict[int, str] = field(default_factory=dict)
-    """Lines of whitespace only, by number; no event names them."""
+    """Numbers of lines of whitespace only; no event refers to them."""
     crlf_lines: int = 0
     byte_order_mark: bool = False
     final_newline: bool = True
     """Whether the last line ended; true for an empty file."""
     wanted_files: list[str] = field(default_factory=list)
-    """Side files that would have been joined, had they been there."""
+    """Side files that would have been read, but do not exist."""
 
 
 class Format(Protocol):
@@ -115,78 +115,78 @@ class Format(Protocol):
     report: Report
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events of every line that is complete by now; any cut of the bytes gives the same."""
+        """The events of every line that is complete by now; how the bytes are cut makes no difference."""
 
     def feed_object(self, record: dict[str, Any]) -> list[Event]:
         """The events of one record that the caller already holds as an object."""
 
     def finish(self) -> list[Event]:
-        """The events that an unfinished end still held."""
+        """The events of an unfinished end."""
 
 
 @runtime_checkable
 class GrowingFormat(Format, Protocol):
-    """A parser that gives events as soon as they are known (`Context.is_growing`), and says when they were wrong."""
+    """A parser that emits events as soon as they are known (`Context.is_growing`), and says when they were wrong."""
 
     is_superseded: bool
-    """What was given is wrong by what was read since: the file is to be read again as a whole."""
+    """Later input showed that emitted events were wrong: read the whole file again."""
 
     def go_on(self) -> None:
-        """After a file was read as a whole: give what is appended to it as it comes."""
+        """After a file was read as a whole: emit what is appended to it as it comes."""
 
 
 Kind = Literal["file", "stream", "database", "document"]
-"""How a format reaches us: lines that an agent appends to a file of its own; lines that a program prints or a protocol
-exchanges, wherever somebody put them; a database with many sessions; one JSON document."""
+"""How a format is stored: lines that an agent appends to its own file; lines that a program prints or a protocol
+exchanges, kept in any file; a database with many sessions; one JSON document."""
 Scope = Literal["call", "turn", "total"]
 """What a report of tokens is about: a model call, a turn, or the run so far."""
 Detect = Callable[[Sequence[Any], str], int]
 """How surely the first records of a file (decoded JSON, at least one) with this path are in a format: 0 to 100."""
 SURE, LIKELY, POSSIBLE = 90, 60, 20
-"""Scores of a detection: what only this program writes; what it writes and others might; what many programs write."""
+"""Scores of a detection: only this program writes it; this one writes it and others might; many programs write it."""
 
 
 class Binary(Struct, frozen=True, kw_only=True):
-    """How a format is written that is not text."""
+    """How to read a format that is not text."""
 
     may_be: Callable[[bytes], bool]
-    """Whether a file with this beginning may be in it."""
+    """Whether a file with this beginning may be in the format."""
     records: Callable[[bytes], list[Any]]
-    """The records of such a file, as decoded JSON; none where it is not in this format after all."""
+    """The records of such a file, as decoded JSON; none when it turns out not to be in this format."""
     suffixes: tuple[str, ...] = ()
-    """Names of files that end so are in it: an error of `records` is raised for them, and not for others."""
+    """Files with these suffixes are in the format: for them an error of `records` is raised, for others it is not."""
 
 
 class FormatSpec(Struct, frozen=True, kw_only=True):
-    """Everything there is to know about a format. One of these, in the entry-point group `stenograph.formats`, adds it.
+    """Everything about a format. A `FormatSpec` in the entry-point group `stenograph.formats` adds one.
 
     docs/design/007-format-spec.md and docs/how-to/add-a-format.md say how one is written.
     """
 
     name: str
-    """The name of its entry point, too."""
+    """Also the name of its entry point."""
     what: str
     """One line for people."""
     versions: str
     """The versions it was verified with."""
     agent: Agent
-    """Whose format it is; an agent may have several: its files and what it prints."""
+    """The agent that writes it; an agent may have several formats: its files and what it prints."""
     kind: Kind
     detect: Detect
     """How sure it is that a file is in this format; the highest score wins, then `priority`."""
     identify: Callable[[Sequence[Any], str], Identity]
-    """What the first records and the path tell about the run."""
+    """What the first records and the path say about the run."""
     open: Callable[[Context], Format]
     """A new parser."""
     priority: int = 0
-    """Who wins between two formats that are equally sure: the higher."""
+    """Of two formats that are equally sure, the one with the higher priority wins."""
     layout: Layout | None = None
-    """Where the agent keeps such files, and which belong together; None for what has no place of its own."""
+    """Where the agent keeps such files, and which belong together; None for files without a fixed place."""
     binary: Binary | None = None
-    """How files are read that are not text."""
+    """How to read files that are not text."""
     text: Callable[[bytes], bool] | None = None
-    """Whether a file with this beginning is text that is not JSON, in this format: then its records are its first
-    lines, as strings without blank ones."""
+    """Whether a file with this beginning is non-JSON text in this format: then its records are its first non-blank
+    lines, as strings."""
     documents: bool = False
     """Whether a session is also written as one JSON object over many lines."""
     programs: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     fork: tuple[str, str] | None = None
     """The subtype of a system event, and the field of its data, that names the run whose history this one continues."""
     labels: Mapping[str, str] = {}
-    """Words for people, by subtypes of system events whose own words would mislead."""
+    """Labels for people, by subtype of a system event, where the subtype itself would mislead."""
     notices: frozenset[str] = frozenset()
     """Subtypes of system events that a reader must not miss."""
     hooks: Hooks | None = None
@@ -212,27 +212,33 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     mcp: McpSettings | None = None
     """Where `steno mcp` can be registered with the agent; None where it cannot."""
     tokens: tuple[Scope, ...] = ()
-    """What its reports of tokens are about; none where it reports no tokens."""
+    """What its token reports are about; empty when it reports no tokens."""
     sample: bytes = b""
     """A first line or two as its program writes them: no other format may claim them (`stenograph.testing`)."""
     volatile: tuple[str, ...] = ()
-    """What differs in the results of its agent's tools at each run: regular expressions."""
+    """Regular expressions for parts of tool results that differ at each run."""
 
     @property
     def is_placed(self) -> bool:
-        """Whether such files have a place of their own, in which the agent keeps them."""
+        """Whether the agent keeps such files in a fixed place."""
         return self.layout is not None and bool(self.layout.homes)
 
 
-def later(module: str, name: str) -> Callable[[Context], Format]:
-    """A parser that is loaded when one is opened: every start loads every description, and few need a parser."""
+def later(module: str, name: str) -> Callable[..., Any]:
+    """The function or parser of that name, whose module is loaded at the first call.
 
-    def opened(context: Context) -> Format:
-        parser: Callable[[Context], Format] = getattr(import_module(module), name)
-        return parser(context)
+    Many commands need every description, to know where each agent keeps its files, but few of the parsers.
+    """
+    found: Callable[..., Any] | None = None
 
-    opened.__module__ = module
-    return opened
+    def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = getattr(import_module(module), name)
+        return found(*arguments, **named)
+
+    call.__module__ = module
+    return call
 
 
 def run_id_of(format_name: str, native_id: str) -> str:
@@ -264,10 +270,10 @@ class LineFormat:
         self._timestamp = context.at
         self._time: Literal["inherited", "given"] = "given"
 
-    # What a format gives.
+    # What a format implements.
 
     def _decode(self, line: bytes) -> Any:
-        """A line as the record that `_map` takes; may raise what msgspec raises, then `_convert` has a try."""
+        """A line as the record that `_map` takes; may raise what msgspec raises, then `_convert` is tried."""
         return msgspec.json.decode(line)
 
     def _convert(self, value: Any) -> Any:
@@ -292,7 +298,7 @@ class LineFormat:
         parent_source: str | None = None,
         parent_call_id: str | None = None,
     ) -> None:
-        """Say where and when the events of this record belong; without a timestamp it is the one before."""
+        """Set source and time of this record's events; without a timestamp the previous one is kept."""
         context = self.context
         time: Literal["inherited", "given"] | None = self._time
         if isinstance(timestamp, str) and timestamp:
@@ -311,7 +317,7 @@ class LineFormat:
         )
 
     def _emit(self, type: str, payload: Any, *, child_run_id: str | None = None) -> None:
-        """One event of the current record; the first of a line carries the line."""
+        """Emit one event of the current record; the first of a line carries the line."""
         if self._origin is None:
             self._place()
         raw = raw_b64 = None
@@ -336,16 +342,16 @@ class LineFormat:
         )
 
     def _accumulate(self) -> None:
-        """This record leads to no event of its own."""
+        """Note that this record leads to no event of its own."""
         self.report.accumulated += 1
         self._raw = None
 
     def _unknown(self, value: Any, type: object = None) -> None:
-        """A record nobody knows."""
+        """Emit a record of unknown type as it is."""
         self.report.unknown_types[type if isinstance(type, str) else "(none)"] += 1
         self._emit("unknown", UnknownPayload(value=value))
 
-    # The seam.
+    # The interface of `Format`.
 
     def feed(self, data: bytes) -> list[Event]:
         """The events of every line that is complete by now."""
@@ -355,7 +361,7 @@ class LineFormat:
                 self._pieces.append(data)
             return []
         *lines, rest = data.split(b"\n")
-        if self._pieces:  # a line may be as long as the memory: it is held once, and let go of when it is read
+        if self._pieces:  # a line may be as long as the memory: it is held once, and freed when it is read
             self._pieces.append(lines[0])
             lines[0] = b"".join(self._pieces)
         self._pieces = [rest] if rest else []
@@ -372,7 +378,7 @@ class LineFormat:
         return self._taken()
 
     def finish(self) -> list[Event]:
-        """The events of a last line without its newline, and of whatever was never completed."""
+        """The events of a last line without a newline, and of records that were never completed."""
         if self._pieces:
             line, self._pieces = b"".join(self._pieces), []
             self.report.final_newline = False
@@ -406,7 +412,7 @@ class LineFormat:
         self._guarded(self._map, record, line)
 
     def _slow(self, line: bytes) -> None:
-        """A line that the typed decoder refused: odd JSON, or none."""
+        """A line that the typed decoder refused: unusual JSON, or not JSON."""
         try:
             value, replaced = mend.parse_json(line)
         except (ValueError, RecursionError):
@@ -421,7 +427,7 @@ class LineFormat:
         self._map(self._convert(value))
 
     def _guarded(self, map: Callable[[Any], None], record: Any, line: bytes | None = None) -> None:
-        """Map one record; whatever goes wrong, it is not lost. With `line` the record is a typed part of that line."""
+        """Map one record; on any error it is kept as unknown. With `line` the record is a typed part of that line."""
         before = len(self._out)
         accumulated = self.report.accumulated
         raw = self._raw
@@ -437,7 +443,7 @@ class LineFormat:
             self._unknown(value, value.get("type") if isinstance(value, dict) else None)
 
     def _reread(self, line: bytes) -> Any:
-        """All of a line that the typed decoder took; it skips what it does not need, broken UTF-8 included."""
+        """The whole JSON of a line that the typed decoder accepted; that decoder skips what it does not need."""
         try:
             value, replaced = mend.parse_json(line)
         except (ValueError, RecursionError):

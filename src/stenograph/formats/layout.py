@@ -1,9 +1,9 @@
 """Where an agent keeps its files, and which of them belong together: data and pure functions, part of a `FormatSpec`.
 
-`stenograph.sources` looks at the disk by it, so nothing here does. A pattern is the path of files below a folder:
-`{word}` stands for any text within one name, and for the same text wherever it stands again; `*` for any text without a
-word, `**/` for any number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of
-its main file without the suffix; and `{agent}`, the id of a subagent.
+Nothing here reads the disk; `stenograph.sources` does, by this data. A pattern is the path of files below a folder:
+`{word}` is any text within one name, and the same text wherever the word occurs again; `*` is any text, `**/` any
+number of folders. Words with a meaning are `{session}`, the id of a session; `{stem}`, the name of its main file
+without the suffix; and `{agent}`, the id of a subagent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Parent = tuple[str | None, str | None]
 """The source and the call that spawned a subagent, as far as they are known."""
 State = tuple[int, int]
-"""How far a stored session has come: numbers that only grow."""
+"""How far a stored session has grown: numbers that only increase."""
 
 
 class Home(Struct, frozen=True, kw_only=True):
@@ -32,11 +32,11 @@ class Home(Struct, frozen=True, kw_only=True):
     default: str = ""
     """The agent's folder below the user's home, when no variable names another: `.claude`."""
     variable: str = ""
-    """The environment variable that names another folder in its place."""
+    """The environment variable that names another folder instead."""
     folder: str = ""
     """The folder below that: `projects`."""
     file_variable: str = ""
-    """An environment variable that names one file, by its path or relative to the folder: then its folder is meant."""
+    """An environment variable that names one file, by its path or relative to the folder: then its folder is taken."""
 
     def path(self, environment: Mapping[str, str], home: str) -> str:
         """The folder, by the environment and the user's home."""
@@ -57,7 +57,7 @@ class Sidecar(Struct, frozen=True, kw_only=True):
     """A small file beside a subagent's that says which call spawned it."""
 
     suffix: str
-    """What stands in the place of the transcript's own suffix: `.meta.json`."""
+    """What replaces the transcript's own suffix: `.meta.json`."""
     parent: Callable[[dict[str, Any]], Parent]
     """Who spawned the subagent, by the content of the file."""
     unfinished: str = ""
@@ -68,11 +68,11 @@ class Links(Struct, frozen=True, kw_only=True):
     """How transcripts say which call spawned which subagent, where no sidecar does."""
 
     mark: bytes
-    """Bytes that a line which says it must hold; other lines are not looked at."""
+    """Bytes that every such line contains; lines without them are skipped."""
     of: Callable[[Any], Iterable[tuple[str, str]]]
     """The subagents that a record names, each with the call that spawned it."""
     are_nested: bool = False
-    """Whether the files of subagents say it, too, of subagents of their own."""
+    """Whether subagents' files also name subagents of their own."""
 
 
 class StoredSession(Struct, frozen=True, kw_only=True):
@@ -80,12 +80,12 @@ class StoredSession(Struct, frozen=True, kw_only=True):
 
     identity: Identity
     state: State | None = None
-    """Another one as soon as something in it changed; None where nothing says so."""
+    """Changes when anything in the session changes; None when that cannot be known."""
     parent: Callable[[], Parent]
     lines: Callable[[], Iterator[bytes]]
-    """Reads it: lines of JSON, each with its newline."""
+    """Reads the session: lines of JSON, each with its newline."""
     lines_since: Callable[[State], list[bytes] | None]
-    """Reads what changed after an earlier state; None where nothing says what that is."""
+    """Reads what changed after an earlier state; None when the database does not record that."""
 
 
 class Database(Struct, frozen=True, kw_only=True):
@@ -98,10 +98,10 @@ class Database(Struct, frozen=True, kw_only=True):
 
 
 class Contents(Protocol):
-    """A file that holds JSON values: one without a name, or the members of a ZIP.
+    """The JSON values in a file: one without a name, or the members of a ZIP.
 
-    Beside the one without a name are those of the other files that are read with it (`Layout.parts` and
-    `Layout.shared`), by their paths.
+    Besides the value without a name there are those of the other files read with it (`Layout.parts`, `Layout.shared`),
+    named by their paths.
     """
 
     names: tuple[str, ...]
@@ -110,7 +110,7 @@ class Contents(Protocol):
         """The value of that name. Raises `ValueError` for what is not JSON."""
 
     def state(self, name: str) -> State | None:
-        """Another one as soon as the value changed; None where nothing says so without reading it."""
+        """Changes when the value changes; None when that cannot be known without reading it."""
 
 
 class ManySessions(Struct, frozen=True, kw_only=True):
@@ -126,50 +126,55 @@ class Layout(Struct, frozen=True, kw_only=True):
     """How one agent lays out its files."""
 
     homes: tuple[Home, ...] = ()
-    """None for files that people put where they like."""
+    """Empty for files without a fixed folder."""
     sessions: tuple[str, ...] = ()
     """Patterns of the main file of a session, or of a database, below a home."""
     session_in_name: Callable[[str], str] | None = None
-    """What of a session's id is in the name of its file, when that is not all of it."""
+    """The part of a session's id that is in the name of its file, when that is not all of it."""
     continues_in: Literal["first", "last"] = "last"
-    """In which of several files of one session it goes on, by the order of their names."""
+    """Which of several files of one session continues it, by the order of their names."""
     replaced_by: Mapping[str, str] = {}
-    """Suffixes of main files that are not read where a file with this other suffix is there, too."""
+    """Suffixes of main files that are skipped when a file with the other suffix exists."""
     members: tuple[str, ...] = ()
     """Patterns of the files of a session's subagents, below the folder of its main file; `../` is the one above it."""
     nearby: tuple[str, ...] = ()
-    """Patterns of subagents' files in the same folder whose session only their content names."""
+    """Patterns of subagents' files in the same folder that name their session only in their content."""
     always_members: tuple[tuple[str, ...], tuple[int, ...]] | None = None
-    """The tools that spawn a subagent, and the version from which on each such subagent has a file of its own."""
+    """The tools that spawn a subagent, and the first version in which every such subagent has a file of its own."""
     sidecar: Sidecar | None = None
     links: Links | None = None
     side_file: Callable[[str, str, str], str | None] | None = None
-    """The path of an output that the agent parked in a file of its own, by the path of the main file, the session's id
-    and the name in the transcript; None for a name that is not one: a transcript may not make us read any file."""
+    """The path of an output that the agent stored in a separate file, by the path of the main file, the session's id
+    and the name in the transcript; None for a name that is not valid: a transcript must not make us read arbitrary
+    files."""
     database: Database | None = None
     runs: Callable[[Contents], list[StoredSession]] | None = None
-    """The runs in a file that holds many: a document with a list of them, or a ZIP; also the one of a document that its
-    agent writes anew at each step, cut into lines, so that only those that changed are kept again."""
+    """The runs in a file that holds many: a document with a list of them, or a ZIP. Also the one run of a document that
+    its agent rewrites at each step, split into lines, so that only changed lines are stored again."""
     parts: tuple[str, ...] = ()
     """Patterns of further files of a session, below the folder of its main file: `runs` reads them with it, and they
     are not sessions of their own."""
     many: ManySessions | None = None
     shared: tuple[str, ...] = ()
-    """Patterns of files beside a main one that tell of many sessions: `runs` reads them with each, but a change of one
+    """Patterns of files beside a main one that describe many sessions: `runs` reads them with each, but a change of one
     does not mean that a session has changed."""
+    unread: tuple[str, ...] = ()
+    """Patterns of files below a home that the agent keeps for itself, named as transcripts are: they are not looked at,
+    and `steno doctor` does not miss them."""
     in_work_folder: bool = False
     """Whether sessions are kept in the folder that the agent works in, or in the root of its repository: `steno run`
     looks for them there."""
     works_elsewhere: bool = False
-    """Whether the agent works in a folder of its own, wherever it is started: `steno run` then takes for a command's
-    every session that is written while it runs."""
+    """Whether the agent works in a folder of its own, wherever it is started: `steno run` then takes every session that
+    is written while a command runs as that command's."""
     names_folder: Callable[[str], bytes] | None = None
-    """What a session's file holds when the agent works in this folder; without it, the identity's folder decides."""
+    """Text that a session's file contains when the agent works in this folder; without it, the identity's folder
+    decides."""
     is_of_folder: Callable[[str, str], bool] | None = None
-    """Whether the session in a file with this path is of this working folder, where only the path could say so."""
+    """Whether the session in a file with this path belongs to this working folder, when only the path shows it."""
 
     def described(self) -> str:
-        """One line for people: where such files are; empty where they are wherever a person put them."""
+        """One line for people: where such files are; empty when they have no fixed place."""
         if not self.homes:
             return ""
         home = self.homes[0]
@@ -181,18 +186,18 @@ class Layout(Struct, frozen=True, kw_only=True):
     def suffixes(self) -> frozenset[str]:
         """What the names of its files end with."""
         names = (pattern.rpartition("/")[2] for pattern in (*self.sessions, *self.members, *self.nearby))
-        # A name without a word is the whole of it where it begins with a dot: other files end with `.md`, too.
+        # A name without a word that begins with a dot is taken whole: other files end with `.md`, too.
         whole = (name if name.startswith(".") else f".{name.rpartition('.')[2]}" for name in names if "." in name)
         return frozenset(whole)
 
 
 def cwd_field(folder: str) -> bytes:
-    """How many agents write the folder they work in: as `cwd` in a JSON object."""
+    """The working folder as many agents write it: as `cwd` in a JSON object."""
     return b'"cwd":' + msgspec.json.encode(folder.encode("utf-8", "replace").decode())
 
 
 def is_name(text: str) -> bool:
-    """Whether a text, which a transcript may have made up, is the name of a file or folder and leads nowhere else."""
+    """Whether a text from a transcript is a plain name of a file or folder, and not a path that leads elsewhere."""
     return text not in ("", ".", "..") and not any(letter in text for letter in "/\\\0")
 
 

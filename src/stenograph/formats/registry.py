@@ -1,17 +1,19 @@
 """Which formats there are, and which one a file is written in.
 
-Ours and other people's come by the same door: the entry-point group `stenograph.formats`, each naming a `FormatSpec`.
+Built-in and third-party formats are found in the same way: the entry-point group `stenograph.formats`, each entry
+naming a `FormatSpec`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from stenograph.errors import AmbiguousFormat, SourceError
+from stenograph.fold.agent_tables import format_points
 from stenograph.formats.base import FormatSpec
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
@@ -19,57 +21,75 @@ from stenograph.model.codec import REFUSALS
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
-GROUP = "stenograph.formats"
 HEAD_BYTES = 1 << 16
 HEAD_RECORDS = 20
 
 
-class _Installed(NamedTuple):
-    """What the entry points give."""
+class _Formats(Mapping[str, FormatSpec]):
+    """The installed formats by name. Each is loaded when it is requested: a command needs one or two, or all."""
 
-    specs: dict[str, FormatSpec]
-    broken: dict[str, str]
-    packages: dict[str, Distribution]
+    def __init__(self) -> None:
+        self._points = format_points()
+        self._specs: dict[str, FormatSpec | None] = {}
+        self.broken: dict[str, str] = {}
+        self.packages: dict[str, Distribution] = {}
+
+    def __getitem__(self, name: str) -> FormatSpec:
+        if name not in self._specs:
+            self._specs[name] = self._loaded(name)
+        spec = self._specs[name]
+        if spec is None:
+            raise KeyError(name)
+        return spec
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._points if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _loaded(self, name: str) -> FormatSpec | None:
+        """The first entry point of that name that provides a format; the others are noted as broken."""
+        found: FormatSpec | None = None
+        for point in self._points.get(name, ()):
+            try:
+                spec = point.load()
+            except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
+                self.broken[name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
+                continue
+            if not isinstance(spec, FormatSpec) or spec.name != name:
+                self.broken[name] = f"{point.value} is not a FormatSpec of that name"
+            elif found is None:
+                found = spec
+                if point.dist is not None:
+                    self.packages[name] = point.dist
+            elif found is not spec:
+                self.broken[name] = f"{point.value} has the name of another format"
+        return found
 
 
-def formats() -> dict[str, FormatSpec]:
-    """Every installed format by its name, in alphabetical order."""
-    return _installed().specs
+def formats() -> Mapping[str, FormatSpec]:
+    """Every installed format by its name, in alphabetical order; one package that is broken leaves the others."""
+    return _installed()
 
 
 def broken_formats() -> dict[str, str]:
-    """Entry points that give no format, by their names, each with the reason."""
-    return _installed().broken
+    """Entry points that do not provide a format, by name, each with the reason."""
+    installed = _installed()
+    tuple(installed)  # loads them all
+    return installed.broken
 
 
 @cache
 def package_of(name: str) -> str:
     """The name and version of the package that a format comes from; empty where that is not known."""
-    package = _installed().packages.get(name)
+    package = _installed().packages.get(name) if name in _installed() else None
     return "" if package is None else f"{package.name} {package.version}"
 
 
 @cache
-def _installed() -> _Installed:
-    """What is installed. One package that is broken must not keep the others from being read."""
-    from importlib.metadata import entry_points  # slow to import, and not every command looks for a format
-
-    found: dict[str, FormatSpec] = {}
-    broken: dict[str, str] = {}
-    packages: dict[str, Distribution] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        try:
-            spec = point.load()
-        except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported
-            broken[point.name] = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
-            continue
-        if not isinstance(spec, FormatSpec) or spec.name != point.name:
-            broken[point.name] = f"{point.value} is not a FormatSpec of that name"
-        elif found.setdefault(point.name, spec) is not spec:
-            broken[point.name] = f"{point.value} has the name of another format"
-        elif point.dist is not None:
-            packages[point.name] = point.dist
-    return _Installed(found, broken, packages)
+def _installed() -> _Formats:
+    return _Formats()
 
 
 def head_records(head: bytes) -> list[Any]:
@@ -95,7 +115,7 @@ def head_records(head: bytes) -> list[Any]:
 
 _LEADING = 64
 _JSON = (b"{", b"[", b"")
-"""What a file of JSON begins with, most often: such a file is not asked for text."""
+"""What a JSON file usually begins with: such a file is not tried as text."""
 
 
 @cache
@@ -109,7 +129,7 @@ def _lines(head: bytes) -> list[Any]:
 
 
 def _parsed(text: bytes) -> Any:
-    """Any JSON: most of it by the fast decoder, because a sync looks at thousands of files."""
+    """Parse any JSON, with the fast decoder first, because a sync looks at thousands of files."""
     try:
         return msgspec.json.decode(text)
     except REFUSALS:

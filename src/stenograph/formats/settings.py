@@ -1,4 +1,4 @@
-"""An agent's settings, as far as `steno install` changes them, so that it calls us or can ask us: data of a format."""
+"""The settings of an agent that `steno install` changes, so that it calls `steno hook` or finds `steno mcp`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Hooks(Struct, frozen=True, kw_only=True):
     settings: Home
     """The settings file: the folder of this home is the file's name."""
     events: tuple[str, ...]
-    """When it may call us."""
+    """The events at which it can call a hook."""
     in_background: str = ""
-    """The event that comes so often that the agent must not wait for us."""
+    """The event that is so frequent that the agent must not wait for the hook."""
     background_since: tuple[int, ...] = ()
-    """The version from which on the agent need not wait for a hook."""
+    """The first version in which the agent need not wait for a hook."""
     is_parent: bool = False
-    """Whether the shell that runs a hook is started by the agent's own process, and no event tells its end."""
+    """Whether the agent's own process starts the shell that runs a hook, and no event reports the session's end."""
     turned_off_by: str = ""
     """The setting that turns all hooks off; dots lead into objects."""
     turned_off_is: bool = True
-    """The value with which it does."""
+    """The value that turns them off."""
     note: str = ""
     """What a person has to do before the agent calls them."""
 
@@ -36,16 +36,16 @@ class Notify(Struct, frozen=True, kw_only=True):
     settings: Home
     """The settings file: the folder of this home is the file's name."""
     session: str
-    """The field of that JSON which has the id of the session."""
+    """The field of that JSON with the id of the session."""
 
 
 class Plugin(Struct, frozen=True, kw_only=True):
-    """A file that an agent loads, and that calls us from inside."""
+    """A file that an agent loads and that calls `steno hook` from inside the agent."""
 
     file: Home
     """The file: the folder of this home is the file's name."""
     text: str
-    """What stands in it, in the language of the agent's plugins, after a line `const COMMAND = [...];`."""
+    """Its content, in the language of the agent's plugins, after a line `const COMMAND = [...];`."""
     note: str = ""
     """What a person should know about it."""
 

@@ -1,4 +1,4 @@
-"""SourceFile: a file of an agent, and who speaks in it; the one value by which it is converted, followed and kept."""
+"""SourceFile: an agent's file and who speaks in it; the one value used to convert, follow and archive it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.base import Context
 
 
 class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a file beside its bytes: enough to read it without looking at it again."""
+    """What is known of a file besides its bytes: enough to read it without detecting it again."""
 
     path: str
     format: str
@@ -29,7 +29,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_call_id: str | None = None
     """With `parent_source`: the call that spawned its speaker."""
     at: str
-    """The file's time of change."""
+    """The file's modification time."""
     cwd: str | None = None
     agent_version: str | None = None
     beginning: str = ""
@@ -37,7 +37,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     branch: str | None = None
     model: str | None = None
     agent: str | None = None
-    """Which agent wrote it, where the format alone does not say."""
+    """Which agent wrote it, if the format does not say."""
 
     def context(
         self,
@@ -47,7 +47,7 @@ class SourceFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         is_growing: bool = False,
         side_file: Callable[[str], str | None] | None = None,
     ) -> Context:
-        """What its parser is told."""
+        """The context for its parser."""
         return Context(
             run_id=self.run_id,
             parent_run_id=self.parent_run_id,

@@ -1,15 +1,15 @@
-"""Live events to whoever listens, without ever making the writer wait.
+"""Live events for subscribers, without making the writer wait for a slow one.
 
-Theory of operation. `publish` runs inside the recorder's critical section, so everybody sees the file's order. It puts
-an event on the last page (see `mailbox`) and looks at the mailboxes only now and then: when one may be half full, when
-the page is, or when somebody called. A full mailbox drops the newest event and counts it, or, when its subscriber asked
-for every event (`from_seq`), stops taking any and leaves a note where in the file to go on: the subscriber empties the
-box, reads the file up to what has been published, and goes live again under the same lock.
+Theory of operation. `publish` runs inside the recorder's critical section, so every subscriber sees the file's order.
+It puts an event on the last page (see `mailbox`) and looks at the mailboxes only now and then: when one may be half
+full, when the page is full, or when a subscriber parked or left. A full mailbox drops the newest event and counts it,
+or, when its subscriber asked for every event (`from_seq`), stops taking any and notes where in the file to go on: the
+subscriber empties the box, reads the file up to what has been published, and goes live again under the same lock.
 
-Nobody is woken per event: to wake a thread on another core costs more than to write an event. Those who nap are roused
-together when a mailbox is half full, and the writer then steps aside until they have emptied theirs, so that they need
-not contend with it for the interpreter. That is a moment, and there is a limit to it. Whoever is not done by then is
-slow, and is not waited for again before it has caught up.
+Nobody is woken per event: to wake a thread on another core costs more than to write an event. Sleeping subscribers are
+woken together when a mailbox is half full, and the writer then steps aside until they have emptied theirs, so that they
+need not contend with it for the interpreter. That takes a moment at most: a subscriber that is not done by then is
+slow, and the writer does not wait for it again before it has caught up.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class FanOut:
         """The offset up to which the file has been published."""
         self.ended = False
         self.overdue: list[Mailbox] = []
-        """Mailboxes whose drops nobody has been told about yet."""
+        """Mailboxes whose drops have not been logged yet."""
         self.crowded: list[Mailbox] = []
-        """Mailboxes that became half full; whoever recorded lets their subscribers run, outside the lock."""
+        """Mailboxes that became half full; the recording thread lets their subscribers run, outside the lock."""
         self._waited_for: set[Mailbox] = set()
         self._relief = threading.Lock()
-        """Held, so that whoever waits for some mailboxes to be emptied is woken by its release."""
+        """Held, so that its release wakes the thread that waits for mailboxes to be emptied."""
         self._relief.acquire()
         self._calls: deque[Callable[[], object]] = deque()
         """How to wake the subscribers that are parked; and some that do nothing, of subscribers that are gone."""
@@ -74,7 +74,7 @@ class FanOut:
         self.end = end
 
     def publish_again(self, event: Event, end: int) -> None:
-        """The same after an interruption: whoever has the event already does not get it again."""
+        """Publish after an interruption: a subscriber that has the event already does not get it again."""
         if self._boxes:
             while self._page.next is not None:  # interrupted while it was turned
                 self._page = self._page.next
@@ -84,7 +84,7 @@ class FanOut:
         self.end = end
 
     def _look(self, event: Event, end: int) -> None:
-        """Look after the mailboxes, now that the event is on the last page."""
+        """Update the mailboxes after an event was put on the last page."""
         page = self._page
         published = page.before + len(page.events)
         look_at = _NEVER
@@ -103,14 +103,14 @@ class FanOut:
             look_at = min(look_at, self._offer(box, event, published))
         for ring in tuple(self._calls):
             ring()  # before it is removed: after an interruption the next event rings
-            with suppress(ValueError):  # whoever was woken has removed it
+            with suppress(ValueError):  # the woken subscriber has removed it
                 self._calls.remove(ring)
         page.look_at = look_at - page.before
         if end >= page.full_at and page.events:
             self._turn_page(event.seq, end, published, look_at)
 
     def _offer(self, box: Mailbox, event: Event, published: int) -> int:
-        """Give an event to a mailbox that is not on the pages; when to look at it again."""
+        """Give an event to a mailbox that is not on the pages; returns when to look at it again."""
         if box.closed:
             self._retire(box)
             return _NEVER
@@ -157,7 +157,7 @@ class FanOut:
         if box in waited_for:
             waited_for.discard(box)
             if not waited_for:
-                with suppress(RuntimeError):  # nobody waits any more, and the next one will not
+                with suppress(RuntimeError):  # no thread waits any more
                     self._relief.release()
 
     def open_box(self, buffer: int, behind: int | None) -> Mailbox:
@@ -204,11 +204,11 @@ class FanOut:
             box.ring()
 
     def abandon(self, lock: threading.RLock) -> None:
-        """In a forked child: nobody is rung up, the threads that wait are the parent's."""
+        """In a forked child: wake no subscriber, because the waiting threads are the parent's."""
         self.lock = lock
         self.ended = True
         for box in self._boxes:
-            box.lock = threading.Lock()  # a thread that is not here may have held it
+            box.lock = threading.Lock()  # a thread of the parent may have held it
 
     def stats(self) -> tuple[SubscriberStats, ...]:
         """One line per subscriber; call with the lock held."""

@@ -1,10 +1,10 @@
-"""The journal file itself: one writer, appended whole lines, a torn tail set aside.
+"""The journal file: one writer, appended whole lines, a torn tail moved aside.
 
 Theory of operation. An event exists when its line ends in a newline, and a line is written by one `write()` to an
 `O_APPEND` descriptor. So a crash leaves at most one half line, at the end; it was never acknowledged, and the next
 writer moves it to `<journal>.torn` before it goes on. A full disk leaves a half line too, but then we are alive and
-take it back at once. `flock` keeps other writers out: it belongs to the open file, which forked children and
-duplicates share, so a close gives it up by name and a child never does.
+cut it off at once. `flock` keeps other writers out: it belongs to the open file, which forked children and
+duplicates share, so `close` releases it explicitly and a child never does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path, write_all
 from stenograph.errors import StoreError, StoreLocked
 from stenograph.journal.lines import last_newline
 from stenograph.model.codec import decode
@@ -27,7 +27,7 @@ from stenograph.model.event import Event
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _PROBES = 20
 _PROBE_TIME = 0.005
-"""How often, and how long, a lock is waited for that no writer holds: somebody is only looking (`is_being_written`)."""
+"""How often, and for how many seconds each, to wait for a lock that a reader holds (`is_being_written`)."""
 
 
 class JournalFile:
@@ -60,7 +60,7 @@ class JournalFile:
     def append(self, line: bytes | bytearray) -> int:
         """Write one line, whole or not at all, and return the file's size.
 
-        After any exception but `StoreError`, `settle` says which.
+        After any other exception than `StoreError`, call `settle`: the line may be there or not.
         """
         if self._has_half_line:
             self.settle()
@@ -74,9 +74,9 @@ class JournalFile:
         return size
 
     def _finish(self, line: bytes | bytearray, written: int) -> None:
-        """Write the rest of a line, or take back what was written: only a full disk or a size limit comes here."""
+        """Write the rest of a line, or cut off what was written: for a full disk or a size limit."""
         try:
-            _write_all(self.fd, line[written:])
+            write_all(self.fd, line[written:])
         except OSError as error:
             self._has_half_line = True
             with suppress(StoreError):  # then it is tried again before the next line
@@ -84,7 +84,7 @@ class JournalFile:
             raise self._refusal(error) from error
 
     def settle(self) -> None:
-        """Take a half line back and look how far the file goes: after a write that did not come to its end."""
+        """Cut off a half line and find the end of the file, after a write that was interrupted."""
         try:
             size = os.fstat(self.fd).st_size
             whole = last_newline(self.fd, size)
@@ -98,12 +98,12 @@ class JournalFile:
     def _refusal(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write to {self.path}: {error.strerror or error}; the event was not recorded, and recording "
-            "goes on once that is mended",
+            "goes on when that is fixed",
             str(self.path),
         )
 
     def sync(self) -> None:
-        """Return when everything written is on the disk itself."""
+        """Return when everything written is on disk."""
         try:
             sync_data(self.fd)
         except OSError as error:
@@ -113,19 +113,19 @@ class JournalFile:
         """Return when the file's name is on disk, too, and those of the folders made for it."""
         try:
             for folder in (self.path.parent, *(made.parent for made in self._made)):
-                _sync_folder(folder)
+                sync_path(folder)
         except OSError as error:
             raise StoreError(f"cannot sync {self.path.parent} to disk: {error.strerror}", str(self.path)) from error
 
     def close(self) -> None:
-        """Give up the file and its lock."""
+        """Close the file and release its lock."""
         if self.fd >= 0:
             fcntl.flock(self.fd, fcntl.LOCK_UN)  # a subscriber may still have a duplicate
             self.abandon()
 
     def abandon(self) -> None:
-        """Give up the file but not the lock, which may be another process's by now."""
-        fd, self.fd = self.fd, -1  # a late write must not reach whatever gets that number next
+        """Close the file without releasing the lock, which may be another process's by now."""
+        fd, self.fd = self.fd, -1  # a late write must not reach the file that gets this descriptor next
         if fd >= 0:
             os.close(fd)
 
@@ -157,8 +157,8 @@ class JournalFile:
         fd = os.open(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             for offset in range(start, end, 1 << 20):
-                _write_all(fd, os.pread(self.fd, min(1 << 20, end - offset), offset))
-            _write_all(fd, b"\n")
+                write_all(fd, os.pread(self.fd, min(1 << 20, end - offset), offset))
+            write_all(fd, b"\n")
             os.fsync(fd)
         finally:
             os.close(fd)
@@ -166,7 +166,7 @@ class JournalFile:
         return end - start
 
     def _find_last_event(self) -> Event | None:
-        """The last line that is an event of ours; lines that are not are stepped over."""
+        """The last line that is an event; other lines are skipped."""
         end = self.size
         while end > 0:
             start = last_newline(self.fd, end - 1)
@@ -183,7 +183,7 @@ def torn_path(path: Path) -> Path:
 
 
 def _make_private_folders(folder: Path) -> list[Path]:
-    """Create what is missing, for the owner alone; folders that exist keep the mode their owner gave them."""
+    """Create missing folders, readable only by their owner; existing folders keep their mode."""
     missing: list[Path] = []
     while not folder.exists():
         missing.append(folder)
@@ -197,28 +197,15 @@ def _make_private_folders(folder: Path) -> list[Path]:
 def _open_error(path: Path, error: OSError | ValueError) -> StoreError:
     if isinstance(error, ValueError):  # a NUL in the path
         return StoreError(f"cannot open {str(path)!r} for writing: {error}; give another root", str(path))
-    if error.errno == errno.ELOOP and os.path.islink(path):  # noqa: PTH114  # false, not an error, where we may not look
+    if error.errno == errno.ELOOP and os.path.islink(path):  # noqa: PTH114  # false, not an error, without permission
         return StoreError(f"{path} is a symbolic link; a journal is never written through one, remove it", str(path))
     return StoreError(
         f"cannot open {path} for writing: {error.strerror}; check the folder and its permissions", str(path)
     )
 
 
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _write_all(fd: int, data: bytes | bytearray) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
-
-
 def _lock_holder(status: os.stat_result) -> int | None:
-    """The process that holds the lock, where the system tells (Linux does)."""
+    """The process that holds the lock; known on Linux only."""
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:
         locks = Path("/proc/locks").read_text()

@@ -18,8 +18,8 @@ from stenograph.watch import FolderWatch
 class Follower:
     """The events of a journal as they come: iterate it, with `for` or `async for`, until `close()`.
 
-    The file need not exist yet. A file that shrank or was replaced is read again from its beginning; events already
-    handed out are not repeated.
+    The file need not exist yet. A file that shrank or was replaced is read again from its beginning; events are not
+    repeated.
     """
 
     def __init__(self, path: str | os.PathLike[str], from_seq: int = 1) -> None:
@@ -32,12 +32,12 @@ class Follower:
 
     @property
     def malformed(self) -> int:
-        """Lines so far that are not JSON; they have no number, so they are not handed out."""
+        """Lines so far that are not JSON; they have no number, so they are left out."""
         return self._decoder.malformed
 
     @property
     def replaced(self) -> int:
-        """Characters so far that no UTF-8 can hold and that became U+FFFD."""
+        """Characters so far that UTF-8 cannot hold and that became U+FFFD."""
         return self._decoder.replaced
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class Follower:
             yield event
 
     def with_lines(self) -> Iterator[tuple[Event, bytes]]:
-        """Every event with the very line it was read from."""
+        """Every event with the line it was read from."""
         watch = FolderWatch(self.path.parent, self._stop)
         try:
             while not self._stop.is_set():
@@ -95,7 +95,7 @@ class Follower:
         try:
             status = self.path.stat()
         except OSError:
-            return self._reader  # gone or out of reach: what was written before is still in the open file
+            return self._reader  # gone or not readable: what was written before is still in the open file
         reader = self._reader
         if reader is None or status.st_ino != self._inode or status.st_size < reader.offset:
             self.release()
@@ -107,7 +107,7 @@ class Follower:
         return self._reader
 
     def release(self) -> None:
-        """Let go of the file, from the thread that reads; the next look opens it again."""
+        """Close the file, from the thread that reads; the next read opens it again."""
         if self._reader is not None:
             os.close(self._reader.fd)
             self._reader = None

@@ -1,4 +1,4 @@
-"""Group commit: one sync to disk for everyone who waits."""
+"""Group commit: one sync to disk for all threads that wait."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stenograph.journal.file import JournalFile
 from stenograph.model.event import Event
 
 _LOOK_AGAIN = 1.0
-"""Seconds; whoever was to be woken by a thread that was interrupted in that moment waits no longer."""
+"""Seconds after which a waiting thread looks again: the thread that was to wake it may have been interrupted."""
 
 
 class GroupCommit:
-    """One fdatasync for everyone who waits: whoever comes while the disk is free syncs for all before it.
+    """One fdatasync for all threads that wait: a thread that finds the disk free syncs for all events before it.
 
     Events are published after the sync that made them durable, by the thread that synced, so in file order. They stay
-    pending until then, so that whoever is interrupted on the way leaves them to the next.
+    pending until then, so that a thread that is interrupted leaves them to the next one.
     """
 
     def __init__(self, file: JournalFile, fan_out: FanOut) -> None:
@@ -28,7 +28,7 @@ class GroupCommit:
         self._syncer: int | None = None
         """The thread whose turn it is."""
         self._turn = threading.Lock()
-        """Held while it is somebody's turn; a new one for each."""
+        """Held while a thread has its turn; a new one for each turn."""
         self._synced = 0
         self._failure: StoreError | None = None
         self._pending: deque[tuple[Event, int]] = deque()  # protected by the recorder's lock
@@ -40,12 +40,12 @@ class GroupCommit:
         return self._pending[-1][1] if self._pending else self._fan_out.end
 
     def check(self) -> None:
-        """Raise when a sync has failed: the system may have thrown pages away, so nothing later can be trusted."""
+        """Raise when a sync has failed: the system may have dropped pages, so no later sync can be trusted."""
         if self._failure is not None:
-            raise StoreError(f"{self._failure}; open the run anew to go on", self._failure.path) from self._failure
+            raise StoreError(f"{self._failure}; open the run again to go on", self._failure.path) from self._failure
 
     def enqueue(self, event: Event, end: int) -> None:
-        """Remember what to publish, once; call with the recorder's lock held."""
+        """Queue an event to be published, once; call with the recorder's lock held."""
         if not self._pending or self._pending[-1][0].seq < event.seq:
             self._pending.append((event, end))
 
@@ -84,7 +84,7 @@ class GroupCommit:
                     pending.popleft()
 
     def _take_turn(self, seq: int, me: int) -> bool:
-        """Wait for one's turn; False when someone else's sync covered the event.
+        """Wait for this thread's turn; False when another thread's sync covered the event.
 
         It is also the turn of a signal handler or finalizer that records while its own thread syncs.
         """
@@ -102,4 +102,4 @@ class GroupCommit:
                     return True
                 turn = self._turn
             if turn.acquire(timeout=_LOOK_AGAIN):
-                turn.release()  # for the next who waits
+                turn.release()  # for the next thread that waits

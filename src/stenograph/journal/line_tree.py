@@ -1,7 +1,7 @@
 """The Merkle tree over the lines of a journal, so that its last event can say what was recorded before it.
 
-Lines are hashed when the run ends, not as they are written: recording costs nothing more, and a run that is killed
-has no end to say it in.
+Lines are hashed when the run ends, not as they are written: so recording costs no more. A run that is killed has no
+last event to hold the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LineTree:
         self._problem = ""
 
     def read(self, limit: int | None = None) -> None:
-        """Add the complete lines that are there by now, none beyond `limit`."""
+        """Add the complete lines so far, none beyond `limit`."""
         try:
             while lines := self._reader.read(limit):
                 for line in lines:
@@ -35,7 +35,7 @@ class LineTree:
             self._problem = error.strerror or str(error)
 
     def evidence(self, size: int) -> JournalEvidence | None:
-        """What the first `size` bytes of the journal are; None when they cannot be read, which is logged."""
+        """The tree over the first `size` bytes of the journal; None when they cannot be read, which is logged."""
         self.read(size)
         if self._problem:
             log.warning("the end of the run does not say what was recorded before it: %s", self._problem)
@@ -48,5 +48,5 @@ class LineTree:
 
 
 def evidence_of(tree: RootTree) -> JournalEvidence:
-    """What a tree over lines is, as an event says it."""
+    """Size and root of a tree over lines, as an event holds them."""
     return JournalEvidence(leaves=tree.size, root=b64encode(tree.root()).decode())

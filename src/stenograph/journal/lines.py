@@ -1,13 +1,12 @@
 """Complete lines of a file that may still be growing.
 
-A line exists once its newline does. What follows the last newline is never handed out and never remembered:
-it is read again when more has come, so a writer may take back a half line and no reader mixes old bytes with new.
+A line exists once its newline does. What follows the last newline is neither returned nor remembered: it is read again
+when more has come, so a writer may cut off a half line and no reader mixes old bytes with new.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 CHUNK = 1 << 20
 
@@ -36,16 +35,6 @@ class LineReader:
             if len(data) < size:
                 return []
             size *= 4  # one line longer than the chunk: look at more of it
-
-
-def numbered_lines(fd: int) -> Iterator[tuple[int, bytes]]:
-    """Every complete line of a file with its number, from 1."""
-    reader = LineReader(fd)
-    number = 0
-    while lines := reader.read():
-        for line in lines:
-            number += 1
-            yield number, line
 
 
 def last_newline(fd: int, end: int) -> int:

@@ -1,9 +1,10 @@
-"""What the publisher of a run knows of one subscriber.
+"""A mailbox: the events that wait for one subscriber.
 
-Theory of operation. Published events stand on pages, which are linked and shared: a subscriber that keeps up is only
-a place on one of them, and costs the publisher nothing per event. Pages that everybody has left are gone. A subscriber
-that falls back by its whole buffer leaves the pages with a queue of what it has not had; the queue is offered every
-event, takes what it has room for, and when it has run empty its owner follows the pages again.
+Theory of operation. Published events are on pages, which are linked and shared: a subscriber that keeps up is only a
+position on one of them, and costs the publisher nothing per event. Pages that all subscribers have left are freed. A
+subscriber that lags by its whole buffer leaves the pages with a queue of the events it has not had; the publisher
+offers every event to the queue, which takes what it has room for, and when it is empty its owner follows the pages
+again.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ class Page:
     def __init__(self, before: int = 0, after: int = 0, full_at: int = 0) -> None:
         self.events: list[Event] = []
         self.next: Page | None = None
-        """The page to go on with; set when nothing more comes on this one."""
+        """The following page; set when this one is complete."""
         self.before = before
-        """How many events stand on the pages before."""
+        """The number of events on earlier pages."""
         self.after = after
-        """The number of the last event before."""
+        """The number of the last event on the page before."""
         self.full_at = full_at
         """The offset in the file with which the page ends."""
         self.look_at = 0
-        """When so many events stand on it, some mailbox may be half full."""
+        """With this many events on the page, a mailbox may be half full."""
 
     @property
     def last_seq(self) -> int:
@@ -83,16 +84,16 @@ class Mailbox:
         self.warned_at = -WARN_EVERY
         self.closed = False
         self.can_be_roused = True
-        """A thread empties it; a task takes its naps where nobody can end them."""
+        """Whether a thread empties it; the sleep of a task cannot be ended early."""
         self.is_slow = False
-        """It was not emptied in time when the writer waited for it, and has not been since."""
+        """It was not emptied in time when the writer waited for it, nor since."""
         self.wakes: deque[Callable[[], object]] = deque()
-        """How to wake those who are parked: one, unless several loops share the subscription."""
+        """Functions that wake waiting consumers: one, unless several loops share the subscription."""
         self.dozing = threading.Lock()
-        """Held, so that whoever naps on it is roused by its release."""
+        """Held, so that its release wakes the thread that sleeps on it."""
         self.dozing.acquire()
         self.lock = threading.Lock()
-        """Protects the place: whoever takes events waits for it, the publisher never does."""
+        """Protects the position: a consumer waits for it, the publisher never does."""
         self._calls = calls
         self._page: Page | None = None
         self._index = 0
@@ -101,7 +102,7 @@ class Mailbox:
 
     @property
     def is_following(self) -> bool:
-        """Whether it is a place on the pages."""
+        """Whether it is a position on the pages."""
         return self._page is not None
 
     def follow(self, page: Page, index: int) -> None:
@@ -112,17 +113,17 @@ class Mailbox:
             self._page = None
 
     def waiting(self, published: int) -> int:
-        """How many events wait, of so many that stood on the pages."""
+        """How many events wait, given the number of events that were published on pages."""
         page = self._page
         return len(self.queue) if page is None else published - page.before - self._index
 
     @property
     def crowd(self) -> int:
-        """How many events make it half full; all, where it is too small to tell in time."""
+        """How many events make it half full; for a small buffer, the whole buffer."""
         return self.room // 2 if self.room >= _LARGE else self.room
 
     def leave_pages(self, but: int) -> bool:
-        """Put what it has not had into a queue, except the newest ones; False when its owner is just taking some."""
+        """Move waiting events into the queue, except the newest `but`; False while its owner is taking some."""
         held: list[bool] = []
         try:
             held += map(self.lock.acquire, (False,))  # one step: no signal handler between taking it and knowing that
@@ -149,7 +150,7 @@ class Mailbox:
             return self.taken >= seq
 
     def fall_behind(self, offset: int) -> None:
-        """Take no more; the subscriber reads on in the file, from the offset."""
+        """Take no more events; the subscriber reads the file from the offset."""
         self.lossless = True
         self.behind = offset
         self.room = 0
@@ -178,7 +179,7 @@ class Mailbox:
         return not self.queue and (page is None or (self._index >= len(page.events) and page.next is None))
 
     def take(self, most: int) -> list[Event]:
-        """The next events, so many at most."""
+        """The next events, at most `most`."""
         with self.lock:
             taken = self._from_queue(most) if self.queue else self._from_pages(most)
             if taken:
@@ -203,19 +204,19 @@ class Mailbox:
         return []
 
     def park(self, ring: Callable[[], object]) -> None:
-        """Be rung up at the next event; look for work after this and before sleeping."""
+        """Have `ring` called at the next event; look for events after this and before sleeping."""
         self.wakes.append(ring)
         self._calls.append(ring)
 
     def unpark(self, ring: Callable[[], object]) -> None:
-        """Do not be rung up any more."""
+        """Do not have `ring` called any more."""
         with suppress(ValueError):  # interrupted before it was parked
             self.wakes.remove(ring)
         with suppress(ValueError):  # already rung
             self._calls.remove(ring)
 
     def close(self) -> None:
-        """No more for this subscriber. Takes no lock, since a garbage collection may call it anywhere."""
+        """Take no more events. Takes no lock, since a garbage collection may call it anywhere."""
         self.closed = True
         self.room = 0
         self._page = None

@@ -1,4 +1,4 @@
-"""Where journals live: `<root>/transcripts/<run-id>.jsonl`; the root is a project's storage or the archive."""
+"""Where journals are: `<root>/transcripts/<run-id>.jsonl`; the root is a project's storage or the archive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Root = str | os.PathLike[str]
 
 
 def storage_root(root: Root = DEFAULT_ROOT) -> Path:
-    """The root to use: the one given, or in place of the default `$STENOGRAPH_STORAGE` or the configuration's."""
+    """The root to use: the given one; in place of the default, `$STENOGRAPH_STORAGE` or the configuration's."""
     if os.fspath(root) == DEFAULT_ROOT:
         root = config.value("archive.storage") or root
     return Path(root)
@@ -49,7 +49,7 @@ def journal_path(root: Path, run_id: str) -> Path:
 
 
 def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
-    """The journal that a person means: a path, a run id, or the unique beginning of one."""
+    """The journal for a path, a run id, or a unique beginning of one."""
     text = os.fspath(target)
     path = existing_path(text)
     if path is not None and path.is_dir():
@@ -65,36 +65,36 @@ def find_journal(target: Root, root: Root = DEFAULT_ROOT) -> Path:
 
 
 def existing_path(text: str) -> Path | None:
-    """The file or folder of that name; None where there is none. Raises `SourceError` for what we may not look at."""
+    """The file or folder of that name; None where there is none. Raises `SourceError` without permission."""
     path = Path(text)
     try:
         return path if path.is_file() or path.is_dir() else None
     except PermissionError as error:
-        raise SourceError(f"cannot look at {text}: {error.strerror}; check its permissions", text) from error
+        raise SourceError(f"cannot read {text}: {error.strerror}; check its permissions", text) from error
     except OSError as error:
         raise RunNotFound(f"no file {text[:80]!r}: {error.strerror}; check the path", text) from error
 
 
 def journals_of(prefix: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> list[Path]:
-    """The journals whose run ids begin so, those of the root before those of the archive (`home`)."""
+    """The journals whose run ids begin with `prefix`, those of the root before those of the archive (`home`)."""
     return [file for place in _places(root, home) for file in _starting_with(place / "transcripts", prefix.lower())]
 
 
 def ambiguous(prefix: str, run_ids: Iterable[str]) -> AmbiguousRun:
-    """The error for the beginning of several run ids."""
+    """The error for a prefix of several run ids."""
     ids = tuple(sorted(run_ids))
     shown = ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
-    return AmbiguousRun(f"{prefix} fits {len(ids)} runs ({shown}); give more of the run id", ids)
+    return AmbiguousRun(f"{prefix} matches {len(ids)} runs ({shown}); give more of the run id", ids)
 
 
 def no_run(text: str, root: Root = DEFAULT_ROOT, home: Path | None = None) -> RunNotFound:
-    """The error for what is neither a file nor a run."""
+    """The error for a text that is neither a file nor a run."""
     where = " or ".join(str(place / "transcripts") for place in _places(root, home))
     return RunNotFound(f"no file and no run {text!r} in {where}; check the id, --root or ${ENVIRONMENT}", text)
 
 
 def _places(root: Root, home: Path | None = None) -> list[Path]:
-    """The roots in which to look: agents' sessions are in the archive unless a root of one's own was given."""
+    """The roots to search: agents' sessions are in the archive unless another root was given."""
     given = storage_root(root)
     if home is None and given != Path(DEFAULT_ROOT):
         return [given]

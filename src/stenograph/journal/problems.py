@@ -1,4 +1,4 @@
-"""Logs of problems: what went wrong in processes whose output nobody sees, such as hooks and collectors.
+"""Logs of problems in processes whose output is not shown, such as hooks and collectors.
 
 A line goes to `<root>/collectors/problems.log`. Where that cannot be written, because the place itself is missing or
 full, it goes to the archive of this machine, and where that fails, too, to the folder for temporary files. A hook loads
@@ -20,11 +20,11 @@ LARGEST_LOG = 1 << 20
 
 
 def data_home() -> Path:
-    """The archive, as `journal.place.archive_home` says, which takes too long to load."""
+    """The same folder as `journal.place.archive_home`, which takes too long to load."""
     given = os.environ.get("STENOGRAPH_HOME")
     if given:
         return Path(given).absolute()
-    if sys.platform == "linux":  # what follows loads for longer than all the rest takes
+    if sys.platform == "linux":  # platformdirs takes longer to load than all the rest
         return Path(os.environ.get("XDG_DATA_HOME", "").strip() or Path("~/.local/share").expanduser(), "stenograph")
     from platformdirs import user_data_dir
 
@@ -32,7 +32,7 @@ def data_home() -> Path:
 
 
 def problem_logs(root: Path | None = None) -> list[Path]:
-    """Where problems of recording to `root` are written: the first place that can be, in this order."""
+    """Where problems of recording to `root` are written: to the first of these logs that can be written."""
     folders = [] if root is None else [root / FOLDER]
     try:
         folders.append(data_home() / FOLDER)
@@ -43,7 +43,7 @@ def problem_logs(root: Path | None = None) -> list[Path]:
 
 
 def note(root: Path | None, problem: str) -> Path | None:
-    """Add a line to the log of problems; where it was written, None when it could not be anywhere."""
+    """Add a line to the log of problems; returns the log, or None when no log can be written."""
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {' '.join(problem.split())}\n"
     data = line.encode("utf-8", "backslashreplace")
     for path in problem_logs(root):
@@ -56,7 +56,7 @@ def note(root: Path | None, problem: str) -> Path | None:
 
 
 def noted_problems(root: Path | None = None) -> list[tuple[Path, str]]:
-    """Every line in the logs of problems, the oldest of each log first, with the log that it stands in."""
+    """Every line in the logs of problems, the oldest of each log first, each with its log."""
     found = []
     for path in problem_logs(root):
         for log in (path.with_name(f"{PROBLEMS}.1"), path):
@@ -75,7 +75,7 @@ def _temporary() -> Path:
 def _append(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.parent == _temporary():
-        status = path.parent.lstat()  # anybody may make a folder of that name there
+        status = path.parent.lstat()  # another user may have made a folder of that name
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
             raise PermissionError(f"{path.parent} is not ours")
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)

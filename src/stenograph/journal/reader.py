@@ -18,15 +18,15 @@ from stenograph.model.event import Event, Origin
 class JournalReader:
     """The events of a journal, in file order: iterate it. Every complete line gives one event.
 
-    A line that is no event is an `unknown` event with its text and line number; `malformed` counts them. What follows
-    the last newline is not an event yet; `torn_bytes` says how much that is, once the end was reached.
+    A line that is not an event gives an `unknown` event with its text and line number; `malformed` counts them. What
+    follows the last newline is not an event yet; `torn_bytes` is its length, once the end was reached.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.lines = 0
         self.line = b""
-        """The very line of the event that was handed out last."""
+        """The line of the event that was returned last."""
         self.torn_bytes = 0
         self._blank = 0
         self._decoder = Decoder()
@@ -36,12 +36,12 @@ class JournalReader:
 
     @property
     def malformed(self) -> int:
-        """Lines that are not JSON; blank ones say nothing and are passed over."""
+        """Lines that are not JSON; blank lines are skipped."""
         return self._decoder.malformed - self._blank
 
     @property
     def replaced(self) -> int:
-        """Characters that no UTF-8 can hold and that became U+FFFD."""
+        """Characters that UTF-8 cannot hold and that became U+FFFD."""
         return self._decoder.replaced
 
     def __iter__(self) -> Iterator[Event]:
@@ -64,7 +64,7 @@ class JournalReader:
         self.torn_bytes = os.fstat(self._fd).st_size - reader.offset
 
     def placed(self, event: Event, line: int) -> Event:
-        """An unnumbered event with what its neighbours tell: run, time and line."""
+        """An event without a number, with the run and time of the event before it and its line."""
         origin = event.origin or Origin()
         if not event.timestamp:
             origin = replace(origin, time="inherited")
@@ -87,7 +87,7 @@ def read_events(path: str | os.PathLike[str]) -> JournalReader:
 
 
 def open_source(path: Path) -> int:
-    """A descriptor to read a file by, or the `SourceError` that says why not."""
+    """A file descriptor for reading. Raises `SourceError`."""
     try:
         # Not blocking, so that a pipe under that name is refused below and not waited for.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -1,9 +1,9 @@
 """The recorder: number an event, write it, publish it, in one critical section.
 
 Theory of operation. Python may run a signal handler or a finalizer between any two steps of that section, in the very
-thread that is inside it. One that raises (Ctrl-C) leaves it in doubt whether the line was written; the next to come
-looks at the file, and what is there counts. One that records is refused: the lock is reentrant for that, since waiting
-for oneself would never end.
+thread that is inside it. One that raises (Ctrl-C) leaves it in doubt whether the line was written; the next call reads
+the file, and what is there counts. One that records is refused: the lock is reentrant for that, since a thread that
+waits for itself would never end.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Recorder:
         try:
             if not isinstance(event, Event):
                 raise InvalidEvent(f"{event.__class__.__name__} is not an Event; `record` makes one from its parts")
-            event = _fitting(event, "the event", is_typed=_is_typed(event))
+            event = _checked_event(event, "the event", is_typed=_is_typed(event))
             return self._store(replace(event, run_id=self.run_id, parent_run_id=self._parent_run_id))
         except BaseException:
             self._failed += 1
@@ -216,7 +216,7 @@ class Recorder:
         return Subscription(self._fan_out, buffer=self._buffer, journal=journal, from_seq=from_seq)
 
     def stats(self) -> RecorderStats:
-        """What was recorded, and everything that was lost or mended on the way."""
+        """What was recorded, and everything that was lost or repaired on the way."""
         with self._lock:
             return RecorderStats(
                 run_id=self.run_id,
@@ -234,7 +234,7 @@ class Recorder:
         """Finish: subscribers end when they have read what there is. May be called twice."""
         try:
             self._finish()
-        except BaseException:  # the disk failed, or a signal handler raised: whoever listens must not wait for ever
+        except BaseException:  # the disk failed, or a signal handler raised: subscribers must not wait for ever
             self._let_go()
             raise
 
@@ -271,7 +271,7 @@ class Recorder:
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_failed"):  # it was opened: a recorder that was forgotten ends like one that was closed
+        if hasattr(self, "_failed"):  # it was opened: a recorder without a reference ends like a closed one
             with suppress(Exception):
                 self.close()
 
@@ -299,7 +299,7 @@ class Recorder:
             return self._open_to_read()
 
     def _write(self, event: Event, tree: LineTree | None = None) -> Event:
-        """Write an event; with `tree`, one that says of which lines the journal consists so far."""
+        """Write an event; with `tree`, one that holds the Merkle root of the lines so far."""
         commits = self._commits
         with self._lock:
             if self._closed or self._state != _READY:
@@ -347,10 +347,10 @@ class Recorder:
             raise InvalidEvent(f"the mask returned {masked.__class__.__name__}; it must return an Event")
         if any(getattr(masked, name) != getattr(event, name) for name in _IDENTITY):
             raise InvalidEvent(f"the mask changed one of {', '.join(_IDENTITY)}; it may change what an event says only")
-        return _fitting(masked, "what the mask returned", is_typed=_is_typed(event))
+        return _checked_event(masked, "what the mask returned", is_typed=_is_typed(event))
 
     def _make_ready(self) -> None:
-        """Settle what is in doubt, or say why nothing can be recorded now."""
+        """Settle what is in doubt, or raise when nothing can be recorded now."""
         if self._closed:
             raise StoreClosed(f"the recorder of run {self.run_id} {self._closed}", str(self.path))
         if self._state == _BUSY:
@@ -370,7 +370,7 @@ class Recorder:
         for line in LineReader(self._file.fd, end).read():
             event = decode(line)
             if event.run_id != self.run_id or not self._seq <= event.seq <= self._seq + 1:
-                continue  # not the line in doubt: somebody else has written here, too
+                continue  # not the line in doubt: another program has written here, too
             self._events += event.seq - self._seq
             self._seq = event.seq
             if self._commits is None:
@@ -392,14 +392,14 @@ class Recorder:
         return os.dup(own)
 
     def _attend(self) -> None:
-        """Care for the subscribers, outside the lock."""
+        """Let crowded subscribers run and log drops, outside the lock."""
         if self._fan_out.crowded:
             self._fan_out.step_aside()
         if self._fan_out.overdue:
             self._warn_of_drops()
 
     def _warn_of_drops(self) -> None:
-        """Tell about drops: a log handler may be slow, or record into this very run."""
+        """Log drops; outside the lock, because a log handler may be slow, or record into this run."""
         with self._lock:
             boxes, self._fan_out.overdue = self._fan_out.overdue, []
         for box in boxes:
@@ -413,8 +413,8 @@ class Recorder:
             )
 
     def _abandon_after_fork(self) -> None:
-        """In a forked child the journal belongs to the parent: let go of our copy without touching its lock."""
-        self._lock = threading.RLock()  # the old one may have been held by a thread that is not here
+        """In a forked child the journal belongs to the parent: close our copy without releasing its lock."""
+        self._lock = threading.RLock()  # a thread of the parent may have held the old one
         if not self._closed:
             self._closed = "belongs to the parent process; open one with another run id here"
             self._file.abandon()
@@ -427,8 +427,8 @@ def _is_typed(event: Event) -> bool:
     return kind is not None and (event.payload is None or isinstance(event.payload, kind))
 
 
-def _fitting(event: Event, what: str, *, is_typed: bool) -> Event:
-    """An event that somebody else built, checked: the constructor itself takes anything."""
+def _checked_event(event: Event, what: str, *, is_typed: bool) -> Event:
+    """Check an event that the caller built: the constructor itself takes any value."""
     try:
         msgspec.convert({name: getattr(event, name) for name in _SAID}, _Said)
         origin = None if event.origin is None else _origin(event.origin)
@@ -444,7 +444,7 @@ def _unshared(payload: Any) -> Any:
 
 
 class _Said(Struct):
-    """What an event says beside the payload, with its types."""
+    """The fields of an event beside the payload, with their types."""
 
     type: str
     child_run_id: str | None
@@ -468,7 +468,7 @@ def _misplaced(path: object, iteration: object) -> InvalidEvent:
 
 
 def _iterations(given: object, iteration: int) -> tuple[int, ...] | None:
-    """Those of each step, as they are written: not at all where they are all the same."""
+    """The iterations of the steps as they are written: None where they are all the same."""
     if (
         not isinstance(given, tuple | list)
         or not all(each.__class__ is int and each >= 0 for each in given)
@@ -498,7 +498,7 @@ def _with_raw(event: Event, raw: str | bytes) -> Event:
 
 
 def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
-    """The origin, checked; none when it says nothing, which is how the wire writes that."""
+    """The origin, checked; None when it is empty, as on the wire."""
     if value.__class__ is Origin and _is_sound(value):
         return value
     try:
@@ -509,7 +509,7 @@ def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
 
 
 def _is_sound(origin: Origin) -> bool:
-    """Whether an origin, as our formats make them by the million, needs no second look."""
+    """Whether an origin is surely valid, so that the full check is not needed: formats make them by the million."""
     if (
         origin.extra is not None
         or origin.adapter.__class__ is not str

@@ -1,4 +1,4 @@
-"""Setting a torn tail aside without recording anything."""
+"""Moving a torn tail aside without recording anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Repair(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def repair_journal(path: str | os.PathLike[str]) -> Repair:
     """Move what follows the last newline to `<journal>.torn`; nothing else is touched."""
     journal = Path(path)
-    os.close(open_source(journal))  # an error about reading, if there is one, and no file made by mistake
+    os.close(open_source(journal))  # raises for a file that cannot be read, instead of making one
     file = JournalFile(journal)
     try:
         return Repair(

@@ -66,13 +66,13 @@ def start_run(
 
 
 def _run_id(guard: Guard, given: str | None) -> str:
-    """The id to record by: the one given, or a new one, also in place of one that is none."""
+    """The id to record with: the given one, or a new one where none was given or it is not valid."""
     new = str(uuid4())
     return new if given is None else guard.attempt("anything under that run id", check_run_id, given) or new
 
 
 class _Scope:
-    """What a run and a step have in common: things happen in them."""
+    """What a run and a step have in common: the methods that record events in them."""
 
     run: Run
 
@@ -132,7 +132,7 @@ class _Scope:
         )
 
     def tool(self, name: str, input: Any = None, *, call_id: str | None = None) -> ToolCall:
-        """A tool call at our own seam: `with run.tool("read", {"path": p}) as call: call.output = …`."""
+        """A tool call that you run yourself: `with run.tool("read", {"path": p}) as call: call.output = …`."""
         return ToolCall(self._writer(), name, input, call_id or uuid4().hex)
 
     def command(self, line: str, *, call_id: str | None = None) -> ToolCall:
@@ -141,7 +141,7 @@ class _Scope:
         return ToolCall(self._writer(), "command", {"command": line}, call_id or uuid4().hex, (block,))
 
     def wrap_tool(self, function: F, *, name: str | None = None) -> F:
-        """The same callable, sync or async, with every call recorded at our seam."""
+        """A wrapper of the callable, sync or async, that records every call."""
         return wrap(function, functools.partial(self.tool, name or _name_of(function)))
 
     def usage(
@@ -197,7 +197,7 @@ class _Scope:
         )
 
     def system(self, subtype: str, text: str | None = None, *, data: Any = None) -> Event | None:
-        """Something worth knowing that nobody said and no tool did."""
+        """A fact worth recording that is neither a message nor a tool call."""
         return self._record(
             "a system event",
             "system.event",
@@ -236,7 +236,7 @@ class Run(_Scope):
         self.kind = kind
         self.run_id = run_id
         self.result: Any = None
-        """What the run came to; recorded when it ends."""
+        """The run's result; recorded when it ends."""
         self._call = call
         self._options = options
         self._ended = False
@@ -271,7 +271,7 @@ class Run(_Scope):
         return self._guard.attempt("a subscription", open_one) or _empty_subscription()
 
     def stats(self) -> RecorderStats:
-        """What was recorded, and everything that was lost or mended on the way."""
+        """What was recorded, and everything that was lost or repaired on the way."""
         if self._recorder is None:
             return RecorderStats(run_id=self.run_id, failed=self.lost)
         return self._recorder.stats()
@@ -311,7 +311,7 @@ class Run(_Scope):
         return self._recorder
 
     def _place(self) -> StepPlace:
-        """Where the current context stands in this run: its innermost step, if any."""
+        """The place of the current context in this run: its innermost step, if any."""
         for scope in reversed(_scopes.get()):
             if scope is self:
                 break
@@ -348,7 +348,7 @@ class Step(_Scope):
         self.iteration = iteration
         self._iterations = (*outer, iteration)
         self.result: Any = None
-        """What the step came to; recorded when it ends."""
+        """The step's result; recorded when it ends."""
         self._child_run_id = child_run_id
         self._type = "step" if child_run_id is None else "step.call_workflow"
 

@@ -1,4 +1,4 @@
-"""One listener's end of a run."""
+"""A subscription: the live events of a run, for one consumer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAPS = 3
 _NAP = 0.001
 _LONG_NAP = 0.004
-"""After a full handful: whoever records that fast rouses us before the mailbox is full."""
+"""After a full handful: a writer that is that fast rouses us before the mailbox is full."""
 _NOTHING: tuple[Event, ...] = ()
 
 
@@ -110,7 +110,7 @@ class Subscription:
             end, is_cut = self._hub.end, False
             lines = reader.read(end)
             if not lines and reader.offset < end:
-                lines = reader.read()  # somebody else has written here, too: ours are further on than we think
+                lines = reader.read()  # another program has written here, too, so our lines are further on
                 is_cut = not lines  # or has cut the file
             for line in lines:
                 event = decode(line)
@@ -163,7 +163,7 @@ class Subscription:
         woken: asyncio.Future[None] = loop.create_future()
 
         def ring() -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so no task waits any more
                 loop.call_soon_threadsafe(_set_once, woken)
 
         with self._parked(ring):
@@ -172,7 +172,7 @@ class Subscription:
 
     @contextmanager
     def _parked(self, ring: Callable[[], object]) -> Iterator[None]:
-        """Whoever looks for work after this is rung up when some comes."""
+        """Within it, `ring` is called at the next event; look for events first, then wait."""
         self._box.park(ring)
         try:
             yield

@@ -1,4 +1,4 @@
-"""A tool call at our own seam: what went in, what came out, how long it took."""
+"""A tool call that we observe ourselves: its input, its output, and how long it took."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Write = Callable[..., Event | None]
 
 
 class ToolCall:
-    """A tool call under way. Set `output`, or `fail("why")`; an exception is recorded and goes on."""
+    """A running tool call. Set `output`, or call `fail("why")`; an exception is recorded and raised on."""
 
     def __init__(
         self, write: Write, name: str, input: Any, call_id: str, blocks: tuple[Block, ...] | None = None
@@ -35,7 +35,7 @@ class ToolCall:
         self._blocks = blocks
 
     def fail(self, why: str | BaseException) -> None:
-        """Say that the tool failed; what it put out until then stays."""
+        """Note that the tool failed; its output so far stays."""
         self.error = (why if isinstance(why, str) else error_text(why)) or "failed"
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ def error_text(error: BaseException | None) -> str | None:
 
 
 def wrap(function: F, begin: Callable[[Any], ToolCall]) -> F:
-    """The same callable, sync or async, each call inside the tool call that `begin` makes of its arguments."""
+    """A wrapper of the callable, sync or async; each call runs inside the `ToolCall` that `begin` makes."""
     bind = _binder(function)
     is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
@@ -115,7 +115,7 @@ async def _finish(call: ToolCall, result: Awaitable[Any]) -> Any:
 
 
 def _finish_later(call: ToolCall, done: Any) -> None:
-    """Take down what became of a task."""
+    """Record the result of a task."""
     if done.cancelled():
         call.fail("CancelledError")
     elif done._exception is not None:  # to ask for it by `exception()` would keep asyncio from telling the host
@@ -126,7 +126,7 @@ def _finish_later(call: ToolCall, done: Any) -> None:
 
 
 def _binder(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]:
-    """Arguments by the names that the function gives them."""
+    """A function that names arguments as the wrapped function's parameters."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some builtins have none

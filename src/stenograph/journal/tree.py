@@ -15,17 +15,17 @@ from stenograph.model.ids import check_run_id
 
 
 def run_tree(root: Root, run_id: str) -> RunNode:
-    """The tree of a run: steps, iterations, sub-workflows to any depth. A journal that is not there is `missing`."""
+    """The tree of a run: steps, iterations, sub-workflows to any depth. A run without a journal is `missing`."""
     return tree_of(find_journal(run_id, root))
 
 
 def tree_of(journal: Path) -> RunNode:
-    """The tree of the run in a journal; the runs it called are looked for beside it."""
+    """The tree of the run in a journal; the journals of the runs it called are beside it."""
     return _grown(journal, frozenset())
 
 
 def missing_runs(node: RunNode) -> list[str]:
-    """The ids of all runs in a tree whose journals are not there."""
+    """The ids of all runs in a tree that have no journal."""
     if node.status == "missing":
         return [node.run_id]
     return [run_id for step in _all_steps(node.steps) if step.child for run_id in missing_runs(step.child)]

@@ -1,4 +1,4 @@
-"""Checking a journal against everything it promises; strict where reading is tolerant."""
+"""Checking a journal against the wire format; strict where reading is tolerant."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from stenograph.model.payload import LifecyclePayload
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is not as it should be."""
+    """One problem or remark."""
 
     kind: str
     message: str
     line: int | None = None
     seq: int | None = None
     problem: bool = True
-    """False for what is worth knowing but breaks no promise."""
+    """False for a remark that is not a problem."""
 
 
 class JournalReport(Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class JournalReport(Struct, frozen=True, kw_only=True):
     """Lines that are events."""
     last_seq: int
     live: bool
-    """A recorder is writing it right now, so its open ends are no problem."""
+    """A recorder is writing it now, so open runs, steps and calls are not a problem."""
     findings: tuple[Finding, ...]
 
 
@@ -155,14 +155,14 @@ class _Check:
         if event.type not in EVENT_TYPES:
             self._note(
                 "unknown_type",
-                f"{event.type} is no event type of this version",
+                f"{event.type} is not an event type of this version",
                 line=self.lines,
                 seq=event.seq,
                 problem=False,
             )
 
     def _check_evidence(self, event: Event) -> None:
-        """Compare what the end of a run says of the lines before it with the lines that are there."""
+        """Compare what the end of a run says about the lines before it with those lines."""
         said = event.payload.evidence if isinstance(event.payload, LifecyclePayload) else None
         if said is None or said == evidence_of(self.tree):
             return
@@ -174,7 +174,7 @@ class _Check:
         self._note("evidence", f"the end of the run names {what}", line=self.lines, seq=event.seq)
 
     def _check_fields(self, line: bytes, event: Event) -> None:
-        """Note what does not fit the wire format; other writers may leave out the place of an event."""
+        """Note what does not fit the wire format; other writers may leave out path and iteration."""
         given = mend.parse_json(line)[0]
         without = {name: value for name, value in _READ_AS.items() if name not in given}
         self.without.update(without.keys())
@@ -195,9 +195,9 @@ class _Check:
         self.last_seq = max(self.last_seq, seq)
 
     def _flaws(self, event: Event) -> Iterator[tuple[str, str]]:
-        """What is wrong with one event by itself, and with the run it says it belongs to."""
+        """What is wrong with one event by itself, and with the run that it names."""
         if event.seq < 1:
-            yield "not_an_event", "the line is JSON, but no event: it has no seq"
+            yield "not_an_event", "the line is JSON, but not an event: it has no seq"
             return
         if self.run_id is None:
             self.run_id = event.run_id
@@ -205,11 +205,11 @@ class _Check:
                 if check_run_id(event.run_id) != self.path.stem:
                     yield "run_id", f"run {event.run_id} is in a file named {self.path.name}"
             except InvalidRunId:
-                yield "run_id", f"{event.run_id!r} is no run id"
+                yield "run_id", f"{event.run_id!r} is not a run id"
         elif event.run_id != self.run_id:
             yield "run_id", f"an event of run {event.run_id} in the journal of {self.run_id}"
         if moment_of(event.timestamp) is None:
-            yield "timestamp", f"{event.timestamp!r} is no timestamp"
+            yield "timestamp", f"{event.timestamp!r} is not a timestamp"
 
 
 _END_TEXTS = {
@@ -217,12 +217,12 @@ _END_TEXTS = {
     "open_step": "a step has not ended",
     "open_call": "a tool call has no result",
     "stray_step": "a step ended that had not begun",
-    "stray_result": "a result answers no call",
+    "stray_result": "a result has no call",
 }
 
 
 _READ_AS = {"iteration": 0, "path": ""}
-"""Fields that say where in a workflow an event belongs, and what they are taken for where a line lacks them."""
+"""Fields that say where in a workflow an event belongs, with the values that a line without them gets."""
 
 
 def _fits(value: dict[str, Any]) -> bool:
@@ -232,7 +232,7 @@ def _fits(value: dict[str, Any]) -> bool:
 
 
 def _misfits(given: dict[str, Any], event: Event) -> str:
-    """What a line lacks and what it has too much of, as far as it can be named."""
+    """The fields that a line lacks and those it should not have, as far as they can be named."""
     lacks = [field.name for field in fields(Event) if field.required and field.name not in {*given, *_READ_AS}]
     odd = sorted([*(event.extra or ()), *(getattr(event.payload, "extra", None) or ())])
     said = [f"lacks {', '.join(lacks)}"] if lacks else []

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from stenograph.after_fork import reset_after_fork
 from stenograph.errors import InvalidEvent
-from stenograph.forked import survives_fork
 from stenograph.guard import Guard
 from stenograph.jsonable import jsonable
 from stenograph.model import ids
@@ -44,7 +44,7 @@ class TranscriptEmitter:
         emit_raw: bool = True,
         run_id: str | None = None,
     ) -> None:
-        """`run_id` is the run that the entries are recorded in; without one the evaluation's id stands for it.
+        """`run_id` is the run in which the entries are recorded; without one, the evaluation's id takes its place.
 
         Raises `InvalidEvent` for a logger of another library: it would refuse every record.
         """
@@ -55,7 +55,7 @@ class TranscriptEmitter:
         self.session_id = session_id
         self.emit_raw = emit_raw
         self.evaluation_id = str(uuid4())
-        """Tells the entries of this emitter apart from those of others that log for the same run."""
+        """Distinguishes the entries of this emitter from those of others that log for the same run."""
         self.run_id = run_id or self.evaluation_id
         self._logger = logger or logging.getLogger(__name__)
         self._guard = Guard(f"transcript of {prompt_name!r}")
@@ -63,11 +63,11 @@ class TranscriptEmitter:
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._numbers: dict[str, int] = {}
         self._tally = Tally()
-        survives_fork(self)
+        reset_after_fork(self)
 
     @property
     def is_enabled(self) -> bool:
-        """Whether anybody wants DEBUG records now."""
+        """Whether the logger is enabled for DEBUG records now."""
         return self._logger.isEnabledFor(logging.DEBUG)
 
     @property
@@ -76,7 +76,7 @@ class TranscriptEmitter:
         return self._guard.lost
 
     def summary(self) -> TranscriptSummary:
-        """What was emitted so far."""
+        """The summary so far."""
         with self._lock:
             return self._tally.summary()
 
@@ -129,11 +129,11 @@ class TranscriptEmitter:
         self._guard.call("a log entry", self._emit_built, source, build)
 
     def emit_entry(self, entry: TranscriptEntry) -> None:
-        """Log an entry that somebody made already; its number becomes the next one of its source."""
+        """Log an existing entry; its number becomes the next one of its source."""
         self._guard.call("a log entry", self._emit, entry)
 
     def pass_over(self, event: Event, projector: Projector) -> None:
-        """Count an event's entries, for a time in which nobody wants DEBUG records."""
+        """Count an event's entries while the logger is not enabled for DEBUG records."""
         with self._lock:
             count = projector.pass_over(event, self._tally)
             self._numbers[event.source] = self._numbers.get(event.source, 0) + count
@@ -149,11 +149,11 @@ class TranscriptEmitter:
         return summary
 
     def error(self, message: str, **context: Any) -> None:
-        """Log `transcript.error`, a WARNING: something could not be taken down, and the host goes on."""
+        """Log `transcript.error`, a WARNING: something could not be recorded, and the host goes on."""
         self._note(logging.WARNING, ERROR, message, context)
 
     def note(self, event: str, message: str, **context: Any) -> None:
-        """Log anything else about the taking down itself, as DEBUG."""
+        """Log any other record about the recording itself, as DEBUG."""
         self._note(logging.DEBUG, event, message, context)
 
     def _after_fork(self) -> None:
@@ -164,7 +164,7 @@ class TranscriptEmitter:
             self._emit(build(self._numbers.get(source, 0) + 1))
 
     def _now(self) -> tuple[datetime, str]:
-        """The present moment and its text; never before the one given last, also where the clock was set back."""
+        """The current time and its text; never earlier than the last one, also when the clock was set back."""
         self._latest = max(self._latest, datetime.now(UTC))
         return self._latest, self._latest.isoformat(timespec="milliseconds")
 
@@ -197,7 +197,7 @@ class TranscriptEmitter:
 
 
 def _moment(timestamp: str | datetime) -> tuple[datetime, str | None]:
-    """A moment, and how its source wrote it."""
+    """A moment, and its text in the source."""
     if isinstance(timestamp, str):
         return moment_of(timestamp) or datetime.now(UTC), timestamp
     return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC), None

@@ -1,6 +1,6 @@
 """Log records as lines of JSON: `{timestamp, level, logger, event, message, context}`.
 
-Any record of any library is written; `event` and `context` are there when whoever logged gave them by `extra`.
+Any record of any library is written; `event` and `context` are there when the caller passed them as `extra`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def log_fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def as_json(fields: dict[str, Any]) -> str:
-    """Any values as one line of JSON: what JSON has no form for becomes its `repr`, a lone surrogate U+FFFD."""
+    """Any values as one line of JSON: a value that JSON cannot hold becomes its `repr`, a lone surrogate U+FFFD."""
     try:
         return _encode(fields).decode()
-    except Exception:  # noqa: BLE001  # a host may log anything by `extra`, and the record is not to be lost
+    except Exception:  # noqa: BLE001  # a host may pass any value as `extra`, and the record must not be lost
         return _encode(mend.scrub(jsonable(fields))[0]).decode()
 
 

@@ -1,1 +1,1 @@
-"""The archive for agents: an MCP server on standard input and output, written by hand so that it starts at once."""
+"""The archive for agents: an MCP server on standard input and output, without a library so that it starts at once."""

@@ -1,4 +1,4 @@
-"""Checks the arguments of a tool call against the schema that we declared, as far as our schemas go."""
+"""Checks the arguments of a tool call against the declared schema, as far as our schemas go."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from stenograph.errors import InvalidQuery
 _KINDS: dict[str, type[Any]] = {"string": str, "integer": int, "boolean": bool, "array": list}
 
 
-def checked(schema: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with defaults filled in; raises `InvalidQuery` with what is wrong. A null counts as not given."""
+def checked(schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with defaults filled in; raises `InvalidQuery` with what is wrong. A null counts as missing."""
     properties = schema["properties"]
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in arguments.items() if value is not None}
     for name, value in values.items():
         if name not in properties:
             raise InvalidQuery(f"unknown argument {name!r}; arguments: {', '.join(properties)}")

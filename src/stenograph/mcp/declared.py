@@ -1,4 +1,4 @@
-"""What the server says of its tools: names, descriptions, schemas of arguments. Agents choose tools by these texts."""
+"""What the server declares about its tools: names, descriptions, schemas of arguments. Agents choose tools by these."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 DEFAULT_CHARS = 8_000
 MOST_CHARS = 40_000
-"""Of one answer. Claude Code and Codex cut answers somewhat beyond, and what they cut is lost without a word."""
+"""The longest answer. Claude Code and Codex cut answers somewhat beyond, and what they cut is lost silently."""
 MOST_ROWS = 50
 
 INSTRUCTIONS = (
@@ -67,7 +67,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             tool=_text("Only calls and results of this tool."),
             errors=_flag("Only errors and failed tools."),
             limit=_LIMIT,
-            skip=_number("Go on behind so many hits; an answer says how many.", 0, None, 0),
+            skip=_number("Skip so many hits; an answer says how many.", 0, None, 0),
         ),
         _tool(
             "list_runs",
@@ -75,7 +75,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             (),
             **_SCOPE,
             limit=_LIMIT,
-            after=_text("Go on behind the run of this id; an answer names it."),
+            after=_text("Continue after the run of this id; an answer names it."),
         ),
         _tool(
             "read_run",

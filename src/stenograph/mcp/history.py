@@ -1,4 +1,4 @@
-"""The tools themselves: the archive asked for one project, without the session that asks, and with secrets masked.
+"""The tools themselves: they query the archive for one project, without the asking session, and mask secrets.
 
 A run counts as being written, and is left out, when one of its files was written since the server started, when its
 newest event is newer than that, or when the client names it in the request. The session of the agent that asks is
@@ -35,16 +35,16 @@ _MARGIN = 1.0
 """Seconds by which the clock of a file system may be behind ours."""
 _LONGEST_LINE = 300
 _MOST_NAMED = 100
-"""Texts of a request's `_meta` that are looked at for the id of the session that asks."""
+"""Texts of a request's `_meta` that are searched for the id of the asking session."""
 _HEAD = 400
-"""Characters of an answer that are not quoted text: how to go on, and the notice."""
+"""Characters of an answer that are not quoted text: the next step, and the notice."""
 
 
 class History:
     """Answers tool calls. Nothing is opened before the first one."""
 
     def __init__(self, archive: str | None = None, project: str | None = None, began: float | None = None) -> None:
-        """`archive` is its folder; `project` is the folder that is meant where a call names none, None is all."""
+        """`archive` is its folder; `project` is the folder for calls that name none, None is all."""
         self._home = archive
         self._project = project
         self._opened: tuple[int | None, Archive] | None = None
@@ -52,7 +52,7 @@ class History:
         self._began = (time.time() if began is None else began) - _MARGIN
 
     def call(self, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> tuple[str, bool]:
-        """The text of the answer, and whether it is an error; what we raise on purpose is one line."""
+        """The text of the answer, and whether it is an error; errors that we raise on purpose are one line."""
         tools: dict[str, Callable[..., str]] = {
             "search_history": self._search,
             "list_runs": self._list,
@@ -61,14 +61,14 @@ class History:
             "find_file": self._find_file,
         }
         try:
-            given = checked(TOOLS[name]["inputSchema"], arguments)
-            text = tools[name](frozenset(islice(_strings(meta), _MOST_NAMED)), **given)
+            values = checked(TOOLS[name]["inputSchema"], arguments)
+            text = tools[name](frozenset(islice(_strings(meta), _MOST_NAMED)), **values)
         except StenographError as error:
             return on_one_line(str(error), 2_000), True
         return text, False
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close what was opened."""
         if self._run is not None:
             self._run[1].close()
             self._run = None
@@ -78,7 +78,7 @@ class History:
 
     @property
     def _archive(self) -> Archive:
-        """The archive, opened anew when its index is another file: it was rebuilt."""
+        """The archive, opened again when its index is another file: it was rebuilt."""
         from stenograph.archive.store.home import home_of
         from stenograph.runs.archive import open_archive
 
@@ -172,7 +172,7 @@ class History:
                 continue
             piece = _event_lines(event, text)
             if len(piece) > room and not pieces:
-                text = _fitting(text, room - len(_event_lines(event, "")))
+                text = _longest_prefix(text, room - len(_event_lines(event, "")))
                 piece = _event_lines(event, text)
                 skipped += len(text)
                 next_step = f"Go on: read_run run={run_id} start={event.seq} offset={skipped}."
@@ -192,8 +192,8 @@ class History:
             raise InvalidQuery("give either run or by")
         if run is not None:
             info = self._reader(self._earlier(run, named)).info
-            told = ((name, value) for name, value in info.to_dict().items() if value is not None)
-            facts = [on_one_line(f"{name}: {value}", _LONGEST_LINE) for name, value in told]
+            fields = ((name, value) for name, value in info.to_dict().items() if value is not None)
+            facts = [on_one_line(f"{name}: {value}", _LONGEST_LINE) for name, value in fields]
             return answer("This is all that is counted of the run.", [quoted("\n".join(facts))])
         return self._sums(str(by), self._scope_of(named, where))
 
@@ -202,17 +202,17 @@ class History:
         from stenograph.query.stats import stats
 
         with self._archive.reading() as reader:
-            told = stats(reader.index, scope, load_prices(), by).as_dict()
+            sums = stats(reader.index, scope, load_prices(), by).as_dict()
         lines: list[str] = []
         room = MOST_CHARS - _HEAD
-        for row in told["rows"]:
-            told_row = self._mask.text(", ".join(f"{key}={value}" for key, value in row.items() if value))
-            line = quoted(on_one_line(told_row, 2 * _LONGEST_LINE))
+        for row in sums["rows"]:
+            row_text = self._mask.text(", ".join(f"{key}={value}" for key, value in row.items() if value))
+            line = quoted(on_one_line(row_text, 2 * _LONGEST_LINE))
             room -= len(line) + 1
             if room < 0:
                 break
             lines.append(line)
-        left = len(told["rows"]) - len(lines)
+        left = len(sums["rows"]) - len(lines)
         return answer(f"{left} more rows: give since or until." if left else "No more rows.", lines)
 
     def _find_file(self, named: frozenset[str], *, path: str, limit: int, changes_only: bool, **where: Any) -> str:
@@ -225,7 +225,7 @@ class History:
             return f"No call read or changed {on_one_line(path, 200)}{self._where(where)}. {self._hint(where)}"
         more = "More: give until, or a higher limit." if len(found) > limit else "No more calls."
         return answer(
-            f"{more} To read on at one: read_run run=RUN start=SEQ. Shell commands are not looked at.",
+            f"{more} To read on at one: read_run run=RUN start=SEQ. Shell commands are not searched.",
             (
                 _row(
                     each.run_id,
@@ -236,7 +236,7 @@ class History:
             ),
         )
 
-    # What is meant.
+    # The scope of a call.
 
     def _scope(
         self, index: sqlite3.Connection, named: frozenset[str], *, project: str | None = None,
@@ -268,13 +268,13 @@ class History:
         return int(self._began * 1000)
 
     def _is_new(self, path: str) -> bool:
-        """Whether a file was written since; a session of a database (`FILE#SESSION`) has no file of its own."""
+        """Whether a file was written since the start; a session of a database (`FILE#SESSION`) has no own file."""
         with suppress(OSError, ValueError):
             return os.stat(path).st_mtime >= self._began  # noqa: PTH116  # thousands of them, at every call
         return False
 
     def _earlier(self, run: str, named: frozenset[str]) -> str:
-        """The id of the run that is meant; raises `RunNotFound` for the session that asks."""
+        """The id of the run that a call names; raises `RunNotFound` for the asking session."""
         with self._archive.reading() as reader:
             run_id = reader.find_run(run)[1]
             if run_id in set(self._being_written(reader.index, named)):
@@ -291,7 +291,7 @@ class History:
 
 
 def _row(run_id: str, seq: int | None, text: str) -> str:
-    """One row: where it stands, in our words, then what transcripts say, quoted."""
+    """One row: its position, in our words, then text of transcripts, quoted."""
     start = "" if seq is None else f" start={seq}"
     lines = (on_one_line(line, _LONGEST_LINE) for line in text.splitlines())
     return f"run={run_id}{start}\n{quoted(chr(10).join(line for line in lines if line))}"
@@ -320,8 +320,8 @@ def _is_of_type(event: Event, wanted: str) -> bool:
     return event.type == wanted or event.type.startswith(f"{wanted}.")
 
 
-def _fitting(text: str, room: int) -> str:
-    """The longest beginning that fits when it is quoted; at least one character, so that reading goes on."""
+def _longest_prefix(text: str, room: int) -> str:
+    """The longest beginning that fits when it is quoted; at least one character, so that reading makes progress."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2

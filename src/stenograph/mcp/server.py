@@ -1,8 +1,8 @@
-"""JSON-RPC 2.0 over lines, as the Model Context Protocol has it: requests in, answers out, one JSON object per line.
+"""JSON-RPC 2.0 over lines, as in the Model Context Protocol: requests in, answers out, one JSON object per line.
 
 Theory of operation. The client's version of the protocol is echoed, since everything used here is the same in all of
-them. A mistake of the client is a JSON-RPC error; a tool that cannot answer is a result with `isError`, so that the
-model reads the reason. Nothing that a client sends ends the server, except the end of its input.
+them. A mistake of the client is a JSON-RPC error; a tool that cannot answer returns a result with `isError`, so that
+the model reads the reason. Nothing that a client sends ends the server, except the end of its input.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Mistake(Exception):
 
 
 def serve(lines: Iterable[bytes], output: BinaryIO, call_tool: CallTool) -> None:
-    """Answer the lines until there are no more, or nobody reads the answers."""
+    """Answer the lines until there are no more, or the output is closed."""
     for line in lines:
         answer = answer_line(line, call_tool)
         if answer is None:
@@ -58,7 +58,7 @@ def answer_line(line: bytes, call_tool: CallTool) -> bytes | None:
         if not isinstance(request, dict) or not isinstance(number, str | int | float | None):
             raise _Mistake(INVALID_REQUEST, "a request is one JSON object with a method and an id")
         if "method" not in request and ("result" in request or "error" in request):
-            return None  # we ask the client nothing
+            return None  # a response: we send the client no requests
         if not isinstance(request.get("method"), str):
             raise _Mistake(INVALID_REQUEST, "the request has no method")
         if "id" not in request:
@@ -67,7 +67,7 @@ def answer_line(line: bytes, call_tool: CallTool) -> bytes | None:
     except _Mistake as error:
         number = number if isinstance(number, str | int | float) else None
         return _line({"id": number, "error": {"code": error.code, "message": str(error)}})
-    except Exception as error:  # noqa: BLE001  # a defect of ours must not take the agent's tool away
+    except Exception as error:  # noqa: BLE001  # a defect of ours must not end the server
         traceback.print_exc(file=sys.stderr)
         return _line({"id": number, "error": {"code": INTERNAL_ERROR, "message": f"{type(error).__name__}: {error}"}})
     return _line({"id": number, "result": result})
@@ -78,7 +78,7 @@ def _refuse(name: str) -> None:
 
 
 def _line(message: dict[str, Any]) -> bytes:
-    # Escapes carry whatever a text holds, also half a pair of surrogates.
+    # Escapes carry any text, also half a pair of surrogates.
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 

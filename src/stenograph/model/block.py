@@ -7,7 +7,7 @@ from typing import Any, Literal
 from stenograph.model.value import Value
 
 Fidelity = Literal["router", "agent_emitted"]
-"""`router`: we saw it happen at our own seam. `agent_emitted`: the agent told us."""
+"""`router`: recorded where the tool ran. `agent_emitted`: reported by the agent."""
 
 
 class TextBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
@@ -18,13 +18,13 @@ class TextBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
 
 
 class ThinkingBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="thinking"):
-    """Reasoning that the agent showed; what a provider needs to take it back rides along, and says nothing itself."""
+    """Reasoning that the agent showed, with what its provider needs to accept it again."""
 
     fidelity: Fidelity
     thinking: str
     """Empty where all of it is encrypted or was left out."""
     signature: str | None = None
-    """By which the provider knows its own thinking again."""
+    """Lets the provider verify its own thinking."""
     id: str | None = None
     """The provider's id of the reasoning item; blocks of one item share it."""
     encrypted_content: str | None = None
@@ -32,12 +32,12 @@ class ThinkingBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="thi
 
 
 class ToolUseBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_use"):
-    """The agent's wish to run a tool."""
+    """The agent's request to run a tool."""
 
     fidelity: Fidelity
     tool_name: str
     tool_id: str
-    """Joins the wish to its `tool.call` and `tool.result` (their `call_id`)."""
+    """Joins the request to its `tool.call` and `tool.result` (their `call_id`)."""
     tool_input: Any
     namespace: str | None = None
     """The group of tools that the name belongs to, where the API has groups."""
@@ -50,7 +50,7 @@ OPAQUE = ("signature", "encrypted_content")
 
 
 class ToolResultBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_result"):
-    """A tool's answer as it stood inside a message."""
+    """A tool's answer as it was in a message."""
 
     fidelity: Fidelity
     tool_id: str
@@ -65,7 +65,7 @@ class CommandBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="comm
 
 
 class StreamBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="stream"):
-    """A chunk of a streamed reply; no part of the message's text."""
+    """A chunk of a streamed reply; not part of the message's text."""
 
     fidelity: Fidelity
     text: str
@@ -100,7 +100,7 @@ Block = (
 
 
 def words_of(block: Block) -> str:
-    """What a block says or thinks; empty for every other kind."""
+    """The text or thinking of a block; empty for every other kind."""
     match block:
         case TextBlock(text=text):
             return text

@@ -62,7 +62,7 @@ _decode_json = msgspec.json.Decoder().decode
 _EXTRA_BYTE = ord(EXTRA_KEY)  # a number is looked for five times faster than a string of one byte
 
 REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the fast decoder raises on lines it does not take."""
+"""What the fast decoder raises on lines that it does not accept."""
 
 
 class Decoder:
@@ -165,7 +165,7 @@ def fit_payload(type: str, payload: object) -> Any:
     """The payload as the event type holds it: typed, checked, and sharing nothing mutable with the caller.
 
     What JSON has no form for changes as it will on disk: tuples and sets become lists, NaN and the infinities null.
-    Lone surrogates stay, for whoever writes the event to replace and count. Raises `InvalidEvent`.
+    Lone surrogates stay; the writer of the event replaces and counts them. Raises `InvalidEvent`.
     """
     kind = PAYLOAD_TYPES.get(type) if type.__class__ is str else None
     if kind is None:
@@ -190,18 +190,18 @@ def fit_payload(type: str, payload: object) -> Any:
     return fitted
 
 
-def _is_made_of_strings(kind: type[Value], given: Any) -> bool:
+def _is_made_of_strings(kind: type[Value], fields: Any) -> bool:
     """Whether the values that a converted dict shares with the caller are all strings and numbers."""
     if kind is MessagePayload:
-        for block in given["blocks"]:  # noqa: SIM110  # a generator here costs as much as the whole check
+        for block in fields["blocks"]:  # noqa: SIM110  # a generator here costs as much as the whole check
             if block.__class__ is not dict or block["type"] in _OPEN_BLOCKS:
                 return False
         return True
-    return kind is UsagePayload or (kind is LifecyclePayload and "result" not in given)
+    return kind is UsagePayload or (kind is LifecyclePayload and "result" not in fields)
 
 
 def _through_json(type: str, payload: Value) -> Any:
-    """The payload as a reader will see it: what is live is then what is stored, whatever the caller does later."""
+    """The payload as a reader will see it, so that later changes by the caller do not reach it."""
     try:
         line = _encode(payload)
         whole = _encode(mend.plain(payload)) if _EXTRA_BYTE in line else line
@@ -213,7 +213,7 @@ def _through_json(type: str, payload: Value) -> Any:
 
 
 def _through_builtins(type: str, payload: Value) -> Any:
-    """The same with lone surrogates, which only the standard library carries through JSON."""
+    """`_through_json` for lone surrogates, which only the standard library carries through JSON."""
     whole = _detached(mend.plain(payload))
     if whole != _detached(payload):
         return mend.payload_from(type, whole)

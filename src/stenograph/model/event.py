@@ -54,25 +54,25 @@ class Origin(Value, frozen=True, kw_only=True):
     time: Literal["inherited", "given"] | None = None
     """Set when the source had no timestamp of its own."""
     seq: int | None = None
-    """The event's number in its journal, where it has another here and no line tells its place."""
+    """The event's number in its journal, where it has another number here and no line to give its place."""
 
 
 class Event(Value, frozen=True, kw_only=True):
     """One stored fact of a run."""
 
     seq: int
-    """1, 2, 3 … per file; 0 until someone stores it."""
+    """1, 2, 3 … per file; 0 until it is stored."""
     run_id: str
     parent_run_id: str | None = None
     child_run_id: str | None = None
     type: str
-    """One of `EVENT_TYPES`, or whatever a newer writer wrote."""
+    """One of `EVENT_TYPES`, or a type of a newer version."""
     path: str
     """Dot-separated step path, empty outside steps."""
     iteration: int
     """Zero-based, 0 outside loops."""
     iterations: tuple[int, ...] | None = None
-    """Of each step around it, the outermost first and `iteration` last; absent where all of them are the same."""
+    """The iteration of each step around it, outermost first and `iteration` last; absent where all are the same."""
     timestamp: str
     """Ours: UTC, six digits, `Z`. From a source: the agent's own string."""
     origin: Origin | None = None
@@ -81,11 +81,11 @@ class Event(Value, frozen=True, kw_only=True):
     raw: str | None = None
     """The exact source line, on the first event of that line."""
     raw_b64: str | None = None
-    """The same in base64, when the line is not UTF-8."""
+    """The exact source line in base64, when it is not UTF-8."""
 
     @property
     def told_at(self) -> str:
-        """The timestamp; empty where the source told none and none before, so that it is only its file's time."""
+        """The timestamp; empty where the source gives no time and the event only has the time of its file."""
         return "" if self.origin is not None and self.origin.time == "given" else self.timestamp
 
     @property

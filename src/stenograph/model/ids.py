@@ -34,7 +34,7 @@ def is_unique(id: str) -> bool:
     """Whether an id is unique by itself, judged by its shape: a UUID, or a long stretch of letters and digits.
 
     Local model servers number their answers (`chatcmpl-17`), and redacted or scripted files repeat words: such an id
-    tells the calls of one session apart and no more. Random ids of 16 characters use many different ones, which
+    distinguishes the calls of one session and no more. Random ids of 16 characters use many different ones, which
     padded numbers and repeated words do not.
     """
     return any(len(set(found)) >= _MANY_CHARACTERS for found in _RANDOM.findall(id))

@@ -1,7 +1,7 @@
-"""What the typed decoder refuses, brought as close to a typed event as it goes; and the way back.
+"""Turns what the typed decoder refuses into an event that is typed as far as possible, and back into JSON.
 
 Nothing is dropped here: a field that does not fit moves to `extra`, a block of an unknown type becomes an
-`UnknownBlock`, a line that is no JSON becomes an `unknown` event with its text.
+`UnknownBlock`, a line that is not JSON becomes an `unknown` event with its text.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     value = json.loads(text, strict=False, parse_constant=str, parse_float=_number)
     if "\\ud" not in text and "\\uD" not in text and (text.isascii() or not _LONE.search(text)):
         return value, 0
-    # The parser has joined what was a pair; a bad byte that follows a lone escape is no second half.
+    # The parser has joined the surrogate pairs; a bad byte after a lone escape is not a second half.
     return _scrubbed(value, _LONE.subn)
 
 
@@ -97,7 +97,7 @@ def _scrubbed(value: Any, replace: Callable[[str, str], tuple[str, int]]) -> tup
 
 
 def event_from(value: Any) -> Event:
-    """A decoded line as an event: typed where it fits, `unknown` when it is no event at all."""
+    """A decoded line as an event: typed where it fits, `unknown` when it is not an event at all."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return blank_event(UnknownPayload(value=value))
     event: Event = _build(Event, {name: item for name, item in value.items() if name != "payload"})
@@ -105,7 +105,7 @@ def event_from(value: Any) -> Event:
 
 
 def unreadable_event(line: bytes) -> Event:
-    """A line that is no JSON, kept whole."""
+    """A line that is not JSON, kept whole."""
     raw, raw_b64 = raw_fields(line)
     return blank_event(UnknownPayload(text=line.decode("utf-8", "replace")), raw=raw, raw_b64=raw_b64)
 
@@ -119,7 +119,7 @@ def raw_fields(line: bytes) -> tuple[str | None, str | None]:
 
 
 def blank_event(payload: UnknownPayload, **more: Any) -> Event:
-    """An `unknown` event that nobody has numbered, placed or dated yet."""
+    """An `unknown` event without number, place and date."""
     return Event(seq=0, run_id="", type="unknown", path="", iteration=0, timestamp="", payload=payload, **more)
 
 
@@ -140,7 +140,7 @@ def plain(value: Any) -> Any:
 def _fields(kind: type[Any]) -> tuple[FieldInfo, ...]:
     known = _known_fields.get(kind)
     if known is None:
-        known = _known_fields[kind] = fields(kind)  # which reads the annotations anew each time
+        known = _known_fields[kind] = fields(kind)  # `fields` reads the annotations on each call
     return known
 
 
@@ -148,13 +148,13 @@ _known_fields: dict[type[Any], tuple[FieldInfo, ...]] = {}
 
 
 def filled(event: Event, **fields: Any) -> Event:
-    """The event with fields that the source lacked or had wrong; what stood there no longer overshadows them."""
+    """The event with fields that the source lacked or had wrong; a wrong value in `extra` no longer hides them."""
     extra = Extra({name: value for name, value in (event.extra or {}).items() if name not in fields})
     return msgspec.structs.replace(event, extra=extra or None, **fields)
 
 
 def without_surrogates(event: Event) -> tuple[Event, int]:
-    """The event in a form that UTF-8 can hold, and how many characters that cost."""
+    """The event in a form that UTF-8 can hold, and how many characters were replaced."""
     value, replaced = scrub(plain(event))
     return event_from(value), replaced
 

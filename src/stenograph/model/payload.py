@@ -47,7 +47,7 @@ SYNTHETIC = "<synthetic>"
 
 
 class MessagePayload(Value, frozen=True, kw_only=True):
-    """What somebody said (`message.user`, `message.assistant`)."""
+    """What a user or an agent said (`message.user`, `message.assistant`)."""
 
     role: str
     blocks: tuple[Block, ...]
@@ -58,11 +58,11 @@ class MessagePayload(Value, frozen=True, kw_only=True):
     """Joins the records over which an agent spread one message."""
     stop_reason: str | None = None
     replaces: bool | None = None
-    """True where the agent wrote the message anew: a text that goes on where an earlier one ended stands for it."""
+    """True where the agent rewrote the message: a text that continues an earlier one replaces it."""
 
     @property
     def real_model(self) -> str | None:
-        """The model that answered; None where none is named, or where no model answered."""
+        """The model that answered; None where the source names none, or where no model answered."""
         return None if self.model == SYNTHETIC else self.model
 
     @property
@@ -77,7 +77,7 @@ class MessagePayload(Value, frozen=True, kw_only=True):
 
     @property
     def is_chunk(self) -> bool:
-        """Whether it is only a piece of a streamed reply: not a message of its own, and no part of one."""
+        """Whether it is only a piece of a streamed reply: neither a message nor part of one."""
         blocks = self.blocks
         return bool(blocks) and type(blocks[0]) is StreamBlock and all(type(block) is StreamBlock for block in blocks)
 
@@ -93,7 +93,7 @@ class ToolPayload(Value, frozen=True, kw_only=True):
     output: Any
     """Null on a call."""
     error: ErrorText | None = None
-    """Present only when the agent or our seam says that the tool failed."""
+    """Present only when the agent or the recorder says that the tool failed."""
     fidelity: Fidelity
     duration_ms: float | None = None
     blocks: tuple[Block, ...] | None = None
@@ -104,7 +104,7 @@ class ToolPayload(Value, frozen=True, kw_only=True):
 
 
 class SystemPayload(Value, frozen=True, kw_only=True):
-    """Something that is neither said nor done by the agent (`system.event`)."""
+    """An event that is neither speech nor action of the agent (`system.event`)."""
 
     subtype: str
     text: str | None = None
@@ -156,7 +156,7 @@ class ErrorPayload(Value, frozen=True, kw_only=True):
 
 
 class UnknownPayload(Value, frozen=True, kw_only=True):
-    """A record nobody knows: its JSON, or its text when it is not JSON (`unknown`)."""
+    """A record of unknown type: its JSON, or its text when it is not JSON (`unknown`)."""
 
     value: Any = UNSET
     text: str | None = None

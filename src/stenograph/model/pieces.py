@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 LONG = 1 << 20
-"""Characters of a text from which on it is written in pieces."""
+"""Texts of at least this many characters are written in pieces."""
 _PIECE = 1 << 16
 _encode = msgspec.json.encode
 _LEAVES = (str, int, float, bool, type(None), UUID)
@@ -24,7 +24,7 @@ def text_pieces(text: str) -> Iterator[bytes]:
 
 
 def json_pieces(value: Any) -> Iterator[bytes]:
-    """The JSON of a value of which `is_plain` holds, as msgspec writes it."""
+    """The JSON of a value, as msgspec writes it; `is_plain` must hold for the value."""
     if isinstance(value, str):
         if len(value) < LONG:
             yield _encode(value)
@@ -48,13 +48,16 @@ def json_pieces(value: Any) -> Iterator[bytes]:
 
 
 def has_long_text(value: Any) -> bool:
-    """Whether one of the texts of an object, not of what is inside of it, is long."""
-    inside = value.values() if isinstance(value, dict) else ()
-    return any(isinstance(each, str) and len(each) >= LONG for each in inside)
+    """Whether an object has a long text among its own values; nested values do not count."""
+    if isinstance(value, dict):
+        for each in value.values():  # a loop, because every entry of a run is asked
+            if each.__class__ is str and len(each) >= LONG:
+                return True
+    return False
 
 
 def is_plain(value: Any, depth: int = 100) -> bool:
-    """Whether JSON has a form for all of a value, lone surrogates excluded, down to some depth."""
+    """Whether all of a value can be written as JSON, without lone surrogates, down to some depth."""
     if value.__class__ in _LEAVES:
         return not isinstance(value, str) or _is_writable(value)
     if depth == 0:

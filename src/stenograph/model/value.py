@@ -1,4 +1,4 @@
-"""The base of every wire value: frozen, compact on the wire, and able to carry what it has no name for."""
+"""The base of every wire value: frozen, compact on the wire, and keeps fields that it does not know."""
 
 from __future__ import annotations
 

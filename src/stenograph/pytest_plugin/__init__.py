@@ -28,14 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--steno-record",
         choices=MODES,
-        help="none: recordings must be there (default); once: record those that are missing; all: record anew",
+        help="none: recordings must exist (default); once: record missing ones; all: record every one again",
     )
     parser.addini("steno_dir", "where the bundles and pages of failing tests go", default="steno-failures")
     parser.addini("steno_record", "which recordings are made: none, once or all", default="none")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
         "steno(recording, allow_diff=False, ignore=(), folders={}): "
@@ -56,7 +56,7 @@ def steno_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def steno_replay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReplayForTest]:
-    """The recorded model of `@pytest.mark.steno("recording.jsonl")`; the environment leads the usual SDKs to it."""
+    """The recorded model of `@pytest.mark.steno("recording.jsonl")`; the environment directs the usual SDKs to it."""
     from stenograph.pytest_plugin.replay import opened
 
     mode = str(request.config.getoption("--steno-record") or request.config.getini("steno_record"))
@@ -77,7 +77,7 @@ _failed_key = pytest.StashKey[bool]()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A replay that was not the recorded run fails its test; a failing test gets a bundle and a page of its run."""
+    """A replay that differed from the recording fails its test; a failing test gets a bundle and a page of its run."""
     report = yield
     replay, run = item.stash.get(_replay_key, None), item.stash.get(_run_key, None)
     if replay is not None and report.when == "call" and report.passed and (difference := replay.difference()):

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stenograph.atomic_file import write_atomically
 from stenograph.bundle.create import create_bundle
 from stenograph.errors import StenographError
 from stenograph.render.html import html_page
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     import pytest
@@ -22,7 +22,7 @@ _LONGEST = 80
 
 
 def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error: str, folder: Path) -> None:
-    """Write the bundle and the page. What goes wrong is told in the report, and never fails a test."""
+    """Write the bundle and the page. Errors are added to the report, and never fail a test."""
     run.close(error)
     name = file_name(item.nodeid)
     bundle, page = folder / f"{name}.zip", folder / f"{name}.html"
@@ -30,14 +30,14 @@ def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error:
         folder.mkdir(parents=True, exist_ok=True)
         events = run.events
         create_bundle(bundle, events, source=str(run.target or run.run.path))
-        write_whole(page, (part.encode("utf-8", "replace") for part in html_page(lambda: events)))
+        write_atomically(page, (part.encode("utf-8", "replace") for part in html_page(lambda: events)))
     except (StenographError, OSError) as problem:
         report.sections.append(("stenograph", f"the run of this test could not be kept: {problem}"))
         return
     report.sections.append(("stenograph", f"bundle: {bundle}\npage:   {page}"))
     # The report of the teardown, by which JUnit XML is written, has the properties that the item has by then.
-    for told in (report.user_properties, item.user_properties):
-        told += [("stenograph_bundle", str(bundle)), ("stenograph_page", str(page))]
+    for properties in (report.user_properties, item.user_properties):
+        properties += [("stenograph_bundle", str(bundle)), ("stenograph_page", str(page))]
 
 
 def file_name(nodeid: str) -> str:

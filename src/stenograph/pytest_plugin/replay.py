@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from stenograph.atomic_file import write_atomically
 from stenograph.replay.loading import load_recording
 from stenograph.replay.program import environment_for
 from stenograph.replay.recording_server import Upstreams, WireLog, recording
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     from stenograph.replay.report import ReplayReport
@@ -24,7 +24,7 @@ _ADDRESSES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "NO_PROXY", "no_proxy")
 
 
 class ReplayForTest:
-    """What a test sees of its model: where it is, and what happened."""
+    """The model of a test: its address, and what happened."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class ReplayForTest:
         self.path = path
         """The recording."""
         self.environment = environment
-        """The variables that lead the usual SDKs and agents here; they are set while the test runs."""
+        """The variables that direct the usual SDKs and agents here; they are set while the test runs."""
         self._session = session
         self._wire_log = wire_log
         self._allow_diff = allow_diff
 
     @property
     def is_recording(self) -> bool:
-        """Whether the real model is asked, and its answers are written down."""
+        """Whether requests go to the real model, and its answers are recorded."""
         return self._session is None
 
     @property
@@ -60,17 +60,17 @@ class ReplayForTest:
         return None if self._session is None else self._session.report()
 
     def difference(self) -> str:
-        """What was other than recorded; empty when nothing was."""
+        """How the run differed from the recording; empty when it did not."""
         report = self.report
         if report is None or report.is_equal(allow_diff=self._allow_diff):
             return ""
         return "\n".join([f"{self.path}:", *report.lines()])
 
     def keep(self, *, is_good: bool) -> None:
-        """Keep what was recorded; that of a test that failed is not worth it."""
+        """Keep the recording, unless the test failed."""
         if self._wire_log is not None and is_good and self._wire_log.calls:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path, [self._wire_log.written()])
+            write_atomically(self.path, [self._wire_log.written()])
 
 
 @contextmanager
@@ -101,8 +101,8 @@ def _recorded(path: Path) -> Iterator[ReplayForTest]:
     )
     log = WireLog()
     with recording(log, upstreams) as url:
-        led = environment_for(url, os.environ)  # the keys stay those of the user
-        yield ReplayForTest(url, path, {name: led[name] for name in _ADDRESSES}, wire_log=log)
+        environment = environment_for(url, os.environ)  # with the user's own keys
+        yield ReplayForTest(url, path, {name: environment[name] for name in _ADDRESSES}, wire_log=log)
 
 
 def _changed(environment: dict[str, str]) -> dict[str, str]:

@@ -16,16 +16,16 @@ from stenograph.runs.opening import open_run
 
 
 class RunForTest:
-    """The run of one test: what was recorded to `run`, or what `read` found instead."""
+    """The run of one test: what was recorded to `run`, or what `read` opened instead."""
 
     def __init__(self, name: str, root: Path) -> None:
         self.run: Run = start_run(name, root=root, kind="test")
         """Record to it, or give it to an adapter."""
         self.target: str | os.PathLike[str] | None = None
-        """What is read instead of what was recorded."""
+        """The opened run that replaces the recorded one."""
 
     def read(self, target: str | os.PathLike[str]) -> RunForTest:
-        """Look at another run instead: an agent's own file or folder, a journal, a bundle, a run id."""
+        """Use another run instead: an agent's own file or folder, a journal, a bundle, a run id."""
         with open_run(target):
             self.target = target
         return self
@@ -38,11 +38,11 @@ class RunForTest:
 
     @property
     def answer(self) -> str:
-        """What the main agent said last; empty when it said nothing."""
-        said = [
+        """The last text of the main agent; empty when there is none."""
+        answers = [
             message for message in messages(self.events) if message.role == "assistant" and message.source == "main"
         ]
-        texts = ["\n".join(block.text for block in each.blocks if isinstance(block, TextBlock)) for each in said]
+        texts = ["\n".join(block.text for block in each.blocks if isinstance(block, TextBlock)) for each in answers]
         return next((text for text in reversed(texts) if text), "")
 
     def calls(self, name: str | None = None, **inputs: str) -> list[dict[str, Any]]:
@@ -55,21 +55,27 @@ class RunForTest:
         for pair in pair_calls(self.events):
             if pair.call is None or (name is not None and pair.name != name):
                 continue
-            given = pair.call.payload.input
-            if all(_matches(given, argument, pattern) for argument, pattern in inputs.items()):
+            tool_input = pair.call.payload.input
+            if all(_matches(tool_input, argument, pattern) for argument, pattern in inputs.items()):
                 output = None if pair.result is None else pair.result.payload.output
                 found.append(
-                    {"name": pair.name, "input": given, "output": output, "error": pair.error, "seq": pair.call.seq}
+                    {
+                        "name": pair.name,
+                        "input": tool_input,
+                        "output": output,
+                        "error": pair.error,
+                        "seq": pair.call.seq,
+                    }
                 )
         return found
 
     def close(self, error: str | None = None) -> None:
-        """End the run; a second time does nothing."""
+        """End the run; may be called twice."""
         self.run.complete(error)
 
 
-def _matches(given: Any, argument: str, pattern: str) -> bool:
-    if not isinstance(given, dict) or argument not in given:
+def _matches(tool_input: Any, argument: str, pattern: str) -> bool:
+    if not isinstance(tool_input, dict) or argument not in tool_input:
         return False
-    value = given[argument]
+    value = tool_input[argument]
     return re.search(pattern, value if isinstance(value, str) else repr(value)) is not None

@@ -1,4 +1,4 @@
-"""An archive as a database for SQL: a connection with the views, and with functions that read what events say."""
+"""An archive as a database for SQL: a connection with the views, and with functions that read events."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _EVENTS_AT_HAND = 64
 
 @contextmanager
 def views_of(archive: IndexReader, prices: Prices) -> Iterator[sqlite3.Connection]:
-    """A connection of its own with the views and their functions; the archive reads what events say.
+    """A connection of its own with the views and their functions; `archive` reads the events.
 
-    The tables are in a database with a name that nobody can guess, and the main one, which is empty, has a table of
-    each of their names: so `run_sql` can tell what a query reads itself from what the views read for it.
+    The tables are in a database with an unguessable name, and the main database, which is empty, has a table of
+    each of their names: so `run_sql` can distinguish what a query reads itself from what the views read for it.
     """
     schema = f"index_{secrets.token_hex(16)}"
     connection = _attached(archive.home.index, schema)
@@ -84,13 +84,13 @@ def _attached(index: Path, schema: str) -> sqlite3.Connection:
 
 
 class _Unknown:
-    """An archive of which nothing says which it is: it was made by an older version, and not synced since."""
+    """The identity of an archive that has none: an older version made it, and it was not synced since."""
 
     id = host = user = None
 
 
 class _Reading:
-    """What events say, for the functions of the connection."""
+    """Reads events for the SQL functions of the connection."""
 
     def __init__(self, archive: IndexReader) -> None:
         self._event = lru_cache(_EVENTS_AT_HAND)(archive.event)

@@ -1,7 +1,7 @@
 """Which run, prompt and event last changed a file, or one line of it.
 
-A line is attributed to the newest change whose new text has that line: what people and other programs changed since is
-not known here, and lines of white space are not attributed. Calls that failed, and copies of calls in forks, are left
+A line is attributed to the newest change whose new text has that line: later changes by people and other programs are
+not known here, and blank lines are not attributed. Calls that failed, and copies of calls in forks, are left
 out.
 """
 
@@ -46,14 +46,14 @@ class Blamed(Struct, frozen=True, kw_only=True):
     added: int
     removed: int
     prompt: str | None
-    """What was asked for."""
+    """The prompt that led to the change."""
     prompt_seq: int | None
 
 
 def blame(archive: IndexReader, path: str, scope: Scope, line: str | None = None) -> Iterator[Blamed]:
     """The changes of a file, newest first; with `line`, only those whose new text has that line.
 
-    A path that exists, or is absolute, means that one file; any other is the end of a path.
+    A path that exists, or is absolute, is that one file; any other is the end of a path.
     """
     whole = os.path.realpath(path) if os.path.isabs(path) or Path(path).exists() else None  # noqa: PTH117  # text
     wanted = Path(path).name if whole is not None else path

@@ -1,7 +1,7 @@
-"""A bundle as a database, made when it is first asked and kept beside the bundle, where that can be written.
+"""A bundle as a database, made for the first query and kept beside the bundle, where that is writable.
 
-What is kept carries the fingerprint of the bundle's bytes. A bundle that was changed is another bundle, and its
-database is made anew. A file that somebody else could have put there is not trusted.
+The kept file carries the fingerprint of the bundle's bytes. A bundle that was changed is another bundle, and its
+database is made again. A file that another user could have put there is not trusted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stenograph.query.bundle_tables import SCHEMA_VERSION
 from stenograph.query.sql import open_readonly
 
 WORTH_KEEPING = 1 << 20
-"""Bytes of a bundle, unfolded, from which its database is kept: a smaller one is made in no time."""
+"""A bundle's uncompressed size from which its database is kept: that of a smaller one is made in no time."""
 _FAST = (
     "page_size = 16384",
     "journal_mode = OFF",
@@ -30,15 +30,15 @@ _FAST = (
     "locking_mode = EXCLUSIVE",
     "cache_size = -65536",
 )
-"""Nobody sees the file before it is whole."""
+"""Unsafe but fast: no process reads the file before it is complete."""
 
 
 @contextmanager
 def bundle_database(path: str | os.PathLike[str], sql: str | None = None) -> Iterator[sqlite3.Connection]:
-    """A read-only connection to the tables of a bundle; raises `SourceError` for a file that is none.
+    """A read-only connection to the tables of a bundle; raises `SourceError` for a file that is not a bundle.
 
-    With the query that is to be run on it only the tables that this reads need have rows, which saves time; raises
-    `InvalidQuery` when it cannot be run.
+    Given the query, only the tables that it reads are filled, which saves time; raises `InvalidQuery` when the query
+    cannot be run.
     """
     place = Path(path)
     mark = fingerprint(place)
@@ -46,7 +46,7 @@ def bundle_database(path: str | os.PathLike[str], sql: str | None = None) -> Ite
     parts = ALL | {INDEX} if sql is None else parts_of(sql)
     with _database(place, kept, mark, parts - {INDEX}) as database:
         if INDEX in parts:
-            from stenograph.query.bundle_index import indexed  # an indexer, which most queries do without
+            from stenograph.query.bundle_index import indexed  # an indexer, which most queries do not need
 
             with indexed(place, database) as connection:
                 yield connection
@@ -57,7 +57,7 @@ def bundle_database(path: str | os.PathLike[str], sql: str | None = None) -> Ite
 
 @contextmanager
 def _database(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[str]) -> Iterator[Path]:
-    """The database with the bundle's own tables: the one that is kept, or one that is made for now."""
+    """The database with the bundle's own tables: the kept one, or a temporary one."""
     there = _parts_there(kept, mark)
     if there is not None and parts <= there:
         yield kept
@@ -73,7 +73,7 @@ def _database(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[s
 
 
 def _parts_there(kept: Path, mark: tuple[str, str]) -> frozenset[str] | None:
-    """What the database beside a bundle holds; None when it is not there, not ours, or not of these very bytes."""
+    """What the database beside a bundle holds; None when it is not there, not ours, or not of these exact bytes."""
     try:
         status = kept.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
@@ -89,7 +89,7 @@ def _parts_there(kept: Path, mark: tuple[str, str]) -> frozenset[str] | None:
 
 def _kept(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[str]) -> bool:
     """Make the database beside the bundle, where that is worth it and possible."""
-    # What makes a database takes longer to load than a database that is there takes to answer.
+    # The modules that make a database take longer to load than an existing database takes to answer.
     from stenograph.bundle.container import Container
     from stenograph.bundle.spool import Spool
 
@@ -108,7 +108,7 @@ def _kept(place: Path, kept: Path, mark: tuple[str, str], parts: frozenset[str])
     except (StoreError, OSError) as error:
         if isinstance(error, SourceError):
             raise
-        return False  # no room here; there may be some elsewhere
+        return False  # no space here; there may be some elsewhere
     finally:
         if spool is not None:
             spool.discard()
@@ -130,4 +130,4 @@ def _make(place: Path, database: Path, mark: tuple[str, str], parts: frozenset[s
     except StenographError:
         raise
     except sqlite3.Error as error:
-        raise StoreError(f"cannot write {database}: {error}; make room there", str(database)) from error
+        raise StoreError(f"cannot write {database}: {error}; free some space there", str(database)) from error

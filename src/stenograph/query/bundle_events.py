@@ -1,4 +1,4 @@
-"""Events as rows: one for each line, and from what they tell the rows of calls, errors and usage."""
+"""Events as rows: one for each line, and those of calls, errors and usage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from stenograph.bundle.account import call_duration
+from stenograph.bundle.run_totals import call_duration
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.usage import UsageCounter
 from stenograph.logs.formatter import as_json
@@ -27,7 +27,7 @@ class _Origin(Struct):
 
 
 class _Event(Struct):
-    """An event whose payload has not been looked at."""
+    """An event whose payload has not been decoded."""
 
     seq: int
     run_id: str
@@ -53,7 +53,7 @@ class _Tool(Struct):
 
 
 class _Failure(Struct):
-    """What may have gone wrong, in an error or at an end."""
+    """An error's fields, in an error event or at the end of a step or run."""
 
     message: str | None = None
     error: str | None = None
@@ -68,7 +68,7 @@ _ENDS = {"run.completed": "run", "step.completed": "step", "step.call_workflow.c
 
 
 class EventRows:
-    """Takes lines in order; `calls`, `errors` and `usage` are whole at the end."""
+    """Takes lines in order; `calls`, `errors` and `usage` are complete at the end."""
 
     def __init__(self) -> None:
         self.errors: list[Cells] = []
@@ -79,7 +79,7 @@ class EventRows:
         self._usage: list[tuple[Event, UsagePayload]] = []
 
     def row(self, line: bytes, run_id: str) -> Cells:
-        """The row of an event; a line that names no run belongs to the one given."""
+        """The row of an event; a line that names no run belongs to the given one."""
         self._count += 1
         try:
             event = _decode_event(line)
@@ -88,7 +88,7 @@ class EventRows:
         except REFUSALS:
             event = _mended(line)
             origin = _lenient_origin(event.origin)
-            with suppress(*REFUSALS):  # then it has no more to tell than its row
+            with suppress(*REFUSALS):  # then there is nothing to add beyond its row
                 self._note(event, origin.source or "main")
         where = bytes(event.origin)
         return (
@@ -135,36 +135,36 @@ class EventRows:
         counter = UsageCounter()
         for event, _ in self._usage:
             counter.add(event)
-        counted = {id(told) for told in counter.counting()}
-        for event, told in self._usage:
+        counted = {id(usage) for usage in counter.counting()}
+        for event, usage in self._usage:
             yield (
                 event.run_id,
                 _number(event.seq),
                 event.source,
                 event.timestamp,
-                told.scope,
-                told.model,
-                told.message_id,
-                _number(told.input_tokens),
-                _number(told.output_tokens),
-                _number(told.cache_read_input_tokens),
-                _number(told.cache_creation_input_tokens),
-                _number(told.reasoning_output_tokens),
-                int(id(told) in counted),
-                _number(told.cache_creation_1h_input_tokens),
-                told.speed,
-                told.service_tier,
-                told.cost_usd,
+                usage.scope,
+                usage.model,
+                usage.message_id,
+                _number(usage.input_tokens),
+                _number(usage.output_tokens),
+                _number(usage.cache_read_input_tokens),
+                _number(usage.cache_creation_input_tokens),
+                _number(usage.reasoning_output_tokens),
+                int(id(usage) in counted),
+                _number(usage.cache_creation_1h_input_tokens),
+                usage.speed,
+                usage.service_tier,
+                usage.cost_usd,
             )
 
     def _note(self, event: _Event, source: str) -> None:
-        """What an event tells beyond its own row."""
+        """Collect what an event adds to the other tables."""
         if event.type in ("tool.call", "tool.result"):
             self._note_tool(event, source, _decode_tool(event.payload))
         elif event.type == "token.usage":
-            told = _decode_usage(event.payload)
-            if told is not None:
-                self._usage.append((_bare(event, source, told), told))
+            usage = _decode_usage(event.payload)
+            if usage is not None:
+                self._usage.append((_bare(event, source, usage), usage))
         elif event.type == "error":
             failure = _decode_failure(event.payload) or _Failure()
             self._fail("error", event, source, failure.message or "")
@@ -197,7 +197,7 @@ class EventRows:
 
 
 def _bare(event: _Event, source: str, payload: Any) -> Event:
-    """The event with a payload that says no more than is counted."""
+    """The event with a payload of only the fields that are counted."""
     return Event(
         seq=event.seq,
         run_id=event.run_id,

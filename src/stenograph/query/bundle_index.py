@@ -1,8 +1,8 @@
-"""A bundle's events in an index of their own, made by the archive's indexer and asked through the archive's views.
+"""A bundle's events in an index of their own, made by the archive's indexer and queried through the archive's views.
 
-Theory of operation. Runs, messages, commands and changes of files are asked of a bundle as of an archive: the same
-program makes the same rows. The index is temporary and made only for a query that needs it; the bundle's own tables
-stand beside it in an attached database, under the names that they always had.
+Theory of operation. Queries for runs, messages, commands and changes of files work on a bundle as on an archive: the
+same program makes the same rows. The index is temporary and made only for a query that needs it; the bundle's own
+tables are beside it in an attached database, under the names that they always had.
 """
 
 from __future__ import annotations
@@ -45,15 +45,18 @@ def indexed(bundle: Path, database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None:
-    """Make the archive's index of a bundle's runs in a folder; `searchable`: with their words."""
+    """Make the archive's index of a bundle's runs in a folder; `searchable`: with full text."""
     with Container(bundle) as container, _writing(folder, searchable=searchable) as indexer:
         _index(indexer, container)
 
 
-def index_run(events: Iterable[Event], run_id: str, folder: Path) -> None:
-    """Make the archive's index of the events of one run in a folder, without their words."""
-    about = About(root="", path="", format="exchange", run_id=run_id, at="")
-    with _writing(folder) as indexer:
+def index_run(events: Iterable[Event], run_id: str, folder: Path, *, path: str = "", searchable: bool = False) -> None:
+    """Make the archive's index of the events of one run in a folder; `searchable`: with full text.
+
+    A `path` with `#` in it lets the run's status go by the time of its last event.
+    """
+    about = About(root="", path=path, format="exchange", run_id=run_id, at="")
+    with _writing(folder, searchable=searchable) as indexer:
         left = iter(events)
         while batch := list(islice(left, _BATCH)):
             indexer.index(batch, [KeptFile(1, about)])
@@ -61,7 +64,7 @@ def index_run(events: Iterable[Event], run_id: str, folder: Path) -> None:
 
 @contextmanager
 def empty() -> Iterator[sqlite3.Connection]:
-    """The same without a bundle: enough to see what a query would read."""
+    """A connection as `indexed` gives it, without a bundle: enough to see what a query would read."""
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         own = Path(folder) / "own.sqlite"
         with closing(sqlite3.connect(own)) as connection:
@@ -104,7 +107,7 @@ def _index(indexer: Indexer, container: Container) -> None:
 
 
 def _events(container: Container, name: str, run_id: str) -> Iterator[Event]:
-    """The events of a file; a line that names no run belongs to the one given."""
+    """The events of a file; a line that names no run belongs to the given one."""
     for line in container.lines(name):
         if line.strip():
             event = decode(line)

@@ -1,4 +1,4 @@
-"""Filling the tables from a bundle: each file is read once, line by line."""
+"""Fills the tables from a bundle: each file is read once, line by line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class _Log(Struct):
-    """A log record whose context has not been looked at."""
+    """A log record whose context has not been decoded."""
 
     timestamp: str | None = None
     level: str | None = None
@@ -104,7 +104,7 @@ def _load_logs(connection: sqlite3.Connection, container: Container) -> None:
 
 
 def _mended(line: bytes) -> tuple[_Log, bytes, _Entry | None]:
-    """A record of another shape than ours: what is no text becomes JSON, so that nothing is lost."""
+    """A record of another shape than ours: values that are not text become JSON, so that nothing is lost."""
     try:
         found, _ = mend.parse_json(line)
     except (ValueError, RecursionError):
@@ -116,8 +116,8 @@ def _mended(line: bytes) -> tuple[_Log, bytes, _Entry | None]:
         setattr(log, name, _text(record.get(name)))
     fact = None
     if log.event == ENTRY:
-        given = context if isinstance(context, dict) else {}
-        fact = _Entry(**{name: _cell(given.get(name)) for name in _ENTRY_FIELDS})
+        fields = context if isinstance(context, dict) else {}
+        fact = _Entry(**{name: _cell(fields.get(name)) for name in _ENTRY_FIELDS})
     return log, as_json(context).encode(), fact
 
 
@@ -164,7 +164,7 @@ def _facts(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _cell(value: Any) -> Any:
-    """A value as SQLite has it; what is no text and no number becomes JSON."""
+    """A value as SQLite can store it: other than text and numbers, JSON."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 63:
         return str(value)
     return value if value is None or isinstance(value, str | int | float) else as_json(value)

@@ -1,4 +1,4 @@
-"""Which files of a bundle a query needs: nobody waits for the others to be read."""
+"""Which files of a bundle a query needs, so that the others need not be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = {
     "usage": {EVENTS},
     "errors": {LOGS, EVENTS},
 }
-"""What the tables are filled from; the others are short and always there."""
+"""The part that each table is filled from; all other tables are short and always filled."""
 
 
 def parts_of(sql: str) -> frozenset[str]:
@@ -33,7 +33,7 @@ def parts_of(sql: str) -> frozenset[str]:
         with suppress(InvalidQuery):
             run_sql(connection, sql, Limits(seconds=1.0))
             return ALL  # it runs, although it cannot be explained
-    from stenograph.query.bundle_index import empty  # an indexer, which most queries do without
+    from stenograph.query.bundle_index import empty  # an indexer, which most queries do not need
 
     with empty() as connection:
         read = _read_by(connection, sql)

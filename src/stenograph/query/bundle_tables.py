@@ -1,6 +1,6 @@
-"""The tables over a bundle: stable names and columns, each with what it holds.
+"""The tables over a bundle: stable names and columns, each with its description.
 
-What is long is stored once: `transcript` and `entries` look into `logs`, `tool_calls` into `events`.
+Long values are stored once: `transcript` and `entries` read from `logs`, `tool_calls` from `events`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ SCHEMA_VERSION = 2
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """One table, as people see it."""
+    """One table, as users see it."""
 
     name: str
     about: str
     columns: dict[str, str]
-    """Each with what it holds."""
+    """Each with its description."""
 
 
 _RECORD = {
@@ -55,12 +55,12 @@ TABLES: tuple[Table, ...] = (
             "tool_call_id": "joins a call and its result",
             "session_id": "the agent's session",
             "prompt_name": "the prompt or run",
-            "adapter": "who took it down",
+            "adapter": "the adapter that recorded it",
             "entry_id": "the same wherever the entry is read",
             "content": "the text",
             "tool_input": "JSON, for calls",
             "metadata": "JSON; `model`, `error`, `duration_ms`, `usage` among it",
-            "detail": "JSON; what the provider said beyond",
+            "detail": "JSON; further fields of the provider",
             "raw": "the source line, where it was kept",
             "run_id": "the run; of an evaluation that is not recorded, the evaluation's id",
         },
@@ -74,7 +74,7 @@ TABLES: tuple[Table, ...] = (
             "type": "one of fourteen: `message.user`, `tool.call` …",
             "path": "the step, dot-separated",
             "iteration": "of a loop, from 0",
-            "adapter": "who took it down",
+            "adapter": "the adapter that recorded it",
             "session_id": "the agent's session",
             "parent_run_id": "the run that called this one",
             "child_run_id": "the run that this step called",
@@ -95,7 +95,7 @@ TABLES: tuple[Table, ...] = (
             "result_seq": "the event of the result; null when it was never answered",
             "started_at": "when it was called",
             "ended_at": "when it was answered",
-            "duration_ms": "as told, or from these times",
+            "duration_ms": "as reported, or from these times",
             "error": "why it failed; null when it did not",
             "input": "JSON",
             "output": "JSON",
@@ -109,7 +109,11 @@ TABLES: tuple[Table, ...] = (
         about="everything that failed: errors, tools, steps, runs and log records",
         columns={"kind": "`error`, `tool`, `step`, `run` or `log`"}
         | _PLACE
-        | {"log_id": "the record, for kind `log`", "message": "what went wrong", "detail": "JSON; all that was told"},
+        | {
+            "log_id": "the record, for kind `log`",
+            "message": "what went wrong",
+            "detail": "JSON; everything that was reported",
+        },
     ),
     Table(
         name="usage",
@@ -144,14 +148,14 @@ TABLES: tuple[Table, ...] = (
 )
 
 OWN = tuple(table.name for table in TABLES)
-"""The tables that only a bundle has, or has with columns of its own."""
+"""The tables that only a bundle has, or that have columns of their own there."""
 _SAME = ("runs", "messages", "commands", "file_changes")
 TABLES += tuple(
     Table(name=view.name, about=view.about, columns={name: about for name, (_, about) in view.columns.items()})
     for view in VIEWS
     if view.name in _SAME
 )
-"""All of them, with the archive's views that a bundle answers, too."""
+"""All tables, with the archive's views that a bundle also supports."""
 
 EXAMPLES = (
     (
@@ -216,4 +220,4 @@ CREATE VIEW tool_calls AS
     LEFT JOIN events AS call ON call.id = fact.call_event
     LEFT JOIN events AS result ON result.id = fact.result_event;
 """
-"""How they are made; a left join that no column is asked of costs nothing."""
+"""The statements that create them; a left join costs nothing while no column of it is used."""

@@ -1,7 +1,7 @@
-"""What the index has added up already, for any span of time.
+"""The index's pre-aggregated sums, for any span of time.
 
 The index keeps sums by quarters of an hour, because days begin at one in every time zone. A span may begin and end
-anywhere: of the quarters that it cuts, single rows are taken.
+anywhere: from the quarters that it cuts, single rows are taken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def summed(table: str, columns: str, period: Period) -> str:
 
 
 def _rows(table: str, span: Period) -> str:
-    """What stands after FROM: the rows in a part of one quarter, found by the runs that have some in it."""
+    """A FROM clause: the rows in a part of one quarter, found by the runs that have some in it."""
     runs = f"SELECT run FROM main.{table}_sums WHERE quarter = {(span.since or 0) // QUARTER_HOUR}"
     return f"main.{table}_told WHERE run IN ({runs}) AND {moments_in(span)}"
 

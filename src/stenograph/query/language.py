@@ -1,7 +1,7 @@
-"""The language of search: words, "phrases", prefix*, AND, OR, NOT and brackets, as full text search takes them.
+"""The search language: words, "phrases", prefix*, AND, OR, NOT and brackets, translated to FTS5.
 
-Theory of operation. Words in a row must all be there. A word is whatever stands between spaces, so code can be typed
-as it is: `foo.bar()` and `path/to/file.py` are the words in them, in that order. Hence a bracket groups only where it
+Theory of operation. Words in a row must all be there. A word is everything between two spaces, so code can be typed
+as it is: `foo.bar()` and `path/to/file.py` mean the words in them, in that order. Hence a bracket groups only where it
 begins a word, or closes a group that did; all others belong to their words. Operators are in capitals.
 """
 
@@ -18,37 +18,37 @@ from stenograph.errors import InvalidQuery
 DEEPEST = 50
 MOST_WORDS = 200
 LONGEST_PHRASE = 64
-"""Words of a phrase that the index is asked for: it takes a step per word for each text that has some of them."""
+"""The most words of a phrase that are passed to the index: it takes a step per word for each text that has some."""
 _OPERATORS = {"AND", "OR", "NOT"}
 
 
 class Phrase(Struct, frozen=True):
-    """Words that stand next to one another, in this order."""
+    """Words next to one another, in this order."""
 
     text: str
     is_prefix: bool = False
-    """Whether the last word may go on."""
+    """Whether the last word may be the beginning of a longer one."""
 
     @property
     def words(self) -> list[str]:
-        """What is looked for in it: letters and digits; characters of scripts without spaces one by one."""
+        """The words that are searched: letters and digits; characters of scripts without spaces one by one."""
         return re.findall(r"[^\W_]+", spaced(self.text))
 
     @property
     def is_long(self) -> bool:
-        """Whether it is longer than what the index is asked for at once."""
+        """Whether it is longer than the index accepts at once."""
         return len(self.text) > LONGEST_PHRASE and len(self.words) > LONGEST_PHRASE
 
 
 class Query(Struct, frozen=True):
-    """What is looked for."""
+    """A parsed query."""
 
     match: str
-    """As FTS5 takes it."""
+    """The query in FTS5 syntax."""
     phrases: tuple[Phrase, ...]
-    """What a hit may have: those that NOT excludes are not among them."""
+    """The phrases that a hit may have, without those that NOT excludes."""
     long: tuple[Phrase, ...] = ()
-    """Phrases of which `match` has only the beginning: each of them must be looked for in what that finds."""
+    """Phrases that `match` holds only the beginning of: each must be searched for in the texts that it finds."""
 
 
 class _Token(Struct, frozen=True):
@@ -58,10 +58,10 @@ class _Token(Struct, frozen=True):
 
 
 def parse_query(text: str) -> Query:
-    """What a person typed as a query; raises `InvalidQuery` with what is wrong with it."""
+    """Parse what a person typed; raises `InvalidQuery` with what is wrong with it."""
     tokens = list(_Lexer(text).tokens())
     if not tokens:
-        raise InvalidQuery("there is nothing to look for; give a word")
+        raise InvalidQuery("there is nothing to search for; give a word")
     if len(tokens) > MOST_WORDS:
         raise InvalidQuery(f"the query has more than {MOST_WORDS} words; give fewer")
     parser = _Parser(tokens)
@@ -185,7 +185,7 @@ class _Parser:
             self._at += is_due
         if not wanted:
             raise InvalidQuery(
-                "NOT excludes from what is found, and nothing is to be found here; give a word before it"
+                "NOT excludes from what is found, and nothing is searched for here; give a word before it"
             )
         if not unwanted:
             return _joined(wanted, " AND ")
@@ -195,7 +195,7 @@ class _Parser:
         kind = self._kind()
         if kind not in {"phrase", "("}:
             where = f"before {kind}" if kind else "at the end"
-            raise InvalidQuery(f"a word is missing {where}; put AND, OR and NOT in quotes to look for them")
+            raise InvalidQuery(f"a word is missing {where}; put AND, OR and NOT in quotes to search for them")
         token = self._tokens[self._at]
         self._at += 1
         if token.phrase is not None:
@@ -213,7 +213,7 @@ def _joined(parts: list[str], operator: str) -> str:
 
 
 def _quoted(phrase: Phrase) -> str:
-    """A phrase as the index takes it; some parts of a CamelCase name stand there as words in a row."""
+    """A phrase in FTS5 syntax; some parts of a CamelCase name are indexed as words in a row."""
     if phrase.is_long:
         return f'"{" ".join(phrase.words[:LONGEST_PHRASE])}"'
     texts = [phrase.text, *parts_of_name(phrase.text)]

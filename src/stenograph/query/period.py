@@ -45,7 +45,7 @@ def _moment(text: str, now: datetime) -> tuple[datetime, datetime]:
         moment = moment.astimezone()
         return moment, _midnight(moment + _DAY) if is_day else moment
     except (ValueError, OverflowError) as error:
-        message = f"{text!r} is no time; give a day (2026-11-01), a moment, 7d, 24h, 30m, today or yesterday"
+        message = f"{text!r} is not a time; give a day (2026-11-01), a moment, 7d, 24h, 30m, today or yesterday"
         raise InvalidQuery(message) from error
 
 

@@ -1,4 +1,4 @@
-"""The prices in force: the table that is shipped, and a file of one's own over it.
+"""The prices in force: the table that is shipped, and the user's own file over it.
 
 `tools/update-prices` makes the table.
 """
@@ -18,14 +18,14 @@ from stenograph.fold.prices import Price, Prices
 
 
 class _Table(Struct, frozen=True, kw_only=True):
-    """A file of prices; what else stands in it is for people."""
+    """A file of prices; its other keys are for people."""
 
     models: dict[str, Price]
     date: str = ""
 
 
 def load_prices(file: str | os.PathLike[str] | None = None) -> Prices:
-    """The table that is shipped, and over it a file of the same form: the one given, or the configuration's."""
+    """The table that is shipped, and over it a file of the same form: the given one, or the configuration's."""
     shipped = _shipped()
     own = file or config.value("prices.file")
     if not own:
@@ -46,4 +46,4 @@ def _read(path: Path) -> _Table:
     except OSError as error:
         raise unreadable(path, error) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} is no table of prices: {error}; see docs/reference/sql.md", str(path)) from error
+        raise SourceError(f"{path} is not a table of prices: {error}; see docs/reference/sql.md", str(path)) from error

@@ -1,7 +1,7 @@
 """Which runs have expired: those that a `[[keep]]` rule of the configuration no longer keeps. Nothing is changed here.
 
-A run and the runs it called expire together, by the newest event of any of them. A run with a star is spoken of by
-rules with `starred` only; one that had an event within the last hour, or that tells no time, never expires.
+A run and the runs it called expire together, by the newest event of any of them. Only rules with `starred` apply to a
+starred run. A run with an event within the last hour, or without any time, never expires.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from stenograph.query.scope import Scope
 
 _DAY = 86_400_000
 _FRESH = 3_600_000
-"""Milliseconds since its last event within which a run may still go on."""
+"""A run whose last event is less than this many milliseconds ago may still continue."""
 
 
 class Expiry(Struct, frozen=True, kw_only=True):
-    """What one rule no longer keeps."""
+    """The runs that one rule no longer keeps."""
 
     number: int
-    """Of the rule, from 1."""
+    """The number of the rule, from 1."""
     rule: KeepRule
     run_ids: tuple[str, ...] = ()
     bytes: int = 0
-    """Kept of them, before compression."""
+    """The size of their kept files, before compression."""
 
     def __str__(self) -> str:
-        """The rule as a person wrote it."""
-        said = [f"{name} = {value!r}" for name, value in self.rule._asdict().items() if value not in (None, False)]
-        return f"rule {self.number} of [[keep]] ({', '.join(said) or 'everything'})"
+        """The rule as it is in the configuration."""
+        fields = [f"{name} = {value!r}" for name, value in self.rule._asdict().items() if value not in (None, False)]
+        return f"rule {self.number} of [[keep]] ({', '.join(fields) or 'everything'})"
 
 
 class _Family(Struct):
@@ -46,20 +46,20 @@ class _Family(Struct):
 
 
 def expiries(index: sqlite3.Connection, rules: Sequence[KeepRule], starred: Iterable[str], now_ms: int) -> list[Expiry]:
-    """What each rule no longer keeps, the oldest first; the first rule that fits a run decides about it."""
+    """What each rule no longer keeps, the oldest first; the first rule that matches a run decides."""
     if not rules:
         return []
     left = _families(index, set(starred))
     found = []
     for number, rule in enumerate(rules, 1):
-        fitting = set(_fitting(index, rule))
-        spoken_of: list[_Family] = []
+        matching = set(_matching(index, rule))
+        matched: list[_Family] = []
         others: list[_Family] = []
         for each in left:
-            fits = each.root in fitting and each.is_starred == bool(rule.starred)
-            (spoken_of if fits else others).append(each)
+            matches = each.root in matching and each.is_starred == bool(rule.starred)
+            (matched if matches else others).append(each)
         left = others
-        expired = list(_expired(rule, spoken_of, now_ms))
+        expired = list(_expired(rule, matched, now_ms))
         run_ids = tuple(run_id for each in expired for run_id in each.run_ids)
         found.append(Expiry(number=number, rule=rule, run_ids=run_ids, bytes=sum(each.bytes for each in expired)))
     return found
@@ -76,7 +76,7 @@ def _expired(rule: KeepRule, families: list[_Family], now_ms: int) -> Iterator[_
             yield each
 
 
-def _fitting(index: sqlite3.Connection, rule: KeepRule) -> Iterator[int]:
+def _matching(index: sqlite3.Connection, rule: KeepRule) -> Iterator[int]:
     condition, parameters = Scope(agent=rule.agent, project=rule.project).at_any_time()
     return (number for (number,) in index.execute(f"SELECT runs.id FROM runs WHERE {condition}", parameters))
 
@@ -103,7 +103,7 @@ def _families(index: sqlite3.Connection, starred: set[str]) -> list[_Family]:
 
 
 def _root(run_id: str, parents: dict[str, str | None]) -> str:
-    """The run that no other run here called; runs that call each other end where they began."""
+    """The ancestor of a run that no other run here called; on a cycle, the run where it closes."""
     seen = {run_id}
     while (parent := parents.get(run_id)) is not None and parent in parents and parent not in seen:
         seen.add(parent)

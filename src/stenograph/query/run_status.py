@@ -1,4 +1,4 @@
-"""The status of archived runs: what their events say (stored with the run), and whether they live (asked now)."""
+"""The status of archived runs: what their events say (stored with the run), and whether they are alive (asked now)."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class RunStatuses:
         return _decode(evidence).verdict(self.life(run))
 
     def life(self, run: int) -> Life:
-        """What is known of the process that writes a run (`runs.id`)."""
+        """What is known about the process that writes a run (`runs.id`)."""
         run_id, format_name, ended_ms = self._index.execute(_RUN, (run,)).fetchone()
         paths = [path for (path,) in self._index.execute(_FILES, (run_id,))]
         files = [path for path in paths if "#" not in path]
-        if len(files) < len(paths):  # a session of a database, whose file is written for every session
+        if len(files) < len(paths):  # a session in a database, whose file is written for every session
             return Life(is_recent=ended_ms is not None and self._liveness.is_recent(ended_ms / 1000))
         return self._liveness.of(files, is_journal=format_name == "exchange")
 
 
 def add_status_functions(connection: sqlite3.Connection, statuses: RunStatuses) -> None:
-    """Let SQL ask for `steno_status(runs.id)` and `steno_status_reason(runs.id)`."""
+    """Add `steno_status(runs.id)` and `steno_status_reason(runs.id)` to SQL."""
     connection.create_function("steno_status", 1, lambda run: statuses.verdict(run).status)
     connection.create_function("steno_status_reason", 1, lambda run: statuses.verdict(run).reason)

@@ -16,7 +16,7 @@ from stenograph.query.scope import Scope
 from stenograph.query.spending import Spending, spent
 
 _MOST_NAMED = 500
-"""Runs that one question names by their numbers; beyond, it asks for all."""
+"""A query names up to this many runs by number; for more, it asks for all."""
 
 
 class RunLine(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     branch: str | None
     """The git branch of that folder when it began."""
     name: str | None
-    """What it was called, for runs of our own."""
+    """Its own name, for runs of our own."""
     status: str
     """One of `fold.status.STATUSES`."""
     status_reason: str
@@ -49,7 +49,7 @@ class RunLine(Struct, frozen=True, kw_only=True):
     messages: int
     """Of users and agents, those of subagents included."""
     tools: int
-    """The same as `tool_calls`."""
+    """`tool_calls` under its older name."""
     tool_calls: int
     failed_calls: int
     open_calls: int
@@ -64,15 +64,15 @@ class RunLine(Struct, frozen=True, kw_only=True):
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
     cache_creation_1h_input_tokens: int
-    """Part of those before."""
+    """Part of the fields above."""
     output_tokens: int
     reasoning_output_tokens: int
     model_calls: int
-    """Reports of usage that count; tokens that another run reported first count there."""
+    """Usage reports that count; tokens that another run reported first count there."""
     cost_usd: float | None
-    """For the models that have a price; null when none has."""
+    """The cost of the models that have a price; null when none has."""
     cost_is_partial: bool
-    """Whether a part of it has no price: then it cost at least that much."""
+    """Whether a part of it has no price: then the cost is a lower bound."""
     unpriced_models: list[str]
     first_prompt: str | None
     title: str | None
@@ -109,10 +109,10 @@ def list_runs(
     after: str | None = None,
     sort: str = NEWEST,
 ) -> tuple[list[RunLine], int]:
-    """The runs that are meant, those with the newest events first, and how many there are without the limit.
+    """The runs in scope, those with the newest events first, and how many there are without the limit.
 
-    With `after`, those that come after the run of that id. `sort` is one of `SORTS`, the most first; with `-` before
-    it, the least. Raises `RunNotFound` where there is no such run, and `InvalidQuery` for another order.
+    With `after`, those that come after the run of that id. `sort` is one of `SORTS`, descending; with `-` before
+    it, ascending. Raises `RunNotFound` where there is no such run, and `InvalidQuery` for an unknown order.
     """
     if sort != NEWEST:
         return _sorted(index, scope, prices, limit, after, sort)
@@ -137,7 +137,7 @@ def list_runs(
 def _sorted(
     index: sqlite3.Connection, scope: Scope, prices: Prices, limit: int | None, after: str | None, sort: str
 ) -> tuple[list[RunLine], int]:
-    """The runs in another order, by a value and then by their number, so that a place in it stays one."""
+    """The runs in another order, by a value and then by their number, so that the order is stable."""
     name = sort.removeprefix("-")
     if name not in SORTS:
         raise InvalidQuery(
@@ -149,8 +149,8 @@ def _sorted(
     spending = {} if name in _KEYS else _spending(index, [row[0] for row in found], prices)
     sign = 1 if sort.startswith("-") else -1
     keyed = sorted(
-        (sign * _value(told if name in _KEYS else spending.get(run, Spending()).fields(), name), -run, run, run_id)
-        for run, run_id, told in found
+        (sign * _value(value if name in _KEYS else spending.get(run, Spending()).fields(), name), -run, run, run_id)
+        for run, run_id, value in found
     )
     if after is not None:
         place = next((number for number, each in enumerate(keyed) if each[3] == after), None)
@@ -164,17 +164,17 @@ def _sorted(
     return _lines(index, sorted(rows, key=lambda row: places[row[0]]), prices), len(keyed)
 
 
-def _value(told: Any, name: str) -> float:
-    """What a run is sorted by; one that has no such value comes behind those that have one."""
+def _value(found: Any, name: str) -> float:
+    """The value that a run is sorted by; runs without one come last."""
     if name == "cost":
-        told = told["cost_usd"]
+        found = found["cost_usd"]
     elif name == "tokens":
-        told = told["input_tokens"] + told["output_tokens"]
-    return -1.0 if told is None else float(told)
+        found = found["input_tokens"] + found["output_tokens"]
+    return -1.0 if found is None else float(found)
 
 
 def _no_such_run(after: str) -> RunNotFound:
-    return RunNotFound(f"no run {after!r} to go on after; give the whole id of a run that was listed", after)
+    return RunNotFound(f"no run {after!r} to continue after; give the whole id of a run that was listed", after)
 
 
 def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:
@@ -184,7 +184,7 @@ def run_line(index: sqlite3.Connection, run: int, prices: Prices) -> RunLine:
 
 
 def title_of(name: str | None, first_prompt: str | None) -> str | None:
-    """What to call a run: its name, else the first line of what was asked."""
+    """The title of a run: its name, else the first line of its first prompt."""
     lines = (line.strip() for line in (name or first_prompt or "").splitlines())
     return next((line for line in lines if line), "")[:_LONGEST_TITLE] or None
 
@@ -204,24 +204,24 @@ def _spending(index: sqlite3.Connection, runs: list[int], prices: Prices) -> dic
 
 
 def _line(row: tuple[Any, ...], spending: Spending, verdict: Verdict) -> RunLine:
-    told = dict(zip(_COLUMNS.split(", "), row[2:], strict=True))
-    begun, ended = told.pop("started_ms"), told.pop("ended_ms")
+    values = dict(zip(_COLUMNS.split(", "), row[2:], strict=True))
+    begun, ended = values.pop("started_ms"), values.pop("ended_ms")
     duration = None if begun is None or ended is None else max(0, ended - begun)
     return RunLine(
-        **told,
+        **values,
         **spending.fields(),
         duration_s=None if duration is None else duration / 1000,
         duration_ms=duration,
         status=verdict.status,
         status_reason=verdict.reason,
-        tool_calls=told["tools"],
+        tool_calls=values["tools"],
         subagents=row[1],
-        title=title_of(told["name"], told["first_prompt"]),
+        title=title_of(values["name"], values["first_prompt"]),
     )
 
 
 def with_called_runs(index: sqlite3.Connection, run: int) -> Iterator[int]:
-    """A run (`runs.id`), then those that it called, then those that these called; each once."""
+    """A run (`runs.id`), then the runs that it called, then the runs that these called; each once."""
     waiting, seen = [run], {run}
     query = """
         SELECT child.id FROM main.runs AS child JOIN main.runs AS parent ON child.parent_run_id = parent.run_id
@@ -231,6 +231,6 @@ def with_called_runs(index: sqlite3.Connection, run: int) -> Iterator[int]:
         each = waiting.pop(0)
         yield each
         for (child,) in index.execute(query, (each,)).fetchall():
-            if child not in seen:  # a run that somebody made its own ancestor would never end
+            if child not in seen:  # a damaged run may be its own ancestor
                 seen.add(child)
                 waiting.append(child)

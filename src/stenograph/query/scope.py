@@ -1,4 +1,4 @@
-"""Which runs are meant: by agent, project, time, and what was said in them."""
+"""Which runs a query is about: by agent, project, time, and full text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from stenograph.query.period import Period
 
 Parameters = list[object]
 STATUSES = ("running", "waiting", "finished", "failed", "interrupted", "unknown")
-"""Those of `fold.status`, which takes longer to load than a search."""
+"""Those of `fold.status`, repeated here because that module takes longer to load than a search."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """The runs that are meant; without anything, all."""
+    """The runs that a query is about; by default, all."""
 
     agent: str | None = None
     """The name of an agent or format, or its beginning."""
     project: str | None = None
     """A part of the project's name; or a folder, when it begins with `/`, `.` or `~`."""
     status: str | None = None
-    """One of `STATUSES`; asked of `steno_status`, which the connection must have."""
+    """One of `STATUSES`; computed by `steno_status`, which the connection must have."""
     model: str | None = None
     """The name of the model it used last, or its beginning."""
     period: Period = Period()
@@ -39,7 +39,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     """The ids of runs that are left out."""
 
     def of_runs(self) -> tuple[str, Parameters]:
-        """A condition on `runs` and its parameters; of the time, runs that were going on in it."""
+        """A condition on `runs` and its parameters; a period selects runs that were active in it."""
         conditions, parameters = self._conditions()
         if self.period.since is not None:
             conditions.append("coalesce(runs.ended_ms, 0) >= ?")
@@ -50,12 +50,12 @@ class Scope(Struct, frozen=True, kw_only=True):
         return _all(conditions), parameters
 
     def at_any_time(self) -> tuple[str, Parameters]:
-        """The same without the time."""
+        """`of_runs` without the period."""
         conditions, parameters = self._conditions()
         return _all(conditions), parameters
 
     def of_moments(self, column: str, unit: int = 1) -> tuple[str, Parameters]:
-        """The same for what happened at a moment in a run; the column counts it in so many milliseconds."""
+        """A condition for rows with a moment in a run; the column counts it in so many milliseconds."""
         conditions, parameters = self._conditions()
         for bound, sign in ((self.period.since, ">="), (self.period.until, "<")):
             if bound is not None:
@@ -108,7 +108,7 @@ def _in_project(project: str) -> tuple[str, Parameters]:
 
 
 def _literally(text: str) -> str:
-    """The text as a GLOB pattern that means just it."""
+    """A GLOB pattern that matches exactly the text."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 

@@ -21,7 +21,7 @@ from stenograph.query.snippet import Snippet, Snippets, is_in
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """Which events are searched, beside their runs."""
+    """Filters on events, beside those on their runs."""
 
     role: str | None = None
     """`user`, `assistant`, `tool` or `system`."""
@@ -43,7 +43,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     snippet: Snippet
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values; of the snippet, its text."""
+        """The fields as plain values; for the snippet, its text."""
         return {**msgspec.structs.asdict(self), "snippet": self.snippet.text}
 
 
@@ -59,7 +59,7 @@ def search(
 ) -> Iterator[Hit]:
     """The events in which the query is found, newest first; `by_rank`, the most relevant first.
 
-    With a `mask`, snippets are of what it leaves of an event.
+    With a `mask`, snippets show the masked text of an event.
     """
     condition, parameters = _condition(scope or Scope(), wanted or Wanted())
     order = "words.rank" if by_rank else "words.rowid DESC"
@@ -96,7 +96,7 @@ def _rows(archive: IndexReader, sql: str, parameters: Parameters) -> list[tuple[
 
 
 def _whole(archive: IndexReader, rows: list[tuple[Any, ...]], query: Query) -> Iterator[tuple[Any, ...]]:
-    """The rows, which begin with the number of an event, whose texts have every long phrase to its end."""
+    """Those rows (each begins with the id of an event) whose texts have every long phrase to its end."""
     for row in rows:
         event = archive.event(row[0]) if query.long else None
         text = "" if event is None else event_text(event)

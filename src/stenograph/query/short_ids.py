@@ -1,4 +1,4 @@
-"""Names of runs that are short enough to be typed."""
+"""Short ids of runs, for typing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHORTEST = 8
 
 
 def short_ids(index: sqlite3.Connection) -> dict[str, str]:
-    """Of each run id the shortest beginning that no other has; ids made from the clock begin alike."""
+    """The shortest unique beginning of each run id; ids made from the clock begin alike."""
     ids = [run_id for (run_id,) in index.execute("SELECT run_id FROM main.runs ORDER BY run_id")]
     shared = [_shared(*pair) for pair in pairwise(ids)]
     lengths = [max(before, after) + 1 for before, after in zip([0, *shared], [*shared, 0], strict=True)]

@@ -1,4 +1,4 @@
-"""Where in a text a query was found: a short piece around the first place, and what in it was looked for."""
+"""Where a query was found in a text: a short piece around the first match, with the matches in it marked."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from stenograph.archive.index.words import spaced
 from stenograph.query.language import LONGEST_PHRASE, Phrase
 
 BEFORE, AFTER = 60, 140
-"""Characters that a snippet has on either side of the place."""
+"""Characters of a snippet before and after the match."""
 _FOLDED = 200_000
-"""How far into a text accents are looked past; that takes a step per character."""
+"""Accents are ignored up to this character of a text; it takes a step per character."""
 _GAP = re.compile(r"\s+")
 
 Span = tuple[int, int]
 
 
 class Snippet(Struct, frozen=True):
-    """A piece of a text on one line, with `…` where it goes on."""
+    """A piece of a text on one line, with `…` where the text was cut."""
 
     text: str
     spans: tuple[Span, ...] = ()
-    """What of it was looked for: from and to, in order."""
+    """The matches in it: start and end, in order."""
 
 
 class Snippets:
-    """Cuts pieces out of texts, around what one query looks for."""
+    """Cuts pieces out of texts, around the matches of one query."""
 
     def __init__(self, phrases: Sequence[Phrase]) -> None:
         self._whole = _pattern(phrases, is_whole=True)
         self._part = _pattern(phrases, is_whole=False)
 
     def of(self, text: str) -> Snippet:
-        """The piece around the first place where one of the phrases stands; the beginning where none is to be seen."""
+        """The piece around the first match of one of the phrases; the beginning of the text where there is none."""
         first = next(self._spans(text), None) or next(self._spans(_folded(text[:_FOLDED])), None)
         at, to = first or (0, 0)
         start, end = max(0, at - BEFORE), min(len(text), to + AFTER)
@@ -57,12 +57,12 @@ def _pattern(phrases: Sequence[Phrase], *, is_whole: bool) -> re.Pattern[str]:
 
 
 def is_in(phrase: Phrase, text: str) -> bool:
-    """Whether all words of a phrase stand in a text, next to one another."""
+    """Whether all words of a phrase are in a text, next to one another."""
     return _chain(phrase) in _chain(Phrase(text))
 
 
 def _chain(phrase: Phrase) -> str:
-    """The words of a text, each between two marks, without accents and capitals."""
+    """The words of a text, each between two separators, without accents and capitals."""
     return "\0".join(["", *Phrase(_folded(phrase.text)).words, ""]).lower()
 
 
@@ -75,12 +75,12 @@ def _choice(phrase: Phrase, is_whole: bool) -> str:
 
 
 def _has_edges(word: str) -> bool:
-    """Whether a word ends where its letters do; in scripts without spaces, words stand inside others."""
+    """Whether a word ends where its letters do; in scripts without spaces, a word is inside a row of letters."""
     return spaced(word) == word
 
 
 def _folded(text: str) -> str:
-    """The text without accents, letter by letter, so that places in it are places in the text."""
+    """The text without accents, letter by letter, so that positions in it are positions in the text."""
     return text if text.isascii() else "".join(normalize("NFD", letter)[0] for letter in text)
 
 

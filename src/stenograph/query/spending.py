@@ -1,4 +1,4 @@
-"""Tokens and what they cost, added up from the rows of the index that count."""
+"""Tokens and their cost, added up from the rows of the index that count."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Spending:
 
     usage: Usage = field(default_factory=Usage)
     dollars: float = 0.0
-    """For what has a price."""
+    """The cost of what has a price."""
     is_priced: bool = False
     """Whether anything has one."""
     cost_is_partial: bool = False
-    """Whether a part has no price, so that the dollars are the least it can have cost."""
+    """Whether a part has no price, so that the dollars are a lower bound."""
     unpriced: set[str] = field(default_factory=set)
-    """Models without a price; the empty name is what no model was named for."""
+    """Models without a price; the empty name is usage without a model."""
 
     def add(self, model: str | None, usage: Usage, cost: Cost) -> None:
         """Take the tokens of one model into account."""
@@ -50,7 +50,7 @@ class Spending:
         return round(self.dollars, 6) if self.is_priced else None
 
     def fields(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The sums as JSON fields."""
         usage = self.usage
         return {
             "input_tokens": usage.input_tokens,
@@ -72,7 +72,7 @@ _SUMS = ", ".join(f"sum(counted.{name})" for name in _NUMBERS)
 
 
 class Summed(Struct, frozen=True):
-    """Sums that the index keeps of what counts."""
+    """A table of sums that the index keeps."""
 
     table: str
     keys: str
@@ -94,7 +94,7 @@ def spent(
     period: Period = _ALWAYS,
     kept: Summed = BY_CALL,
 ) -> Iterator[tuple[Any, str | None, Usage, Cost]]:
-    """Tokens by a key and by model, with their cost; `key` and `condition` speak of `counted` and `runs`.
+    """Tokens by a key and by model, with their cost; `key` and `condition` refer to `counted` and `runs`.
 
     The price of a call may depend on how long its input is. The pre-aggregated sums are not split by input length, so
     long calls are subtracted from them and priced separately.
@@ -116,12 +116,12 @@ def spent(
         FROM ({counted}) AS counted JOIN main.runs AS runs ON runs.id = counted.run
         WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(counted.{kept.count})
     """
-    # Where only long calls are in a group, nothing is left of it among the short ones.
+    # A group of only long calls has no rows left among the short ones.
     return (_priced(each, prices, bounds) for each in index.execute(query, parameters))
 
 
 def _longer_than(bound: int) -> str:
-    """A condition that SQLite sees its index in, where that holds all such calls."""
+    """A condition for which SQLite can use its index of long calls, where that holds all such calls."""
     return f"call_input > {bound}" + (f" AND call_input > {LONG_INPUT}" if bound >= LONG_INPUT else "")
 
 

@@ -1,9 +1,9 @@
-"""SQL that can only read, and that ends.
+"""SQL that can only read, and that terminates.
 
-Theory of operation. Three fences stand one behind the other. The database is opened read-only. SQLite asks an
+Theory of operation. There are three protections. The database is opened read-only. SQLite asks an
 authorizer about everything that a statement would do, and only reading is allowed: no writing, attaching, loading,
-pragmas or transactions. And a statement has limits: a clock that is looked at every few thousand steps, and bounds on
-rows, on bytes, and on what a single value may grow to. Whichever stops it, `InvalidQuery` says which.
+pragmas or transactions. And a statement has limits: a clock that is checked every few thousand steps, and limits on
+rows, on bytes, and on the size of a single value. Whichever stops it, `InvalidQuery` says which.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from stenograph.errors import InvalidQuery, SourceError, unreadable
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How far one query may go; None is no limit."""
+    """The limits of one query; None is no limit."""
 
     rows: int | None = 100_000
     bytes: int | None = 256 << 20
-    """Of all values of the result together."""
+    """The size of all values of the result together."""
     seconds: float | None = 30.0
     """Spent in the database; the time that its reader takes does not count."""
     value_bytes: int = 256 << 20
-    """What a single value, and a single row, may have."""
+    """The size of a single value, and of a single row."""
     heap_bytes: int | None = None
-    """What SQLite may hold in memory. It counts for the whole process, and can never be raised again."""
+    """What SQLite may hold in memory. It applies to the whole process, and can never be raised again."""
 
 
 Row = tuple[Any, ...]
@@ -41,15 +41,15 @@ Row = tuple[Any, ...]
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 _PRAGMAS = {"data_version", "table_info", "table_xinfo", "table_list", "index_list", "index_info"}
-"""What only tells of the schema; full text search itself asks for `data_version`."""
+"""Pragmas that only describe the schema; full text search itself asks for `data_version`."""
 _SCHEMAS = {"sqlite_master", "sqlite_temp_master"}
 """SQLite asks to update these when it first uses a virtual table; it refuses a statement that does so by itself."""
 _STEPS = 4000
-"""Between two looks at the clock: about a tenth of a millisecond."""
+"""Steps between two checks of the clock: about a tenth of a millisecond."""
 _BATCH = 256
 _LONGEST_SQL = 1_000_000
 _LONGEST_PATTERN = 1000
-"""Matching takes pattern times text, and no clock is looked at meanwhile."""
+"""Matching takes pattern times text, and the clock is not checked meanwhile."""
 _BROKEN = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -60,11 +60,11 @@ _BROKEN = {
     sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_PERM,
 }
-"""What is wrong with the database and not with the query."""
+"""Errors of the database itself, not of the query."""
 
 
 def open_readonly(path: str | os.PathLike[str], *, is_settled: bool = False) -> sqlite3.Connection:
-    """A connection that cannot write; raises `SourceError`. `is_settled`: nobody else writes the file any more."""
+    """A connection that cannot write; raises `SourceError`. `is_settled`: no process writes the file any more."""
     place = Path(path)
     mode = "mode=ro&immutable=1" if is_settled else "mode=ro"
     try:
@@ -89,9 +89,9 @@ def run_sql(
 
 
 class Result:
-    """What a query gave: `columns`, and the rows, which come as they are asked for; iterate it once.
+    """The result of a query: `columns`, and the rows, which are fetched while it is iterated; iterate it once.
 
-    A limit that is reached on the way raises `InvalidQuery` after the rows within it were handed out.
+    A limit that is reached on the way raises `InvalidQuery` after the rows within it were returned.
     """
 
     def __init__(self, connection: sqlite3.Connection, sql: str, limits: Limits, only_views: bool = False) -> None:
@@ -100,7 +100,7 @@ class Result:
         self._deadline = 0.0
         self._is_late = False
         self._cursor = connection.cursor()
-        _fence(connection, limits, only_views)
+        _restrict(connection, limits, only_views)
         connection.set_progress_handler(self._is_to_stop, _STEPS)
         self._waiting = self._fetched(sql)
         described = self._cursor.description
@@ -149,9 +149,9 @@ class Result:
             self._cursor.close()
         code = getattr(error, "sqlite_errorcode", 0)
         if code == sqlite3.SQLITE_INTERRUPT and not self._is_late:
-            raise KeyboardInterrupt from None  # Ctrl-C while we looked at the clock: SQLite hides what was raised there
+            raise KeyboardInterrupt from None  # Ctrl-C while the clock was checked: SQLite hides what was raised there
         if code & 0xFF in _BROKEN:
-            raise SourceError(f"the database cannot be read: {error}; make it anew") from error
+            raise SourceError(f"the database cannot be read: {error}; rebuild it") from error
         raise InvalidQuery(self._reason(error, code)) from error
 
     def _reason(self, error: Exception, code: int) -> str:
@@ -174,8 +174,8 @@ class Result:
         return f"the query does not run: {error}{hint}"
 
 
-def _fence(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> None:
-    """Let the connection only read, and nothing grow without bound."""
+def _restrict(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> None:
+    """Restrict the connection to reading, and limit all sizes."""
     connection.set_authorizer(None)
     connection.execute("PRAGMA query_only = 1")
     connection.execute("PRAGMA writable_schema = 0")
@@ -188,22 +188,22 @@ def _fence(connection: sqlite3.Connection, limits: Limits, only_views: bool) -> 
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
     if not only_views:
-        connection.set_authorizer(_verdict)
+        connection.set_authorizer(_authorize)
         return
     found = connection.execute("SELECT name FROM sqlite_temp_master WHERE type = 'view'")
     views = frozenset(name for (name,) in found)
-    connection.set_authorizer(lambda *asked: _verdict_on_views(views, *asked))
+    connection.set_authorizer(lambda *asked: _authorize_views(views, *asked))
 
 
 FUNCTIONS_WITH_ROWS = frozenset({"json_each", "json_tree", "pragma_table_info", "pragma_table_xinfo"})
 
 
-def _verdict_on_views(
+def _authorize_views(
     views: frozenset[str], action: int, first: str | None, second: str | None, database: str | None, source: str | None
 ) -> int:
-    """The same where only views may be read: their own tables are in a database whose name nobody can guess.
+    """The authorizer where only views may be read: the tables are in a database with an unguessable name.
 
-    SQLite looks into the list of tables (its column `ROWID`) before it uses a function that gives rows.
+    SQLite reads the list of tables (its column `ROWID`) before it uses a table-valued function.
     """
     if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() == "table_list":
         return sqlite3.SQLITE_DENY
@@ -215,10 +215,10 @@ def _verdict_on_views(
         else:
             is_allowed = True
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
-    return _verdict(action, first, second)
+    return _authorize(action, first, second)
 
 
-def _verdict(action: int, first: str | None, second: str | None, *_: object) -> int:
+def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
     if action == sqlite3.SQLITE_FUNCTION:
         is_allowed = (second or "").lower() not in _FORBIDDEN_FUNCTIONS
     elif action == sqlite3.SQLITE_PRAGMA:
@@ -231,7 +231,7 @@ def _verdict(action: int, first: str | None, second: str | None, *_: object) -> 
 
 
 def _text(data: bytes) -> str:
-    """A text value, which need not be UTF-8."""
+    """A text value, which may not be UTF-8."""
     return data.decode("utf-8", "replace")
 
 

@@ -1,6 +1,6 @@
-"""SQL in a process that can be killed: one function of SQLite may take for ever, and looks at no clock meanwhile.
+"""SQL in a process that can be killed: one function of SQLite may run for ever without checking the clock.
 
-Theory of operation. The child opens the database, runs the statement within the same limits as always, and sends rows
+Theory of operation. The child opens the database, runs the statement within the limits, and sends rows
 through a pipe. The parent counts only the time for which it waits, as the limit does. When the child has not ended the
 statement a moment after its time is up, it is killed.
 """
@@ -32,13 +32,13 @@ Opening = Callable[[], AbstractContextManager[sqlite3.Connection]]
 
 
 class SqlProcess:
-    """What a query gives: `columns`, and the rows, which come as they are asked for; iterate it once, in a `with`.
+    """The result of a query: `columns`, and the rows, fetched while it is iterated; iterate it once, in a `with`.
 
     Raises what `run_sql` raises, and what opening the database does.
     """
 
     def __init__(self, opening: Opening, sql: str, limits: Limits, *, only_views: bool = False) -> None:
-        """`opening` gives the connection, in the child."""
+        """`opening` returns the connection, in the child."""
         self._limits = limits
         self._left = None if limits.seconds is None else limits.seconds + _GRACE
         self._pipe, end = os.pipe()
@@ -60,10 +60,10 @@ class SqlProcess:
             yield from rows
 
     def _next(self) -> Any:
-        told = pickle.loads(self._read(int.from_bytes(self._read(_LENGTH), "big")))
-        if isinstance(told, BaseException):
-            raise told
-        return told
+        value = pickle.loads(self._read(int.from_bytes(self._read(_LENGTH), "big")))
+        if isinstance(value, BaseException):
+            raise value
+        return value
 
     def _read(self, length: int) -> bytes:
         pieces: list[bytes] = []
@@ -84,7 +84,7 @@ class SqlProcess:
         return b"".join(pieces)
 
     def close(self) -> None:
-        """End the child, whatever it does; may be called twice."""
+        """End the child, whatever it is doing; may be called twice."""
         if self._child:
             with suppress(ProcessLookupError):
                 os.kill(self._child, signal.SIGKILL)
@@ -102,7 +102,7 @@ class SqlProcess:
 
 
 def _run_child(pipe: int, opening: Opening, sql: str, limits: Limits, only_views: bool) -> None:
-    """Run the statement, send what it gives, and end the process; nothing of the parent is flushed or cleaned up."""
+    """Run the statement, send its rows, and end the process; nothing of the parent is flushed or cleaned up."""
     try:
         try:
             with opening() as connection:
@@ -118,13 +118,13 @@ def _run_child(pipe: int, opening: Opening, sql: str, limits: Limits, only_views
                 _send(pipe, None)
         except StenographError as error:
             _send(pipe, error)
-    except BaseException:  # noqa: BLE001  # the parent is told by the end of the pipe
+    except BaseException:  # noqa: BLE001  # the end of the pipe informs the parent
         os._exit(1)
     os._exit(0)
 
 
 def _errors_last(pipe: int, batch: list[Row], rows: Iterator[Row] | Any) -> Iterator[Row]:
-    """The rows up to an error, before which the parent gets what came."""
+    """The rows up to an error, which is raised after the parent got them."""
     try:
         yield from rows
     except StenographError:

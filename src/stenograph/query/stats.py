@@ -1,7 +1,7 @@
 """Tokens, cost and tools of an archive, added up by time, model, agent, project, branch, run or tool.
 
-Right by construction: the index holds each model call once, however many forks, resumes and repeated lines tell of it,
-and every sum here is one over those rows.
+Correct by construction: the index holds each model call once, however many forks, resumes and repeated lines report
+it, and every sum here is one over those rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stenograph.query.spending import BY_CALL, BY_TOOL, Spending, spent
 
 _TIMES = ("day", "hour", "block", "week", "month")
 KEYS = (*_TIMES, "model", "agent", "project", "branch", "run", "tool")
-"""What can be added up by. A block is five hours, as subscriptions count them: see `_blocks`."""
+"""What sums can be grouped by. A block is five hours, as subscriptions count them: see `_blocks`."""
 _BLOCK = 5 * 3_600_000 // QUARTER_HOUR
 _OF_RUN = {"agent": "runs.agent", "project": "runs.project", "branch": "runs.branch", "run": "runs.run_id"}
 _SPENT_BY = {
@@ -42,9 +42,9 @@ class Calls:
     answered: int = 0
     failed: int = 0
     duration_us: int = 0
-    """Of those whose duration is known."""
+    """The total of those whose duration is known."""
     timed: int = 0
-    """How many those are."""
+    """How many have a known duration."""
 
     def add(self, number: int, answered: int, failed: int, duration_us: int, timed: int) -> None:
         """Take more calls into account."""
@@ -55,7 +55,7 @@ class Calls:
         self.timed += timed
 
     def fields(self) -> dict[str, Any]:
-        """The same for programs; a rate of nothing is null."""
+        """The sums as JSON fields; a rate of nothing is null."""
         return {
             "tool_calls": self.number,
             "failed_tool_calls": self.failed,
@@ -67,7 +67,7 @@ class Calls:
 
 @dataclass(slots=True)
 class Row:
-    """What one day, model, tool … comes to."""
+    """The sums of one day, model, tool …"""
 
     key: str
     spending: Spending = field(default_factory=Spending)
@@ -82,7 +82,7 @@ class Stats:
     totals: Row
     runs: int
     rows: list[Row]
-    """Times in their order, everything else by cost, then by tokens, the most first."""
+    """Times in order, everything else by cost, then by tokens, descending."""
     prices_date: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Stats:
 
 
 class _Rows(dict[str, Row]):
-    """Rows by their keys, each made when it is asked for."""
+    """Rows by their keys, each made on first use."""
 
     def __missing__(self, key: str) -> Row:
         row = self[key] = Row(key)
@@ -104,7 +104,7 @@ class _Rows(dict[str, Row]):
 
 
 def stats(index: sqlite3.Connection, scope: Scope, prices: Prices, by: str = "day") -> Stats:
-    """What the runs that are meant took, in all and by one of `KEYS`."""
+    """The usage of the runs in scope, in all and by one of `KEYS`."""
     if by in _TIMES:
         function = _block_of(index, scope) if by == "block" else _named(_FORMS[by])
         index.create_function(f"steno_{by}", 1, lru_cache(None)(function), deterministic=True)
@@ -145,7 +145,7 @@ def _name(key: Any) -> str:
 
 
 _FORMS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
-"""How a time is named; weeks as ISO 8601 counts them."""
+"""The formats of times; weeks as ISO 8601 counts them."""
 
 
 def _named(form: str) -> Callable[[int], str | None]:
@@ -156,7 +156,7 @@ def _named(form: str) -> Callable[[int], str | None]:
 def _block_of(index: sqlite3.Connection, scope: Scope) -> Callable[[int], str | None]:
     """Names the block of a quarter by its beginning.
 
-    Blocks are those of the runs that are meant, at any time: a span that is asked for does not move their beginnings.
+    All runs in scope determine the blocks, at any time: a requested period does not move their beginnings.
     """
     condition, parameters = scope.at_any_time()
     query = f"""

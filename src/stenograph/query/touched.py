@@ -1,4 +1,4 @@
-"""Which calls read or changed a file: found by the words of its name, then by what each call does."""
+"""Which calls read or changed a file: found by the words of its name, then checked by what each call does."""
 
 from __future__ import annotations
 

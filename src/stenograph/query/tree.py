@@ -16,10 +16,10 @@ _OURS = "exchange"
 
 def archived_tree(archive: IndexReader, run: int) -> RunNode:
     """The tree of a run (`runs.id`). A run that it called and that the archive does not have is `missing`."""
-    return _Growing(archive).run(run, frozenset())
+    return _TreeBuilder(archive).run(run, frozenset())
 
 
-class _Growing:
+class _TreeBuilder:
     def __init__(self, archive: IndexReader) -> None:
         self._archive = archive
         self._index = archive.index
@@ -39,7 +39,7 @@ class _Growing:
         child = step.child
         if child is not None:
             found = self._index.execute("SELECT id FROM runs WHERE run_id = ?", (child.run_id,)).fetchone()
-            if found is not None and found[0] not in above:  # a run that calls itself would never end
+            if found is not None and found[0] not in above:  # a run that calls itself would recurse for ever
                 child = self.run(found[0], above)
         return replace(step, steps=steps, child=child)
 
@@ -92,7 +92,7 @@ class _Growing:
 
 
 class _Sources:
-    """Who speaks in one run of an agent."""
+    """The sources of one run of an agent."""
 
     def __init__(self, archive: IndexReader, run: int, status: str) -> None:
         index = archive.index
@@ -106,12 +106,15 @@ class _Sources:
             SELECT source, count(DISTINCT type || ' ' || coalesce('id ' || nullif(message_id, ''), id)) FROM events
             WHERE run = ? AND type IN ('message.user', 'message.assistant') AND subtype IS NULL GROUP BY source
         """
-        said: dict[str, int] = dict(index.execute(messages, (run,)))
+        message_counts: dict[str, int] = dict(index.execute(messages, (run,)))
         calls = (
             "SELECT source, count(*) FROM calls WHERE run = ? AND call IS NOT NULL AND copy_of IS NULL GROUP BY source"
         )
-        called: dict[str, int] = dict(index.execute(calls, (run,)))
-        self.counts = {source: (said.get(source, 0), called.get(source, 0)) for source in said.keys() | called.keys()}
+        call_counts: dict[str, int] = dict(index.execute(calls, (run,)))
+        self.counts = {
+            source: (message_counts.get(source, 0), call_counts.get(source, 0))
+            for source in message_counts.keys() | call_counts.keys()
+        }
         """By source: messages and tool calls."""
         query = """
             SELECT sources.source, sources.parent_source, sources.parent_call_id, first.timestamp, last.timestamp
@@ -122,7 +125,7 @@ class _Sources:
         self._rows = index.execute(query, (run,)).fetchall()
 
     def below(self, source: str, above: frozenset[str]) -> tuple[StepNode, ...]:
-        """The subagents of a source; one whose parent nobody knows belongs to the main agent."""
+        """The subagents of a source; one whose parent is unknown belongs to the main agent."""
         known = {row[0] for row in self._rows}
         steps: list[StepNode] = []
         for name, parent, call_id, first, last in self._rows:
@@ -148,7 +151,7 @@ class _Sources:
         return tuple(steps)
 
     def kind(self, call_id: str | None, otherwise: str) -> str:
-        """Which call spawned something."""
+        """The kind of a node: the call that spawned it."""
         return f"by {self._calls[call_id][0]}" if call_id in self._calls else otherwise
 
     def call_seq(self, call_id: str | None) -> int | None:

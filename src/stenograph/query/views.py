@@ -1,7 +1,7 @@
-"""The views of an archive that SQL is asked over: stable names and columns, whatever the index itself looks like.
+"""The views of an archive for SQL: stable names and columns, whatever the index itself looks like.
 
-They stand under the names that people use in front of the tables of the index. What an event says is read from its
-block when a query asks for it, by the functions of `archive_database` (`steno_…`).
+They hide the tables of the index behind the documented names. An event's content is read from its compressed chunk
+when a query asks for it, by the functions of `archive_database` (`steno_…`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ class View(Struct, frozen=True, kw_only=True):
     name: str
     about: str
     columns: dict[str, tuple[str, str]]
-    """By name: how it is made, and what it is."""
+    """By name: its SQL expression and its description."""
     source: str
-    """What stands after FROM."""
+    """The FROM clause."""
 
     @property
     def statement(self) -> str:
-        """How it is made."""
+        """The statement that creates it."""
         columns = ", ".join(f"{how} AS {name}" for name, (how, _) in self.columns.items())
         return f"CREATE TEMP VIEW {self.name} AS SELECT {columns} FROM {self.source}"
 
@@ -33,7 +33,7 @@ _PLACE = {
     **_RUN_ID,
     "seq": ("event.seq", "its number in the run"),
     "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
-    "timestamp": ("nullif(event.timestamp, '')", "when, as the agent wrote it; null where nothing tells"),
+    "timestamp": ("nullif(event.timestamp, '')", "when, as the agent wrote it; null where it is not known"),
 }
 _TOKENS = {
     "input_tokens": "cached ones included",
@@ -49,12 +49,12 @@ _EVENTS = "main.events AS event JOIN main.runs AS run ON run.id = event.run"
 
 
 def _entry(field: str) -> str:
-    """How a field of an entry is made: not from JSON, because SQLite ends its strings at a NUL."""
+    """The SQL of a field of an entry; not from JSON, because SQLite ends its strings at a NUL."""
     return f"steno_entry(event.id, entry.value, '{field}')"
 
 
 def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
-    """Columns that are called as in the table; `name: what it is`, one per line."""
+    """Columns with the names of the table's; `name: description`, one per line."""
     pairs = (line.strip().partition(": ") for line in names.strip().splitlines())
     return {name: (f"{table}.{name}", about) for name, _, about in pairs}
 
@@ -190,7 +190,7 @@ VIEWS = (
     ),
     View(
         name="tool_calls",
-        about="one row per tool call with its result, in the run that told it first; a stray result is only an event",
+        about="one row per tool call with its result, in its first run; a stray result is only an event",
         columns=_RUN_ID
         | {
             "seq": ("event.seq", "the number of the call"),
@@ -199,7 +199,7 @@ VIEWS = (
             "call_id": ("call.call_id", "the agent's id of it"),
             "name": ("call.name", "the tool"),
             "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
-            "duration_ms": ("call.duration_ms", "as told, else between call and result"),
+            "duration_ms": ("call.duration_ms", "as reported, else between call and result"),
             "error": ("call.error", "why it failed; null when it did not"),
             "input": ("steno_payload(call.call) -> '$.input'", "what was asked, as JSON"),
             "output": ("steno_payload(call.result) -> '$.output'", "what came back, as JSON"),
@@ -230,7 +230,7 @@ VIEWS = (
     ),
     View(
         name="usage",
-        about="one row per model call (or turn, or run, where an agent tells no more); each counts once",
+        about="one row per model call (or turn, or run, where an agent reports no more); each counts once",
         columns=_PLACE
         | {
             "day": ("date(used.at_ms / 1000, 'unixepoch', 'localtime')", "the day, in local time"),
@@ -259,7 +259,7 @@ VIEWS = (
     ),
     View(
         name="errors",
-        about="one row per error and failed tool; a failure that two reporters tell is one",
+        about="one row per error and failed tool; a failure that two reporters report is one",
         columns=_PLACE
         | {
             "type": ("event.type", "`error` or `tool.result`"),
@@ -278,7 +278,7 @@ VIEWS = (
         | {
             "command": ("does.value ->> '$.command'", "the command line"),
             "cwd": ("coalesce(does.value ->> '$.cwd', run.cwd)", "the folder in which it ran"),
-            "exit_code": ("does.value ->> '$.exit_code'", "as the result tells it; null where it does not"),
+            "exit_code": ("does.value ->> '$.exit_code'", "as the result reports it; null where it does not"),
             "is_error": ("call.error IS NOT NULL", "1 when the call failed"),
         },
         source=_actions("shell"),

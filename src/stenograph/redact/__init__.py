@@ -1,7 +1,7 @@
 """Events with their secrets masked: opt in with `Recorder(mask=default_masker())`.
 
-Knows the shapes of common secrets and the names under which people keep them; promises nothing beyond. Each secret
-becomes `[masked:<kind>]`, all else stays as it stood: types, lengths of lists and objects, JSON that parses.
+Knows the shapes of common secrets and the names under which people keep them; promises nothing more. Each secret
+becomes `[masked:<kind>]`, everything else stays the same: types, lengths of lists and objects, JSON that parses.
 """
 
 from stenograph.redact.event import EventMask, sharing_mask

@@ -1,8 +1,8 @@
-"""Assignments: a name that speaks of a secret, a sign, and the value that is one.
+"""Assignments: a name that indicates a secret, a sign, and the value that is the secret.
 
 Theory of operation. Texts hold code, shells, configuration and prose, escaped to any depth, so nothing is parsed. A
-name is found by its keyword, the value is read right behind the sign, and only then judged, the more doubtfully the
-less the place says: `DB_PASSWORD=x` is believed, `password: x` amid a sentence is not. Each name is looked at on its
+name is found by its keyword, the value is read right behind the sign, and then judged, more strictly the
+less its place says: `DB_PASSWORD=x` is accepted, `password: x` in a sentence is not. Each name is handled on its
 own, and no value is read further than to its closing quote, the next name or a few hundred characters, so time stays
 linear.
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
-from stenograph.redact.bare import ValuePlace, bare_parts
+from stenograph.redact import judge
 from stenograph.redact.header import parts_of, scheme_end
 from stenograph.redact.name import KEYWORDS, Grade, Secret, holds_keyword, is_name_of_secret, looks_random, secret_of
 from stenograph.redact.span import Span
+from stenograph.redact.unquoted import ValuePlace, bare_parts
 
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SIGN = r"""
@@ -30,7 +30,7 @@ _OPENING = re.compile(
 )
 _QUOTE_OR_LINE_END = re.compile(r"(?<!\\)(\\*+)([\"'`\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
 _ESCAPES = (0, 1, 3, 7)
-"""How many backslashes stand before a quote, by how often the text around it was escaped as JSON."""
+"""How many backslashes are before a quote, by how often the text around it was escaped as JSON."""
 _FIELD_NAME = re.compile(r"_*(?:[a-z]+|[A-Z][a-z]*)(?:[A-Z][a-z]+)+|[a-z]+(?:[._][a-z]+)+", re.ASCII)
 
 
@@ -39,7 +39,7 @@ def assignments(text: str, small: str) -> Iterator[Span]:
     done = 0
     found = [(match.end(), _place(text, match)) for match in _names(small)]
     for (start, place), following in zip(found, [*found[1:], None], strict=False):
-        # A name inside a value that is masked as a whole says nothing more.
+        # A name inside a value that is masked as a whole adds nothing.
         if place.start >= done:
             for span in value_parts(text, start, _stop(text, start, following), place):
                 done = span.end
@@ -57,7 +57,7 @@ def _names(small: str) -> list[re.Match[str]]:
 
 
 def _stop(text: str, start: int, following: tuple[int, ValuePlace] | None) -> int:
-    """Up to where the value at `start` is judged: to the next name, or behind its sign if the value begins with it."""
+    """Where to stop judging the value at `start`: at the next name, or behind its sign if the value begins with it."""
     if following is None:
         return len(text)
     sign_end, place = following
@@ -77,9 +77,9 @@ def _place(text: str, match: re.Match[str]) -> ValuePlace:
 
 
 def value_parts(text: str, start: int, stop: int, place: ValuePlace) -> list[Span]:
-    """The secret parts of the value that begins at `start`; none when the value is not believed to be a secret.
+    """The secret parts of the value that begins at `start`; none when the value is not judged to be a secret.
 
-    A value without quotes is judged by what stands before `stop`.
+    A value without quotes is judged by the text before `stop`.
     """
     secret = secret_of(place.name)
     if secret is None:
@@ -101,13 +101,13 @@ def value_parts(text: str, start: int, stop: int, place: ValuePlace) -> list[Spa
 
 
 def _closes_string(text: str, start: int, end: int) -> bool:
-    """Whether what follows a quote shows that the quote closed a string, so that this is code and not a value."""
+    """Whether the text after a quote shows that the quote closed a string, so that this is code and not a value."""
     first = text[start : start + 1]
     return first in " \t,;:)]}" or (first in "+%.&|" and " " in text[start:end])
 
 
 def _closing(text: str, opening: re.Match[str]) -> int | None:
-    """Where the string that was opened ends, or the text, if it was cut off; None when a line ends first."""
+    """Where the opened string ends, or the text, if it was cut off; None when a line ends first."""
     depth, quote = len(opening["escapes"]), opening["quote"]
     if depth not in _ESCAPES:
         return None
@@ -124,14 +124,14 @@ def believes(value: str, name: str, secret: Secret) -> bool:
     """Whether a quoted value is a secret: labels, messages and names of fields are not."""
     if secret.kind == "authorization":
         value = value[scheme_end(value, 0, len(value)) :]
-    if len(value) < 2 or guess.is_placeholder(value) or guess.is_no_value(value):
+    if len(value) < 2 or judge.is_placeholder(value) or judge.is_no_value(value):
         return False
     if secret.grade <= Grade.WEAK:
         return looks_random(value, secret)
-    if guess.is_prose(value) or guess.is_path(value) or guess.is_version(value):
+    if judge.is_prose(value) or judge.is_path(value) or judge.is_version(value):
         return False
     if secret.grade is Grade.FAIR or secret.kind == "authorization":
-        return len(value) >= 8 and not guess.is_words(value) and " " not in value
+        return len(value) >= 8 and not judge.is_words(value) and " " not in value
     if secret.kind == "cookie":
         return "=" in value
     if value.lower() == name.lower():

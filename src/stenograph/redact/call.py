@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import Grade, is_name_of_secret, secret_of
 from stenograph.redact.span import Span
-from stenograph.redact.written import VALUE, value_span
+from stenograph.redact.value_syntax import VALUE, value_span
 
 _LITERAL = rf"(?=\\{{0,7}}+[\"'`]){VALUE}"
 _STRING = r"\\{0,7}+[\"'`][^\"'`\\\n]{0,120}+\\{0,7}+[\"'`]"
@@ -61,9 +61,9 @@ def _believed(text: str, match: re.Match[str], name: str) -> Iterator[Span]:
     start, end = value_span(match)
     value = text[start:end].strip()
     if (
-        guess.is_placeholder(value)
-        or guess.is_no_value(value)
-        or guess.is_prose(value)
+        judge.is_placeholder(value)
+        or judge.is_no_value(value)
+        or judge.is_prose(value)
         or value.lower() == name.lower()
     ):
         return

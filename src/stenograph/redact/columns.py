@@ -1,11 +1,11 @@
-"""Tables: a column, or a row, that is headed by the name of a secret, in CSV, TSV and Markdown."""
+"""Tables: a column or row with the name of a secret, in CSV, TSV and Markdown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import Grade, Secret, secret_of
 from stenograph.redact.span import Span
 
@@ -53,7 +53,7 @@ def _named(cell: str) -> Secret | None:
 
 
 def _rows(text: str, header: re.Match[str], secret: dict[int, Secret]) -> Generator[Span, None, int]:
-    """The secret cells of the rows below a header, as long as they have as many cells; gives where they end."""
+    """The secret cells of the rows below a header, as long as they have as many cells; returns where they end."""
     separator = header["separator"]
     count = header["cells"].count(separator) + 1
     at = header.end()
@@ -92,6 +92,6 @@ def _cells(text: str, start: int, end: int, separator: str) -> list[tuple[int, i
 
 
 def _is_believed(value: str) -> bool:
-    if guess.is_placeholder(value) or guess.is_no_value(value) or len(value) < 4:
+    if judge.is_placeholder(value) or judge.is_no_value(value) or len(value) < 4:
         return False
-    return " " not in value and not guess.is_path(value)
+    return " " not in value and not judge.is_path(value)

@@ -1,7 +1,7 @@
-"""Secrets on command lines: behind options whose name says so, and behind those whose meaning only the command knows.
+"""Secrets on command lines: behind options with a secret name, and behind those whose meaning depends on the command.
 
-Theory of operation. Names of commands are found by one expression. Up to the end of a command, its next mention or a
-few hundred characters, its own expression finds the values, so each part of a text is read by few of them, once each.
+Theory of operation. Names of commands are found by one expression. From there to the end of the command, its next
+mention or a few hundred characters, its own expression finds the values, so each part of a text is read few times.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.header import parts_of
 from stenograph.redact.name import Grade, secret_of
 from stenograph.redact.rules import alternation
 from stenograph.redact.span import Span, merge
-from stenograph.redact.written import VALUE, value_span
+from stenograph.redact.value_syntax import VALUE, value_span
 
 _USER = r"[^\s:\"'`\\\[]{1,64}+"
 _QUOTE = r"(?:\\{0,7}+[\"'])?"
@@ -87,7 +87,7 @@ _OPTIONS = tuple(re.compile(pattern, re.ASCII) for pattern in _COMMANDS.values()
 _COMMAND = re.compile(rf"(?<![\w.-])(?:{alternation(sorted(COMMAND_NAMES))})(?:\.exe)?(?![\w:.-])", re.ASCII)
 _END = re.compile(r"(?<!\\)\n|\\n(?![\w-])|[ \t](?:\|\|?|&&|;)(?=[ \t])|;(?=[ \t])")
 _NEAR = 4000
-"""Characters of a command line that are looked at."""
+"""Characters of a command line that are searched."""
 
 _FLAG = re.compile(
     rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{1,60}}+)(?:[ \t]{{1,4}}+"
@@ -210,7 +210,7 @@ def argument_secrets(arguments: Sequence[str]) -> dict[int, list[Span]]:
 
 
 def may_hold_command_secret(text: str) -> bool:
-    """Whether a command with a secret may stand in a text, also when the text stands escaped inside JSON."""
+    """Whether a text may hold a command with a secret, also when the text is escaped inside JSON."""
     if "\\" in text:
         text = text.replace("\\n", "\n").replace("\\t", "\t")
     if '"-' in text or "'-" in text:
@@ -249,7 +249,7 @@ def _span(text: str, match: re.Match[str]) -> Iterator[Span]:
     paired = _PAIRED.match(text, start, end) if match.re is _PIPED and "chpasswd" in match[0] else None
     start = paired.end() if paired else start
     value = text[start:end]
-    if value and not guess.is_placeholder(value) and not value.startswith("-"):
+    if value and not judge.is_placeholder(value) and not value.startswith("-"):
         yield Span(start, end, "password")
 
 
@@ -269,16 +269,16 @@ def _flags(text: str) -> Iterator[Span]:
 
 def _is_believed_flag(value: str, grade: Grade, match: re.Match[str]) -> bool:
     """Whether the value of an option is a secret: not a word of a sentence, not the name of a value in a help text."""
-    if guess.is_placeholder(value) or value.startswith("-") or _METAVARIABLE.fullmatch(value):
+    if judge.is_placeholder(value) or value.startswith("-") or _METAVARIABLE.fullmatch(value):
         return False
     if grade <= Grade.WEAK:
-        return guess.is_random(value)
-    if not match[0].startswith("--") and not guess.looks_secret(value):
-        return False  # `-token x` may as well be a minus sign and a variable
-    if grade is Grade.FAIR and guess.is_path(value):
+        return judge.is_random(value)
+    if not match[0].startswith("--") and not judge.looks_secret(value):
+        return False  # `-token x` may also be a minus sign and a variable
+    if grade is Grade.FAIR and judge.is_path(value):
         return False
     word = value.rstrip(".,:;!?)")
-    return word.lower() not in _PROSE and not guess.is_no_value(word)
+    return word.lower() not in _PROSE and not judge.is_no_value(word)
 
 
 def _settings(text: str) -> Iterator[Span]:
@@ -287,5 +287,5 @@ def _settings(text: str) -> Iterator[Span]:
         secret = secret_of(match["name"])
         if secret is not None and secret.grade >= Grade.FAIR:
             start, end = value_span(match)
-            if not guess.is_placeholder(text[start:end]):
+            if not judge.is_placeholder(text[start:end]):
                 yield Span(start, end, secret.kind)

@@ -1,4 +1,4 @@
-"""Masking events: every text that an event carries and, for who shares it, what identifies it."""
+"""Masks events: every text that an event carries and, for sharing, the fields that identify it."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from msgspec.structs import replace
 
 from stenograph.model import AttachmentBlock, Event, ThinkingBlock, Value
 from stenograph.model.block import OPAQUE
+from stenograph.redact.base64_text import unpacked
 from stenograph.redact.command import argument_secrets
 from stenograph.redact.known import KnownSecrets
 from stenograph.redact.memory import Memory
-from stenograph.redact.own import OwnRules
-from stenograph.redact.packed import unpacked
-from stenograph.redact.pair import labels_in
+from stenograph.redact.name_value import labels_in
 from stenograph.redact.span import Span
 from stenograph.redact.text import TextMask, number_kind
+from stenograph.redact.user_rules import UserRules
 
 _encode = msgspec.json.Encoder().encode
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
-"""What the encoder raises for values that no journal can hold."""
+"""What the encoder raises for values that a journal cannot hold."""
 _BASE64 = "raw_b64"
 _READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
-"""Signatures and ciphertext look like secrets, and are worth nothing when a letter of them is changed."""
+"""Signatures and ciphertext look like secrets, and are worthless when a letter of them is changed."""
 _SMALLEST, _LARGEST = 1000, 10**40 - 1
 """Numbers that may be secrets."""
 _SOURCE_LINE = ("raw", _BASE64)
 _CARRY_TEXT = ("payload", "raw", _BASE64, "extra")
-"""The fields of an event that carry text; the others say which event it is."""
+"""The fields of an event that carry text; the others identify the event."""
 
 
 def journal_mask(known: KnownSecrets) -> EventMask:
-    """A mask for what goes into a journal: what identifies an event stays."""
+    """A mask for a journal: the fields that identify an event stay."""
     return EventMask(TextMask(known, memory=Memory()), _CARRY_TEXT)
 
 
-def sharing_mask(secrets: Iterable[str] = (), own: OwnRules | None = None) -> EventMask:
-    """A mask for who reads, not for a journal: names, places and ids may change, too.
+def sharing_mask(secrets: Iterable[str] = (), own: UserRules | None = None) -> EventMask:
+    """A mask for readers, not for a journal: names, places and ids may change, too.
 
-    It remembers what it masked, counts it by rule, and `learn` shows it a run before the run is masked.
+    It remembers what it masked and counts it by rule; `learn` reads a run before the run is masked.
     """
     texts = TextMask(KnownSecrets(secrets), keeps_ids=False, own=own, memory=Memory())
     return EventMask(texts, Event.__struct_fields__, counts=Counter())
@@ -56,10 +56,10 @@ class EventMask:
         self.texts = texts
         self._fields = tuple(fields)
         self.counts = counts
-        """What was masked, by rule: what a source line repeats of its payload counts once. None: nobody counts."""
+        """What was masked, by rule: what a source line repeats of its payload counts once. None: nothing is counted."""
 
     def learn(self, events: Iterable[Event]) -> None:
-        """Look at events without masking them, so that what is secret in one is masked in those before it, too."""
+        """Read events without masking them, so that what is secret in one is masked in earlier ones, too."""
         counts, self.counts = self.counts, None
         for event in events:
             self.event(event)
@@ -85,7 +85,7 @@ class EventMask:
         return replace(event, **changes) if changes else event
 
     def may_hold_secret(self, event: Event) -> bool:
-        """Whether anything in the event, looked at as the line that it will be, hints at a secret."""
+        """Whether anything in the event's line hints at a secret."""
         if event.raw_b64 is not None:
             return True
         try:
@@ -101,16 +101,16 @@ class EventMask:
             return self._mask_as_json(node)
 
     def _mask_as_json(self, node: Any) -> Any:
-        """What is nested too deeply to walk, masked as the text that it will be."""
+        """A value that is nested too deeply to walk, masked as its JSON text."""
         try:
             text = _encode(node).decode()
             masked = self.texts.text(text)
             return node if masked == text else msgspec.json.decode(masked)
         except _UNWRITABLE:
-            return node  # nobody can write it, so nobody will read it
+            return node  # it cannot be written, so it will never be read
 
     def _mask(self, name: str | None, node: Any, label: str | None = None) -> Any:
-        """What stands under a name, masked; the items of a list stand under the name of the list."""
+        """The value of a name, masked; the items of a list have the name of the list."""
         if isinstance(node, str):
             masked = self.texts.value(name, node, label)
             return node if masked == node else masked
@@ -133,12 +133,12 @@ class EventMask:
         return node
 
     def _mask_number(self, name: str, number: int) -> Any:
-        """A number whose name calls it secret, as a mark."""
+        """A number with a secret name, as a mark."""
         kind = None if number > _LARGEST else number_kind(self.texts.promise(name), str(number))
         return number if kind is None else self.texts.cut(str(number), [Span(0, len(str(number)), kind)])
 
     def _without_arguments(self, node: list[Any]) -> list[Any]:
-        """The list, if it is a command and its arguments, without their secrets."""
+        """The list without the secrets among its items, if it is a command with arguments."""
         if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
             return node
         places = [number for number, item in enumerate(node) if isinstance(item, str)]
@@ -158,7 +158,7 @@ class EventMask:
         return replace(value, **changes) if changes else value
 
     def _mask_opaque(self, block: ThinkingBlock) -> ThinkingBlock:
-        """A thinking block without the tokens, known by their shape, that somebody put where ciphertext belongs."""
+        """A thinking block without the tokens, recognized by their shape, that are in place of ciphertext."""
         changes = {}
         for name in OPAQUE:
             before = getattr(block, name)
@@ -167,7 +167,7 @@ class EventMask:
         return replace(block, **changes) if changes else block
 
     def _mask_attachment(self, block: AttachmentBlock) -> Value:
-        """The content is left out when it holds a secret; nothing can stand in its place."""
+        """The block without its content when that holds a secret: a mark cannot be put into an image."""
         data = block.data
         if data is not None and any(self.texts.find(None, content) for content in (data, unpacked(data))):
             block = replace(block, data=None)
@@ -199,7 +199,7 @@ class EventMask:
 
 
 def _free(key: Any, taken: dict[Any, Any]) -> Any:
-    """The key, numbered when another key is masked as it is."""
+    """The key, numbered when the masked form of another key is the same."""
     number, free = 1, key
     while free in taken:
         number += 1

@@ -1,14 +1,14 @@
-"""Lines of files whose format says where a password stands: netrc, pgpass, cookies, configuration without a sign."""
+"""Lines of files whose format has a place for a password: netrc, pgpass, cookies, configuration without a sign."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import Grade, secret_of
 from stenograph.redact.span import Span
-from stenograph.redact.written import VALUE, is_quoted, value_span
+from stenograph.redact.value_syntax import VALUE, is_quoted, value_span
 
 _NEWLINE = r"(?:^|(?<=\n)|(?<=\\n))"
 _NETRC = re.compile(
@@ -49,7 +49,7 @@ _TERRAFORM = re.compile(
 
 
 def file_secrets(text: str) -> Iterator[Span]:
-    """The passwords that a file's format puts in their place."""
+    """The passwords in their places in such files."""
     if "assw" in text:
         for match in _NETRC.finditer(text):
             yield from _unless_placeholder(text, *value_span(match), "password")
@@ -70,7 +70,7 @@ def _directives(text: str) -> Iterator[Span]:
         secret = secret_of(name)
         is_sure = secret is not None and secret.grade is Grade.SURE
         value = text[start:end]
-        if name in _ALWAYS or (is_sure and (guess.looks_mixed(value) or (is_quoted(match) and " " not in value))):
+        if name in _ALWAYS or (is_sure and (judge.looks_mixed(value) or (is_quoted(match) and " " not in value))):
             yield from _unless_placeholder(text, start, end, secret.kind if secret else "password")
     for pattern in (_DEFINITION, _TERRAFORM):
         for match in pattern.finditer(text):
@@ -90,7 +90,7 @@ def _manifests(text: str) -> Iterator[Span]:
 
 
 def _unless_placeholder(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    if not guess.is_placeholder(text[start:end]) and not guess.is_no_value(text[start:end]):
+    if not judge.is_placeholder(text[start:end]) and not judge.is_no_value(text[start:end]):
         yield Span(start, end, kind)
 
 
@@ -98,7 +98,7 @@ _PGPASS_HINT = re.compile(r":(?:[0-9]{4,5}|\*):[\w*-]{1,64}+:[\w*.@-]{1,64}+:[^\
 
 
 def may_hold_file_secret(text: str) -> bool:
-    """Whether a line of such a file may stand in a text, beside those that name their secrets by keyword and sign."""
+    """Whether a text may hold a line of such a file, beside those that name their secrets by keyword and sign."""
     if ("TRUE" in text or "FALSE" in text) and ("\t" in text or "\\t" in text):
         return True
     if "kind: Secret" in text:

@@ -1,11 +1,11 @@
-"""Values that hold a secret among other things: `Authorization`, `Cookie` and `Set-Cookie`."""
+"""Values of which a part is secret: `Authorization`, `Cookie` and `Set-Cookie`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from stenograph.redact.guess import is_placeholder, is_random, is_words
+from stenograph.redact.judge import is_placeholder, is_random, is_words
 from stenograph.redact.span import Span
 
 _SCHEME = re.compile(
@@ -52,7 +52,7 @@ def cookies_at(text: str, start: int) -> list[Span]:
 def credentials_at(text: str, start: int, stop: int) -> list[Span]:
     """The credentials of an `Authorization` header whose value begins at `start`; prose about it has none.
 
-    They are judged by what stands before `stop`, so that time stays linear; the mask then covers all of them.
+    They are judged by the text before `stop`, so that time stays linear; the mask then covers all of them.
     """
     secret_start = scheme_end(text, start, len(text))
     match = _CREDENTIALS.match(text, secret_start, stop)

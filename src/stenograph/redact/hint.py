@@ -1,7 +1,7 @@
-"""Hints: the cheap look that lets harmless text pass.
+"""Hints: a cheap check that skips harmless text.
 
-A hint must be seen in every text in which a rule would find something, also when that text stands escaped inside JSON;
-it may be seen in others. So nothing here depends on quotes or on how line ends are written.
+A hint must be found in every text in which a rule would find something, also when that text is escaped inside JSON;
+it may be found in others. So nothing here depends on quotes or on how line ends are written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAYBE_NUMBERS = ("pass", "pwd", "pin", "secret")
 _SHORTEST = len("_PASS=x")
 _USERINFO = re.compile(r"://[^\s/@]*+@|jdbc:oracle", re.ASCII)
 _IN_NAMES = ("key", "token", "secret", "pass", "credential", "auth", "cookie", "pwd")
-"""Keywords that are looked for inside of words; the others are words of their own, which are seen as such."""
+"""Keywords that are searched inside of words; the others are separate words, which are found as such."""
 _NAMES = tuple(
     (word, re.compile(pattern + _SIGN + ("" if word in _MAYBE_NUMBERS else _NO_NUMBER), re.ASCII))
     for word, pattern in KEYWORDS.items()
@@ -34,7 +34,7 @@ _LABEL = re.compile(
 )
 """A field that holds the name of a secret, whose value is in another."""
 _ESCAPED = re.compile(r"\\u00[2-7]")
-"""A letter that nobody needs to escape: what it is part of shows only when it is read."""
+"""An escape of a letter that needs none: the word that it is part of shows only when it is decoded."""
 _WORDS = "|".join(KEYWORDS.values())
 _FLAG = re.compile(rf"-[\w.-]{{0,60}}?(?:{_WORDS})[\w-]{{0,60}}+(?:[ \\\"']|\t)", re.ASCII)
 _BEFORE_VALUE = re.compile(
@@ -46,7 +46,7 @@ _BEFORE_VALUE = re.compile(
     rf"(?:[ ](?:is|was|will be|are|to|ist|lautet|est|es)|[ ]?(?:->|→|=>|—|–|-))[^\n]{{0,24}}?[0-9!@#$%^&*+~\"'`\\]",
     re.ASCII,
 )
-"""The name of a secret and what may be its value, without a sign between them."""
+"""The name of a secret and its possible value, without a sign between them."""
 _HEADING = re.compile(
     rf"(?:^|\\n|[\n\"])[\w \"'*`@./|,;\t\\-]{{0,200}}?(?:{_WORDS})[\w \"'*`-]{{0,20}}+(?:[,;|\t]|\\t|\\r|\\n|\n|\r)",
     re.ASCII,
@@ -67,7 +67,7 @@ _IN_WORDS = frozenset(
         *("masterauth", "requirepass", "primaryauth", "getconnection", "logon"),
     )
 )
-"""Words that alone are worth a look; inside JSON, the letter of an escaped line end stands before some."""
+"""Words that alone justify a search; inside JSON, the letter of an escaped line end is before some."""
 _ONLY_WITH = {
     "login": (
         "docker",
@@ -101,11 +101,11 @@ _ONLY_WITH = {
     "spawn": ("expect", "send", "send_user", "sendline"),
     "chpasswd": ("echo", "printf"),
 }
-"""Commands that are common and take a secret only where another word stands."""
+"""Commands that are common and take a secret only together with another word."""
 
 
 def _command_words() -> Iterator[bytes]:
-    """The words by which the commands that take secrets are seen, also behind the letter of an escaped line end."""
+    """The words by which commands with secrets are found, also behind the letter of an escaped line end."""
     rare = set(COMMAND_NAMES) - {name for names in _ONLY_WITH.values() for name in names}
     for word in (
         {max(re.split(r"[-_]", name.lower()), key=len) for name in rare} | set(_ONLY_WITH) | {"expect", "unlock"}
@@ -118,7 +118,7 @@ _AS_WORDS = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte >= 128 el
 
 
 def may_hold_secret(text: str, rules: Rules | None = None) -> bool:
-    """Whether it is worth looking for secrets in a text; the rules are those that we ship, unless others are given."""
+    """Whether a text is worth searching for secrets; by the built-in rules, unless others are given."""
     if len(text) < _SHORTEST:
         return False
     if (rules or built_in()).may_find(text):
@@ -130,7 +130,7 @@ def may_hold_secret(text: str, rules: Rules | None = None) -> bool:
 
 
 def _has_name(text: str, small: str) -> bool:
-    """Whether a name of a secret stands where its value may follow."""
+    """Whether there is a secret name where its value may follow."""
     has_word = False
     for word, pattern in _NAMES:
         if word in small:
@@ -141,7 +141,7 @@ def _has_name(text: str, small: str) -> bool:
 
 
 def _has_other_sign(text: str, small: str) -> bool:
-    """Whether a text shows something that needs no name."""
+    """Whether a text shows a secret that needs no name."""
     if ("\\u" in text or not text.isascii()) and (_ELSEWHERE.search(text) or _ESCAPED.search(text)):
         return True
     if "bearer" in small and _BEARER.search(small) is not None:
@@ -150,7 +150,7 @@ def _has_other_sign(text: str, small: str) -> bool:
 
 
 def _has_word(text: str, small: str) -> bool:
-    """Whether a word, or a command with a secret among its arguments, stands in a text."""
+    """Whether a text holds a word of a secret, or a command with a secret among its arguments."""
     words = small.encode("utf-8", "replace").translate(_AS_WORDS).split()
     if not _IN_WORDS.isdisjoint(words) or (b"login" in words and ("(" in text or "/" in text)):
         return True
@@ -158,7 +158,7 @@ def _has_word(text: str, small: str) -> bool:
 
 
 def _named_otherwise(text: str, small: str) -> bool:
-    """Whether a word for secrets stands where a value may follow without a sign."""
+    """Whether there is a word for secrets where a value may follow without a sign."""
     if "pass" in small and _SAYS_PASSWORD.search(small):
         return True
     return (

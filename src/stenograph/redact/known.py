@@ -1,4 +1,4 @@
-"""Known secrets: texts that somebody named, wherever and however they are spelled."""
+"""Known secrets: texts that the user gave, wherever and however they are written."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import Grade, looks_random, secret_of
 from stenograph.redact.span import MARK_START, Span
 
 SHORTEST = 4
-"""Shorter ones are no secrets but parts of words, and masking them would leave nothing."""
+"""Shorter texts are parts of words, and masking them would leave nothing."""
 _KIND = "named-secret"
 _MARK = re.escape(MARK_START) + r"[\w-]+\]"
 _SHORT = {"\n": (r"\\+n",), "\r": (r"\\+r",), "\t": (r"\\+t",)}
@@ -31,23 +31,23 @@ class KnownSecrets:
         self._pattern = re.compile(f"{_MARK}|({patterns})") if forms else None
 
     def are_in(self, text: str) -> bool:
-        """Whether one of them stands in a text."""
+        """Whether one of them is in a text."""
         return any(True for _ in self.spans(text))
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where they stand."""
+        """Where they are."""
         if self._pattern is not None:
             yield from (Span(*match.span(), _KIND) for match in self._pattern.finditer(text) if match[1])
 
 
 def secrets_among(variables: Mapping[str, str]) -> set[str]:
-    """The values of environment variables whose names say that they are secret, and that are no common words."""
+    """The values of environment variables with secret names, except common words."""
     return {value for name, value in variables.items() if _is_secret(name, value)}
 
 
 def _is_secret(name: str, value: str) -> bool:
     promised = secret_of(name)
-    if promised is None or len(value) < _SHORTEST_OF_A_VARIABLE or guess.is_placeholder(value) or guess.is_path(value):
+    if promised is None or len(value) < _SHORTEST_OF_A_VARIABLE or judge.is_placeholder(value) or judge.is_path(value):
         return False
     if promised.grade <= Grade.WEAK:
         return looks_random(value, promised)
@@ -62,7 +62,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _letter(letter: str) -> str:
-    """A letter as JSON may have it, escaped any number of times."""
+    """A letter as JSON may write it, escaped any number of times."""
     if letter == "\\":
         return r"\\+"
     if letter in '"/':

@@ -1,4 +1,4 @@
-"""Strings inside JSON text: where they stand, under which name, and which of their letters is which of the text's."""
+"""Strings inside JSON text: their places, names, and the mapping from their characters to those of the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from stenograph.redact.pair import labels_in
+from stenograph.redact.name_value import labels_in
 from stenograph.redact.span import Span
 
 _TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|[\[\]{},]|(?<![\w."+-])([0-9]{4,40}+)(?![\w.+-])', re.DOTALL)
@@ -24,14 +24,14 @@ class Literal(NamedTuple):
     start: int
     end: int
     name: str | None = None
-    """The key whose value it is, or whose list it stands in; None for a key."""
+    """The key whose value it is, or whose list holds it; None for a key."""
     label: str | None = None
     """The name that the object gives this value in another field."""
     is_number: bool = False
 
 
 def is_json(text: str) -> bool:
-    """Whether the text is an object or a list in JSON, as leniently read as `model.mend` reads."""
+    """Whether the text is an object or a list in JSON, read as leniently as `model.mend` does."""
     if text.lstrip()[:1] not in ("{", "["):
         return False
     try:
@@ -69,7 +69,7 @@ def literals(text: str) -> Iterator[Literal]:
 
 
 def string_lists(text: str) -> Iterator[list[tuple[int, int]]]:
-    """The lists of JSON text that hold strings alone, each as where the insides of its strings stand."""
+    """The lists of JSON text that hold only strings, each as the spans of the insides of its strings."""
     lists: list[list[tuple[int, int]] | None] = []
     for match in _TOKEN.finditer(text):
         if match[3] is not None:
@@ -96,28 +96,28 @@ def _labelled(text: str, fields: dict[str, tuple[int, int]]) -> Iterator[Literal
 
 
 def decoded(inner: str) -> str:
-    """What the inside of a JSON string says."""
+    """The value of a JSON string, given its inside."""
     return str(json.loads(f'"{inner}"', strict=False)) if "\\" in inner else inner
 
 
 def spelled_out(text: str) -> list[str]:
-    """The letters of a text, each as it is written: a plain letter may be written as `\\u0041`."""
+    """The characters of a text, each as it is written: a plain letter may be written as `\\u0041`."""
     return _SPELLED_LETTER.findall(text)
 
 
 def letter_of(written: str) -> str:
-    """What a letter of a text is, however it is written."""
+    """The character that is written this way."""
     return chr(int(written[-4:], 16)) if len(written) > 1 else written
 
 
 def in_source(inner: str, start: int, spans: list[Span]) -> Iterator[Span]:
-    """Spans of what a JSON string says as spans of the text in which it begins at `start`, escapes kept whole."""
+    """Spans of a JSON string's value as spans of the text in which it begins at `start`; escapes stay whole."""
     if "\\" not in inner:
         return iter([Span(start + span.start, start + span.end, span.kind) for span in spans])
     return to_source(_LETTER.findall(inner), start, spans)
 
 
 def to_source(letters: list[str], start: int, spans: list[Span]) -> Iterator[Span]:
-    """Spans of what letters say as spans of the text in which they are written from `start` on."""
+    """Spans of characters as spans of the text in which they are written from `start` on."""
     at = list(accumulate(map(len, letters), initial=start))
     return (Span(at[span.start], at[span.end], span.kind) for span in spans)

@@ -1,4 +1,4 @@
-"""Secrets in XML and HTML: the content of an element, or the value of an attribute, that a name calls secret."""
+"""Secrets in XML and HTML: the content of an element, or the value of an attribute, with a secret name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _HINT = re.compile(
 
 
 def markup_secrets(text: str, small: str) -> Iterator[Span]:
-    """The contents of elements and attributes whose names call them secret."""
+    """The contents of elements and attributes with secret names."""
     if not holds_keyword(small) or ("<" not in text and "&lt;" not in text):
         return
     for pattern in (_ELEMENT, _NAMED, _LISTED, _INPUT):
@@ -54,5 +54,5 @@ def markup_secrets(text: str, small: str) -> Iterator[Span]:
 
 
 def may_hold_markup_secret(text: str) -> bool:
-    """Whether a tag in a text speaks of a secret."""
+    """Whether a tag in a text has a secret name."""
     return ("<" in text or "&lt;" in text) and _HINT.search(text) is not None

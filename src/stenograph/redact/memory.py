@@ -1,6 +1,6 @@
-"""Values that were masked once: they are masked wherever they stand bare, as long as the same mask is used.
+"""Values that were masked once: they are masked everywhere, also without a name, while the same mask is used.
 
-Words and short values are not remembered: where `PASSWORD=postgres` stands, the word would go from every sentence.
+Words and short values are not remembered: after `PASSWORD=postgres`, the word would be masked in every sentence.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.span import MARK_START, Span
 
 _RUN = re.compile(r"[A-Za-z0-9]{3,}+", re.ASCII)
@@ -16,7 +16,7 @@ _LETTER_OR_DIGIT = re.compile(r"[A-Za-z0-9]", re.ASCII)
 _SHORTEST, _LONGEST = 6, 512
 _LONG_WORD = 12
 _MOST = 10_000
-"""Values that are remembered; a run with more has a list of them, and their shapes or names show by themselves."""
+"""The most values that are remembered; a run with more has a list of them, whose shapes or names are found anyway."""
 _PLAIN_KINDS = frozenset(("cookie", "signature", "private-key", "named-secret"))
 
 
@@ -28,7 +28,7 @@ class Memory:
         self._count = 0
 
     def learn(self, text: str, spans: list[Span]) -> None:
-        """Remember what stands at spans of a text that was not masked yet."""
+        """Remember the text of spans in a text that was not masked yet."""
         for start, end, kind, _ in spans:
             value = text[start:end]
             if kind not in _PLAIN_KINDS and self._count < _MOST and _is_worth_it(value):
@@ -39,11 +39,11 @@ class Memory:
                     known.add((run.start(), value, kind))
 
     def may_find(self, text: str) -> bool:
-        """Whether one of the values may stand in a text, also when the text stands escaped inside JSON."""
+        """Whether one of the values may be in a text, also when the text is escaped inside JSON."""
         return bool(self._values) and not self._values.keys().isdisjoint(_RUN.findall(text))
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where the values stand by themselves."""
+        """Where the values are, as separate words."""
         if not self._values:
             return
         for match in _RUN.finditer(text):
@@ -54,11 +54,11 @@ class Memory:
 
 
 def _is_worth_it(value: str) -> bool:
-    if not _SHORTEST <= len(value) <= _LONGEST or MARK_START in value or guess.is_placeholder(value):
+    if not _SHORTEST <= len(value) <= _LONGEST or MARK_START in value or judge.is_placeholder(value):
         return False
-    if guess.is_words(value):
+    if judge.is_words(value):
         return len(value) >= _LONG_WORD and " " not in value and not value.islower() and not value.isupper()
-    return guess.looks_mixed(value)
+    return judge.looks_mixed(value)
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""Names: which ones say that their value is a secret, and how surely."""
+"""Names: which ones say that their value is a secret, and how certainly."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 
 
 class Grade(IntEnum):
-    """How surely a name says that its value is secret."""
+    """How certainly a name says that its value is secret."""
 
     FAINT = 0
-    """Only a value that looks random and is not a digest is one (`key`)."""
+    """Only a value that looks random and is not a digest is secret (`key`)."""
     WEAK = 1
-    """Only a value that looks random is one (`cache_key`, `auth_state`)."""
+    """Only a value that looks random is secret (`cache_key`, `auth_state`)."""
     FAIR = 2
-    """A value that is no plain word is one (`token`, `auth`)."""
+    """A value that is not a plain word is secret (`token`, `auth`)."""
     SURE = 3
-    """Whatever stands there is one (`password`, `client_secret`)."""
+    """Any value is secret (`password`, `client_secret`)."""
 
 
 class Secret(NamedTuple):
-    """What a name promises about its value."""
+    """What a name says about its value."""
 
     kind: str
     grade: Grade
@@ -47,13 +47,13 @@ KEYWORDS = {
     "auth": r"auth(?!or(?!i[sz]))",
     "cookie": r"cookie(?!s\b)",
 }
-"""Words that every name of a secret holds, each with the pattern that tells it from its neighbours (small letters)."""
+"""Words of secret names, one in each, with the pattern that distinguishes it from similar words (small letters)."""
 
 _IDENTIFIER = re.compile(
     r"(?:parent|child)?(?:tool|call|tooluse|toolcall|message|session|conversation|thread|turn|run)id"
     r"|(?:item|response|request|prompt|agent)id|(?:parent|leaf)?uuid|sha256"
 )
-"""Fields that join records to one another; whatever they hold, they are never touched."""
+"""Fields that join records; whatever they hold, they are never masked."""
 
 _SURE = (
     ("secretaccesskey", "aws-secret-key"),
@@ -95,27 +95,27 @@ _OF_TOKENS = re.compile(
     r"input|output|next|prev|previous|first|last|current|page|continuation|cursor|sync|resume|cancel|cancellation"
     r"|max|min|num|per|eos|bos|pad|unk|sep|cls|mask|stop|special"
 )
-"""What stands before `token` where it means a word, a place in a list or a signal."""
+"""Words before `token` with which it means a word, a place in a list or a signal."""
 _ABOUT = re.compile(
     r"ids?|names?|types?|counts?|paths?|files?|tokens|usage|url|uri|dir|length|size|limit|field|kind|mode|source|status"
     r"|error|expires|expiry|expiration|at|in|format|header|prefix|suffix|method|provider|scope|index|required|enabled"
     r"|hint|label|title"
 )
-"""Last words that turn a name into one about a secret, whose value is none itself."""
+"""Last words with which a name is about a secret and its value is not one."""
 _PUBLIC = re.compile(r"public|publishable|pub|pubkey")
-"""What stands in the names of keys that everybody may know."""
+"""Words in the names of public keys."""
 _OF_KEYS = re.compile(
     r"cache|primary|foreign|sort|partition|idempotency|dedupe|dedup|index|hash|object|storage|lookup|group|routing"
     r"|integrity"
     r"|lock|etag|query|map|dict|row|react|shard|s|cookie|cookies"
 )
-"""What stands in the names of keys under which something is kept or found; `s` is what `s3` leaves."""
+"""Words in the names of keys under which something is stored or found; `s` is what `s3` leaves."""
 _OF_PASSES = re.compile(
     r"db|database|ssh|smtp|mail|email|user|admin|root|mysql|postgres|pg|redis|ftp|sftp|ldap|sudo|become|login"
     r"|basic|http|proxy"
     r"|wifi|auth|my|app|service|mongo|rabbitmq|mq|kafka|vpn|imap|pop|account|host|bind|key|store|zip|archive"
 )
-"""What stands before `pass` where it means a password."""
+"""Words before `pass` with which it means a password."""
 _VARIANTS = re.compile(
     r"confirm|confirmation|again|repeat|old|new|current|previous|prod|production|dev|development|test|staging"
     r"|base|value|default|ro|rw|primary|secondary"
@@ -132,18 +132,18 @@ _SPELLED = re.compile(r"[ -~]{1,100}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_identifier(name: str) -> bool:
-    """Whether a field of this name joins records and must stay as it is."""
+    """Whether a field of this name joins records and must stay unchanged."""
     return _IDENTIFIER.fullmatch(name.lower().replace("_", "").replace("-", "")) is not None
 
 
 def holds_keyword(text: str) -> bool:
-    """Whether a word for secrets stands in a name or value."""
+    """Whether a name or value holds a word for secrets."""
     return _KEYWORD.search(text.lower()) is not None
 
 
 @lru_cache(maxsize=4096)
 def secret_of(name: str) -> Secret | None:
-    """What a name promises about its value, or None when it promises nothing."""
+    """What a name says about its value, or None when it says nothing."""
     if not _SPELLED.fullmatch(name) or not _ENDS_NAME.search(name.lower()):
         return None
     words = [word.lower() for word in _WORDS.findall(name)]
@@ -158,8 +158,8 @@ def secret_of(name: str) -> Secret | None:
 
 
 def looks_random(value: str, secret: Secret) -> bool:
-    """Whether a value is disorderly enough for a name that promises little."""
-    return guess.is_random(value) and not (secret.grade is Grade.FAINT and guess.is_digest(value))
+    """Whether a value is irregular enough for a name that says little."""
+    return judge.is_random(value) and not (secret.grade is Grade.FAINT and judge.is_digest(value))
 
 
 def is_name_of_secret(value: str) -> bool:
@@ -169,7 +169,7 @@ def is_name_of_secret(value: str) -> bool:
 
 
 def _by_ending(words: list[str], name: str) -> Secret | None:
-    """What the last words of a name promise."""
+    """What the last words of a name say."""
     compact = "".join(words)
     for ending, kind in _SURE:
         if compact.endswith(ending):

@@ -1,4 +1,4 @@
-"""Patterns of a user's own: those that could take more than linear time are refused.
+"""Patterns of users: those that could take more than linear time are refused.
 
 Theory of operation. The time of a search is the number of places where it may begin times the ways in which the
 pattern may be tried there. A repetition that may be long and gives characters back multiplies the ways by its length.

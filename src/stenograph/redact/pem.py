@@ -1,9 +1,9 @@
 """Private keys in PEM: whole blocks, cut-off blocks, and blocks inside other texts.
 
-Theory of operation. A block is read line by line, and only lines that look like a key's are taken: a mention of the
-header in prose or code masks nothing, and a key whose end was cut off is masked as far as it goes. Between two lines
-may stand whatever tools put there: an escaped newline at any depth, indentation, a line number, a quote mark, a diff's
-sign. Quotes end a block, but when another string literal follows it goes on in there.
+Theory of operation. A block is read line by line, and only lines that look like a key's are matched: a mention of the
+header in prose or code masks nothing, and a key whose end was cut off is masked as far as it goes. Two lines
+may be separated by whatever tools insert: an escaped newline at any depth, indentation, a line number, a quote mark,
+a diff's sign. Quotes end a block, unless another string literal follows and continues it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentences that say what a password is, in English, German, French, Spanish, Portuguese, Italian, Chinese, Japanese.
 
-A sentence about secrets mostly says something else: that they are required, wrong or too short. So what follows is
-believed when it is quoted, or mixes letters with digits or signs, or, at the end of a sentence, is a word that says
+A sentence about secrets usually says something else: that they are required, wrong or too short. So a value is
+accepted when it is quoted, or mixes letters with digits or signs, or, at the end of a sentence, is a word that says
 nothing about passwords.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import is_name_of_secret
 from stenograph.redact.span import Span
-from stenograph.redact.written import VALUE, is_quoted, value_span
+from stenograph.redact.value_syntax import VALUE, is_quoted, value_span
 
 _PASSWORD = (
     r"pass(?:word|phrase|code|wort|[ -]phrase)s?|kennwort|(?<![a-z])(?:pwd|pw|pin(?:[ -]code)?|mdp|login/pass)(?![a-z])"
@@ -68,7 +68,7 @@ _SAYS_SOMETHING_ELSE = re.compile(
 
 
 def said_secrets(text: str, small: str) -> Iterator[Span]:
-    """What sentences call a password, a key or a token; `small` is the text in small letters."""
+    """The values that sentences call a password, a key or a token; `small` is the text in small letters."""
     if not text.isascii():
         yield from _asian(text)
     if not _WORDS.search(small):
@@ -90,8 +90,8 @@ def _asian(text: str) -> Iterator[Span]:
         value = match["value"].rstrip(_PUNCTUATION + "\"'`")
         if (
             len(value) >= 4
-            and not guess.is_placeholder(value)
-            and not guess.is_no_value(value)
+            and not judge.is_placeholder(value)
+            and not judge.is_no_value(value)
             and value.strip(":=.-|")
         ):
             yield Span(start, start + len(value), "password")
@@ -101,15 +101,15 @@ def _believed(text: str, match: re.Match[str], *, allows_word: bool) -> Iterator
     start, end = value_span(match)
     kind = "password" if _is_password(match) else "secret" if "secret" in match["kind"] else "token"
     value = text[start:end]
-    if guess.is_placeholder(value) or guess.is_no_value(value) or is_name_of_secret(value.rstrip(_PUNCTUATION)):
+    if judge.is_placeholder(value) or judge.is_no_value(value) or is_name_of_secret(value.rstrip(_PUNCTUATION)):
         return
     if is_quoted(match):
-        is_secret = " " not in value and (guess.looks_mixed(value) or (allows_word and len(value) >= 4))
+        is_secret = " " not in value and (judge.looks_mixed(value) or (allows_word and len(value) >= 4))
         is_secret = is_secret and not _SAYS_SOMETHING_ELSE.fullmatch(value.lower())
     else:
         value = value.rstrip(_PUNCTUATION)
         end = start + len(value)
-        is_secret = guess.looks_mixed(value) or (allows_word and _is_word_at_end(text, value, end))
+        is_secret = judge.looks_mixed(value) or (allows_word and _is_word_at_end(text, value, end))
     if is_secret:
         yield Span(start, end, kind)
 

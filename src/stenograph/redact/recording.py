@@ -1,9 +1,9 @@
-"""The mask of a recorder: what a stream cuts in pieces is masked before any piece is written.
+"""The mask of a recorder: a secret that a stream splits is masked before any piece is written.
 
-Theory of operation. A chunk is written at once, but for its last word: that may be the beginning of a secret, so it is
-held back and goes in front of the next chunk of the same speaker. When the speaker says something else, or the run
-ends, what is held back becomes a chunk of its own (`held`). Words are judged together with what was written before
-them, as it was before it was masked, so that `password: ` in one chunk shows what the next one is.
+Theory of operation. A chunk is written at once, except for its last word: that may be the beginning of a secret, so it
+is held back and put in front of the next chunk of the same speaker. When the speaker sends something else, or the run
+ends, what is held back becomes a chunk of its own (`held`). Words are judged together with the unmasked text that was
+written before them, so that `password: ` in one chunk shows what the next one is.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from stenograph.redact.known import KnownSecrets
 from stenograph.redact.stream import Speaker, cut_chunk, is_chunk, speaker_of, text_of_chunk, with_text
 
 _CONTEXT, _CONTEXT_OF_KEY = 2_000, 16_000
-"""Characters before a word by which it is judged; inside a private key, so many that its header is among them."""
+"""Characters before a word by which it is judged; inside a private key, enough to include its header."""
 _LONGEST_WORD = 4_096
 _MOST_RUNS, _MOST_SPEAKERS = 64, 256
 
 
 class _Stream:
-    """What one speaker streamed: what was written of it lately, and what is held back."""
+    """One speaker's stream: what was written of it lately, and what is held back."""
 
     def __init__(self) -> None:
         self.context = ""
@@ -34,10 +34,10 @@ class _Stream:
 
 
 class RecordingMask:
-    """Masks events one after the other: gives the same event back when it holds no secret, and never raises.
+    """Masks events one after the other: returns the same event when it holds no secret, and never raises.
 
-    Callable, as `Recorder` wants a mask; a recorder masks by `streamed` and asks for what is `held` back.
-    A value that was masked once in a run is masked wherever it stands bare from then on.
+    Callable, as `Recorder` expects of a mask; a recorder calls `streamed` and records what is `held` back.
+    A value that was masked once in a run is masked everywhere from then on, also without its name.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -46,16 +46,16 @@ class RecordingMask:
         self._streams: OrderedDict[Speaker, _Stream] = OrderedDict()
 
     def __call__(self, event: Event) -> Event:
-        """The event with its secrets masked, looked at by itself."""
+        """The event with its secrets masked, by itself."""
         return self._mask_of(event.run_id).event(event)
 
     def streamed(self, event: Event) -> Event:
-        """The same for who also records what is `held`: of a chunk, what cannot be the beginning of a secret."""
+        """The masked event, for a caller that also records what is `held`: without a possible beginning of a secret."""
         mask = self._mask_of(event.run_id)
         return self._chunk(event, mask) if is_chunk(event) else mask.event(event)
 
     def held(self, event: Event | None, run_id: str) -> Iterator[Event]:
-        """Chunks that must be recorded before an event: what its speaker said last; None: what anybody of a run did."""
+        """Chunks to record before an event: what its speaker sent last; for None, those of all speakers of a run."""
         if event is not None:
             speakers = [] if is_chunk(event) else [speaker_of(event)]
         else:
@@ -76,7 +76,7 @@ class RecordingMask:
         shown = _masked(stream, text[:ready], mask)
         if shown == said:
             return mask.event(event)
-        # The source line has the chunk as it was, so it cannot stay.
+        # The source line has the unmasked chunk, so it cannot stay.
         return mask.event(replace(with_text(event, shown), raw=None, raw_b64=None))
 
     def _mask_of(self, run_id: str) -> EventMask:
@@ -105,7 +105,7 @@ def _last_word(text: str) -> int:
 
 
 def _masked(stream: _Stream, text: str, mask: EventMask) -> str:
-    """The next text of a stream, masked by what came before it."""
+    """The next text of a stream, masked together with what came before it."""
     if not text:
         return text
     before = len(stream.context)
@@ -118,8 +118,8 @@ def _masked(stream: _Stream, text: str, mask: EventMask) -> str:
 
 
 def default_masker(secrets: Iterable[str] = ()) -> Callable[[Event], Event]:
-    """A mask for `Recorder`: gives the same event back when it holds no secret that we know, and never raises.
+    """A mask for `Recorder`: returns the same event when it holds no known secret, and never raises.
 
-    `secrets` are texts to be masked wherever they stand, beside what is found by its shape, name or place.
+    `secrets` are texts to mask wherever they are, beside what is found by its shape, name or place.
     """
     return RecordingMask(secrets)

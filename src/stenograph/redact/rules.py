@@ -1,8 +1,8 @@
-"""Rules: the shapes of issued tokens, as data, and the look that finds them fast.
+"""Rules: the shapes of issued tokens, as data, and the search that finds them fast.
 
 Theory of operation. Every token holds a run of letters, digits, `_`, `-` and `.` that is longer than most words. So a
 text is first mapped to runs, in one pass of C, and only in and right around the long ones are the keywords of all rules
-looked for, by one expression. A rule's own pattern runs only where one of its keywords stands.
+searched for, by one expression. A rule's own pattern runs only where one of its keywords is.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _BEFORE_DIGEST = b"\"'`\\\n,([{"
 _BEFORE, _AFTER = 12, 4
 """Characters around a run in which a keyword may begin or end, such as the colon of `:AA`."""
 _FAR_BEFORE, _FAR_AFTER = 100, 500
-"""Characters around a run in which all of a token is expected, when it is checked whether a look is worth it."""
+"""Characters around a run that are expected to hold a whole token, for the check whether a search is worth it."""
 _ENOUGH_CHECKS = 12
 _WINDOW, _OVERLAP = 2048, 512
-"""Characters that a user's pattern is given at once, so that one that reads on and on cannot make time grow faster."""
+"""Characters that a user's pattern gets at once, so that a greedy pattern cannot make the time grow faster."""
 
 _HEAD = re.compile(r"(?:[A-Za-z0-9_/:=@$-](?![?*+{])|\\[.$|+])*", re.ASCII)
 _BLANKED = re.compile(r"x{8}|X{8}|\*{4}|0{12}|\.{3}|…|^[xX*._0-]*$", re.ASCII)
@@ -59,27 +59,27 @@ class Rule:
         self.name = name
         self.pattern = pattern
         self.keywords = keywords
-        """One of them stands in every such token."""
+        """One of them is in every such token."""
         self.about = about
         self.example = example
         self.counter = counter
         self.anywhere = anywhere
         """Whether it may begin inside a word."""
         self.is_bounded = False
-        """Whether it is looked for in a part of a text at a time."""
+        """Whether a text is searched for it part by part."""
         self.shows_unescaped = "/" not in pattern
         """Whether it looks the same inside JSON, where some writers put a backslash before a slash."""
 
     @cached_property
     def expression(self) -> re.Pattern[str]:
-        """The pattern, with the edge that keeps it from beginning inside a word; compiled when it is first needed."""
+        """The pattern, with an edge that keeps it from beginning inside a word; compiled on first use."""
         head_end = 0 if "|" in _outside_groups(self.pattern) else _head(self.pattern)
         head, rest = self.pattern[:head_end], self.pattern[head_end:]
         # Behind the literal head and not before it: an expression that begins with a literal is searched faster.
         return re.compile(head + ("" if self.anywhere else _edge(head)) + f"(?:{rest})", re.ASCII)
 
     def finds(self, text: str) -> Iterator[Span]:
-        """Where such tokens stand in a text; a documentation's row of x, or words with dashes, are not tokens."""
+        """The tokens in a text; a row of x in documentation, or words with dashes, are not tokens."""
         for match in self._matches(text):
             body = match[0]
             for keyword in self.keywords:
@@ -127,7 +127,7 @@ class Rules:
         for rule in self.all:
             for keyword in rule.keywords:
                 by_keyword.setdefault(keyword, []).append(rule)
-        # Only the longest keyword at a place is seen, so it stands for those that it begins with.
+        # Only the longest keyword at a place is found, so it also represents those that it begins with.
         self._by_keyword = {
             keyword: tuple(rule for other, rules in by_keyword.items() if keyword.startswith(other) for rule in rules)
             for keyword in by_keyword
@@ -138,7 +138,7 @@ class Rules:
         self._keywords = re.compile(f"(?=({alternation(sorted(by_keyword))}))") if by_keyword else None
 
     def may_find(self, text: str) -> bool:
-        """Whether it is worth looking for tokens in a text, also when they stand escaped inside JSON."""
+        """Whether a text is worth searching for tokens, also when they are escaped inside JSON."""
         for checks, (start, end, rule) in enumerate(self._candidates(text)):
             window = text[max(0, start - _FAR_BEFORE) : end + _FAR_AFTER]
             if not rule.shows_unescaped or checks >= _ENOUGH_CHECKS or rule.expression.search(window):
@@ -148,7 +148,7 @@ class Rules:
     def finds(self, text: str) -> Iterator[Span]:
         """The issued tokens in a text."""
         found = {rule for _, _, rule in self._candidates(text)}
-        # The first find names a span that several share: a longer keyword knows more.
+        # The first match names a span that several share: a longer keyword is more specific.
         for rule in sorted(found, key=self._order.__getitem__):
             yield from rule.finds(text)
 
@@ -172,14 +172,14 @@ class Rules:
             start = runs.find(_RUN, end)
 
     def _is_digest(self, letters: bytes, start: int, end: int) -> bool:
-        """Whether a run is a digest or a UUID that stands by itself, as most long runs are."""
+        """Whether a run is a separate digest or UUID, as most long runs are."""
         if letters[start:end].strip(_OF_DIGESTS) or (start and letters[start - 1] not in _BEFORE_DIGEST):
             return False
         return letters[end : end + 1] != b":" and not any(each in letters[start:end] for each in self._like_digests)
 
 
 def alternation(words: list[str]) -> str:
-    """An expression for the longest of sorted words, by their letters, so that each letter is compared once."""
+    """An expression for the longest of sorted words, as a tree of letters, so that each letter is compared once."""
     by_letter: dict[str, list[str]] = {}
     for word in words:
         if word:
@@ -193,13 +193,13 @@ def alternation(words: list[str]) -> str:
 
 @lru_cache(maxsize=1)
 def built_in() -> Rules:
-    """The rules that we ship."""
+    """The built-in rules."""
     data = pkgutil.get_data(__package__, "rules.toml")
     return Rules(_rules(tomllib.loads((data or b"").decode())))
 
 
 def with_rules_of(text: str, origin: str) -> Rules:
-    """The rules that we ship and those of a file in the same form.
+    """The built-in rules and those of a file in the same form.
 
     Raises `InvalidRule`, which names the file (`origin`) and the rule, for one that is not valid or could be slow, and
     for one whose own example it does not find or whose counter-example it finds.
@@ -234,7 +234,7 @@ def _rule(fields: Mapping[str, Any], number: int) -> Rule:
     keywords = (keywords,) if isinstance(keywords, str) else tuple(keywords or ())
     texts = [fields.get(key, "") for key in ("pattern", "about", "example", "counter")]
     if not keywords or not all(isinstance(each, str) and each for each in keywords):
-        raise ValueError(f"rule {name}: keyword must be a text, or a list of texts, that stands in every such token")
+        raise ValueError(f"rule {name}: keyword must be a text, or a list of texts, that is in every such token")
     if not all(isinstance(each, str) for each in texts) or not texts[0]:
         raise ValueError(f"rule {name}: pattern, about, example and counter must be texts, and pattern is needed")
     pattern, about, example, counter = texts

@@ -1,4 +1,4 @@
-"""Looking for secrets without masking them: in which field of an event, by which rule, and how surely."""
+"""Finds secrets without masking them: in which field of an event, by which rule, and how certainly."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 
 from stenograph.model import Event, mend
 from stenograph.model.block import OPAQUE
+from stenograph.redact.base64_text import unpacked
 from stenograph.redact.command import argument_secrets
 from stenograph.redact.event import EventMask
-from stenograph.redact.packed import unpacked
-from stenograph.redact.pair import labelled, labels_in
+from stenograph.redact.name_value import labelled, labels_in
 from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.span import Span, merge
 
@@ -20,17 +20,17 @@ Sureness = Literal["certain", "likely", "possible"]
 _SELF_EVIDENT = frozenset(("private-key", "named-secret"))
 _SOURCE_LINE = ("raw", "raw_b64")
 _NEVER = frozenset(("seq", "run_id", "parent_run_id", "child_run_id", "type", "iteration", "timestamp"))
-"""What says which event it is."""
+"""The fields that identify an event."""
 
 
 class Finding(NamedTuple):
     """A secret in an event."""
 
     field: str
-    """Where it stands, such as `payload.blocks[0].text`."""
+    """Its position, such as `payload.blocks[0].text`."""
     rule: str
     sureness: Sureness
-    """`certain` by its shape, `likely` by a name or place that calls it secret, `possible` by its disorder alone."""
+    """`certain` by its shape, `likely` by a secret name or place, `possible` by its randomness alone."""
     value: str
 
 
@@ -60,7 +60,7 @@ def _walk(mask: EventMask, field: str, name: str | None, value: Any, label: str 
     elif isinstance(value, dict):
         labels = labels_in(value)
         for key, item in value.items():
-            shown = mask.texts.text(str(key))  # where a secret stands may not say the secret, either
+            shown = mask.texts.text(str(key))  # the position must not reveal the secret, either
             yield from _in_text(mask, f"{field}.{shown}", None, str(key))
             if key not in OPAQUE:
                 yield from _walk(mask, f"{field}.{shown}", str(key), item, labels.get(key))
@@ -85,7 +85,7 @@ def _named(mask: EventMask, field: str, text: str, spans: list[Span]) -> Iterato
 
 
 def sureness_of(rule: str, rules: Rules | None = None) -> Sureness:
-    """How surely what a rule finds is a secret."""
+    """How certainly what a rule finds is a secret."""
     if rule in _SELF_EVIDENT or rule in (rules or built_in()).names:
         return "certain"
     return "possible" if rule == "high-entropy" else "likely"

@@ -1,4 +1,4 @@
-"""Spans: where in a text a secret stands, and the mark that takes its place."""
+"""Spans: where in a text a secret is, and the mark that replaces it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Span(NamedTuple):
     end: int
     kind: str
     is_number: bool = False
-    """Whether it is a number of JSON text, in whose place a string must stand."""
+    """Whether it is a number of JSON text, which must be replaced by a string."""
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:

@@ -1,11 +1,11 @@
-"""Passwords in SQL: of users, roles and logins, of encrypted files, and in the rows that are put into a table."""
+"""Passwords in SQL: of users, roles and logins, of encrypted files, and in the rows that are inserted into a table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.name import Grade, secret_of
 from stenograph.redact.span import Span
 
@@ -40,9 +40,9 @@ def sql_secrets(text: str, small: str) -> Iterator[Span]:
 
 def _is_believed(value: str) -> bool:
     return (
-        not guess.is_placeholder(value)
-        and not guess.is_no_value(value)
-        and not guess.is_prose(value)
+        not judge.is_placeholder(value)
+        and not judge.is_no_value(value)
+        and not judge.is_prose(value)
         and " " not in value
     )
 
@@ -68,5 +68,5 @@ def _kind(name: str) -> str | None:
 def _cells(row: re.Match[str], secret: dict[int, str]) -> Iterator[Span]:
     cells = [cell for cell in _CELL.finditer(row.string, *row.span("cells")) if cell[0].strip(" \t\r\n,")]
     for number, cell in enumerate(cells):
-        if number in secret and cell["text"] and not guess.is_placeholder(cell["text"]):
+        if number in secret and cell["text"] and not judge.is_placeholder(cell["text"]):
             yield Span(*cell.span("text"), secret[number])

@@ -1,7 +1,7 @@
-"""Secrets that a stream cut in two: chunks are looked at together, and the mark stands where the secret began.
+"""Secrets that a stream splits: chunks are searched together, and the mark is put where the secret began.
 
-Theory of operation. Chunks are held back until their speaker says something else, and whatever comes meanwhile waits
-behind them, so that the order stays. A stream of any length is held in parts that overlap.
+Theory of operation. Chunks are held back until their speaker sends something else, and everything that comes meanwhile
+waits behind them, so that the order stays. A stream of any length is held in parts that overlap.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Speaker = tuple[str, str, str, int, tuple[int, ...] | None]
 
 
 def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[tuple[Event, T]]:
-    """The events masked, each with what was given with it."""
+    """The events masked, each with the value that came with it."""
     held: list[tuple[Event, T]] = []
     speakers: set[Speaker] = set()
     for event, more in events:
@@ -43,7 +43,7 @@ def mask_events(events: Iterable[tuple[Event, T]], mask: EventMask) -> Iterator[
 
 
 def _released(held: list[tuple[Event, T]], count: int, mask: EventMask) -> Iterator[tuple[Event, T]]:
-    """The first of what is held back, masked; all chunks are looked at."""
+    """The first held events, masked; all chunks are searched."""
     streams: dict[Speaker, list[int]] = {}
     for number, (event, _) in enumerate(held):
         if is_chunk(event):
@@ -58,7 +58,7 @@ def _released(held: list[tuple[Event, T]], count: int, mask: EventMask) -> Itera
 
 
 def masked_chunks(chunks: list[str], mask: EventMask) -> list[str]:
-    """The chunks of one text, as many as before, without the secrets in what they say together."""
+    """The chunks of one text, as many as before, without the secrets in their joined text."""
     starts = list(accumulate(map(len, chunks), initial=0))
     spans = mask.texts.find(None, "".join(chunks))
     if not spans:
@@ -69,7 +69,7 @@ def masked_chunks(chunks: list[str], mask: EventMask) -> list[str]:
 
 
 def cut_chunk(chunk: str, start: int, spans: list[Span]) -> str:
-    """A chunk that begins at `start` of a text, without the spans of that text; a mark stands where a span begins."""
+    """A chunk that begins at `start` of a text, without the spans of that text; a mark is put where a span begins."""
     pieces: list[str] = []
     done, end = start, start + len(chunk)
     for span in spans:
@@ -90,12 +90,12 @@ def is_chunk(event: Event) -> bool:
 
 
 def speaker_of(event: Event) -> Speaker:
-    """Whose stream a chunk belongs to."""
+    """The stream that a chunk belongs to."""
     return event.run_id, event.source, event.path, event.iteration, event.iterations
 
 
 def text_of_chunk(event: Event) -> str:
-    """What a chunk says."""
+    """The text of a chunk."""
     text: str = event.payload.blocks[0].text
     return text
 

@@ -1,4 +1,4 @@
-"""Masking one text, whatever it is: prose, code, or JSON with texts inside."""
+"""Masks one text of any kind: prose, code, or JSON with texts inside."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.assignment import assignments
+from stenograph.redact.base64_text import holds_packed, packed_secrets
 from stenograph.redact.call import call_secrets
 from stenograph.redact.columns import column_secrets
 from stenograph.redact.command import argument_secrets, command_secrets
@@ -28,21 +29,20 @@ from stenograph.redact.literal import (
 from stenograph.redact.markup import markup_secrets
 from stenograph.redact.memory import Memory
 from stenograph.redact.name import Grade, Secret, is_identifier, looks_random, secret_of
-from stenograph.redact.own import OwnRules
-from stenograph.redact.packed import holds_packed, packed_secrets
-from stenograph.redact.pair import labelled, pairs
+from stenograph.redact.name_value import labelled, pairs
 from stenograph.redact.pem import private_keys
 from stenograph.redact.phrase import said_secrets
 from stenograph.redact.rules import Rules, built_in
 from stenograph.redact.span import Span, cut, merge
 from stenograph.redact.sql import sql_secrets
 from stenograph.redact.url import url_secrets
+from stenograph.redact.user_rules import UserRules
 
 _PASSES = 8
-"""A mark can uncover another secret, at whose edge letters stood before; two passes are common, three are rare."""
+"""A mark can uncover another secret, next to which there were letters before; two passes are common, three rare."""
 
 _LONGEST_NAME = 100
-"""Longer keys are no names of fields, and judgments about names are remembered."""
+"""Longer keys are not names of fields, and judgments about names are cached."""
 
 
 class TextMask:
@@ -53,19 +53,19 @@ class TextMask:
         known: KnownSecrets | None = None,
         *,
         keeps_ids: bool = True,
-        own: OwnRules | None = None,
+        own: UserRules | None = None,
         memory: Memory | None = None,
     ) -> None:
-        """`keeps_ids` leaves alone what joins records to one another, whatever stands there.
+        """`keeps_ids` leaves fields alone that join records, whatever they hold.
 
-        `own` are the rules, names and exceptions of a user. `memory` takes what is found, so that it is found wherever
-        it stands bare from then on.
+        `own` are the rules, names and exceptions of a user. `memory` stores what is found, so that it is found
+        everywhere from then on, also without its name.
         """
-        self._own = own or OwnRules()
+        self._own = own or UserRules()
         self.rules = self._own.rules
         self.memory = memory
         self.counts: Counter[str] | None = None
-        """Counts what is masked, by rule, where somebody put a counter."""
+        """Counts what is masked, by rule, where a counter is set."""
         self._known = known or KnownSecrets()
         self._keeps_ids = keeps_ids
 
@@ -74,7 +74,7 @@ class TextMask:
         return self.value(None, text)
 
     def value(self, name: str | None, text: str, label: str | None = None) -> str:
-        """The text with its secrets masked, given the key under which it stands, and what a pair calls it."""
+        """The text with its secrets masked, given its key, and its name in a pair."""
         for _ in range(_PASSES):
             spans = self.find(name, text)
             if label is not None:
@@ -93,14 +93,14 @@ class TextMask:
         return cut(text, spans)
 
     def without_tokens(self, text: str) -> str:
-        """A text that is not for people, such as a signature, without issued tokens and known secrets; for readers."""
+        """A text that people do not read, such as a signature, without issued tokens and known secrets; for readers."""
         if self._keeps_ids:
             return text
         found = ((self.rules or built_in()).finds(text), self._known.spans(text))
         return cut(text, merge(chain.from_iterable(found)))
 
     def may_hold_secret(self, text: str) -> bool:
-        """Whether it is worth looking for secrets in a text."""
+        """Whether a text is worth searching for secrets."""
         return (
             may_hold_secret(text, self.rules)
             or self._known.are_in(text)
@@ -110,7 +110,7 @@ class TextMask:
         )
 
     def promise(self, name: str | None) -> Secret | None:
-        """What the key of a value promises about it."""
+        """What the key of a value says about its secrecy."""
         return self._own.promise(name) or _promise(name)
 
     def find(self, name: str | None, text: str) -> list[Span]:
@@ -144,7 +144,7 @@ class TextMask:
             yield from self.memory.spans(text)
 
     def _in_json(self, text: str) -> Iterator[Span]:
-        """What is found in each string of JSON text, so that nothing but the inside of strings can change."""
+        """What is found in each string of JSON text, so that only the inside of strings can change."""
         for start, end, name, label, is_number in literals(text):
             inner = text[start:end]
             if is_number:
@@ -170,34 +170,34 @@ def mask_text(text: str) -> str:
 
 
 def mask_value(name: str | None, text: str) -> str:
-    """The text with its secrets masked, given the key under which it stands."""
+    """The text with its secrets masked, given its key."""
     return _PLAIN.value(name, text)
 
 
 def _promise(name: str | None) -> Secret | None:
-    """What the key of a text promises about it."""
+    """What the key of a text says about its secrecy."""
     return secret_of(name) if name is not None and len(name) <= _LONGEST_NAME else None
 
 
 def _named(secret: Secret, text: str) -> list[Span]:
-    """The secret parts of a text that is the value of a secret's name."""
+    """The secret parts of a text that is the value of a secret name."""
     start = scheme_end(text, 0, len(text)) if secret.kind == "authorization" else 0
     value = text[start:]
-    if guess.is_placeholder(value):
+    if judge.is_placeholder(value):
         return []
     if secret.grade <= Grade.WEAK:
         believed = looks_random(value, secret)
     elif secret.grade is Grade.FAIR or (secret.kind == "cookie" and "=" not in value):
-        is_label = guess.is_path(value) or (secret.kind != "token" and guess.is_words(value))
+        is_label = judge.is_path(value) or (secret.kind != "token" and judge.is_words(value))
         believed = len(value) >= 6 and " " not in value and not is_label
     else:
         believed = True
-    believed = believed and (secret.kind == "password" or not guess.is_version(value))
+    believed = believed and (secret.kind == "password" or not judge.is_version(value))
     return parts_of(secret.kind, text, 0, len(text)) if believed else []
 
 
 def number_kind(secret: Secret | None, digits: str) -> str | None:
-    """What a number under a key is, if the key calls it a password or a secret and it is long enough to be one."""
+    """The kind of a number under a key, if the key calls it a password or a secret and it is long enough to be one."""
     if secret is None or secret.grade is not Grade.SURE:
         return None
     shortest = {"password": 4, "secret": 6}.get(secret.kind)
@@ -205,7 +205,7 @@ def number_kind(secret: Secret | None, digits: str) -> str | None:
 
 
 def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
-    """What the rules find; the first rules name what they find most exactly."""
+    """What the rules find; the first rules are the most specific."""
     small = _small_letters(text)
     yield from (rules or built_in()).finds(text)
     yield from private_keys(text)
@@ -223,6 +223,6 @@ def in_text(text: str, rules: Rules | None = None) -> Iterator[Span]:
 
 
 def _small_letters(text: str) -> str:
-    """The text in small letters, each where it stood; İ alone would become two."""
+    """The text in small letters, each at its place; İ alone would become two."""
     small = text.lower()
     return small if len(small) == len(text) else text.replace("İ", "I").lower()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stenograph.redact import guess
+from stenograph.redact import judge
 from stenograph.redact.span import Span
 
 _USERINFO = re.compile(
     r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:)|@(?=[^\s/@\"'`\\]{0,80}@))++)@(?=[\w\[{$<%])"
 )
 _EXAMPLES = frozenset(("password", "passwd", "pass", "pwd", "secret", "token"))
-"""What documents write where a password goes."""
+"""What documentation writes in place of a password."""
 _LONE_USER = re.compile(r"://((?:[^\s/:@\"'`\\\[]|\[(?!masked:)){20,256}+)@(?=[\w])", re.ASCII)
 _ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:[\w.$]{1,60}+/((?:[^\s@\"'`\\\[]|\[(?!masked:)){1,128}+)@", re.ASCII)
 _SIGNED = re.compile(
@@ -24,21 +24,21 @@ _SIGNED = re.compile(
 
 
 def url_secrets(text: str) -> Iterator[Span]:
-    """The passwords and signatures of addresses that carry them."""
+    """The passwords and signatures in addresses."""
     if "@" in text:
         for pattern in (_USERINFO, _ORACLE):
             for match in pattern.finditer(text):
-                if not guess.is_placeholder(match[1]) and match[1].lower() not in _EXAMPLES:
+                if not judge.is_placeholder(match[1]) and match[1].lower() not in _EXAMPLES:
                     yield Span(*match.span(1), "password")
         for match in _LONE_USER.finditer(text):
-            if guess.is_random(match[1]):
+            if judge.is_random(match[1]):
                 yield Span(*match.span(1), "token")
     if "=" in text:
         for match in _SIGNED.finditer(text):
-            if not guess.is_placeholder(match[1]):
+            if not judge.is_placeholder(match[1]):
                 yield Span(*match.span(1), "signature")
 
 
 def may_hold_url_secret(text: str, small: str) -> bool:
-    """Whether an address with a signature may stand in a text; `small` is the text in small letters."""
+    """Whether a text may hold an address with a signature; `small` is the text in small letters."""
     return ("sig" in small or "hmac" in small) and _SIGNED.search(text) is not None

@@ -1,4 +1,4 @@
-"""What a person answered to the questions of an agent, as the result of the call tells it."""
+"""What a person answered to the questions of an agent, from the result of the call."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def answers_of(questions: Sequence[dict[str, Any]], output: Any) -> list[tuple[str, ...]]:
-    """For each question the answers that were chosen or typed; nothing where the result does not tell them.
+    """For each question the chosen or typed answers; none where the result does not have them.
 
     Results are JSON (`{"answers": …}`, by the question's id, its text or its place), or text with
     `"question"="answer"`.
     """
-    told = _document(output)
-    if told is not None:
-        return [_by_key(told, question, place) for place, question in enumerate(questions)]
+    document = _document(output)
+    if document is not None:
+        return [_by_key(document, question, place) for place, question in enumerate(questions)]
     words = output if isinstance(output, str) else ""
     return [_quoted(words, str(question.get("question", ""))) for question in questions]
 
@@ -33,10 +33,10 @@ def _document(output: Any) -> dict[str, Any] | None:
     return answers if isinstance(answers, dict) else None
 
 
-def _by_key(told: dict[str, Any], question: dict[str, Any], place: int) -> tuple[str, ...]:
+def _by_key(document: dict[str, Any], question: dict[str, Any], place: int) -> tuple[str, ...]:
     for key in (question.get("id"), question.get("question"), str(place)):
-        if isinstance(key, str) and key in told:
-            return _texts(told[key])
+        if isinstance(key, str) and key in document:
+            return _texts(document[key])
     return ()
 
 

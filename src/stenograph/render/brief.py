@@ -1,4 +1,4 @@
-"""A tool's result on one line: how it went, how long it took, and what it says first."""
+"""A tool's result on one line: its outcome, its duration, and its first line."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from stenograph.fold.actions import EDIT, READ, SHELL, WRITE, action_of, tool_of
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.render.figures import counted, duration
-from stenograph.render.outline import on_a_line
+from stenograph.render.page_facts import on_a_line
 from stenograph.render.unwrapped import unwrapped
 
 LENGTH = 90
 LOOKED_AT = 4_000
-"""Characters of an output in which its first line is looked for."""
+"""Characters of an output that are searched for its first line."""
 _STYLES = re.compile(r"\x1b\[[0-9;:]{0,80}m")
 
 
 def figures_of(call: Event, payload: ToolPayload) -> str:
-    """The exit code where it is not 0, and how long it took."""
-    given = call.payload.input if isinstance(call.payload, ToolPayload) else None
-    code = action_of(tool_of(call), given, payload).exit_code if tool_of(call).kind == SHELL else None
-    told = [f"exit {code}"] if code else []
-    told += [] if payload.duration_ms is None else [duration(payload.duration_ms / 1000)]
-    return " · ".join(told)
+    """The exit code where it is not 0, and the duration."""
+    tool_input = call.payload.input if isinstance(call.payload, ToolPayload) else None
+    code = action_of(tool_of(call), tool_input, payload).exit_code if tool_of(call).kind == SHELL else None
+    figures = [f"exit {code}"] if code else []
+    figures += [] if payload.duration_ms is None else [duration(payload.duration_ms / 1000)]
+    return " · ".join(figures)
 
 
 def first_line(call: Event, payload: ToolPayload) -> str:
-    """What a result says first; of a file that was read, how long it is; nothing where the call is open anyway."""
+    """The first line of a result; for a file that was read, its length; nothing where the call is unfolded anyway."""
     kind = tool_of(call).kind
     output = unwrapped(payload.output).text
     if kind in (WRITE, EDIT) or payload.error is not None:

@@ -13,17 +13,17 @@ _MOST = 40
 _LONGEST = 100
 
 
-def comparison_lines(told: Comparison) -> Iterator[str]:
-    """The lines: `-` and `+` for what only the first or second run has, `~` what changed, `≠` another result."""
-    yield f"- {told.left}"
-    yield f"+ {told.right}"
-    yield from _section("figures", map(_figure, told.figures))
-    counts = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in told.calls_by_kind.items())
-    yield from _section("prompts and answers", (line for turn in told.turns for line in _turn(turn)))
-    yield from _section(f"calls ({counts})", (_call(call) for call in told.calls if call.what != "same"))
-    yield from _section("files", map(_file, told.files))
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """The lines: `-` and `+` for what only the first or second run has, `~` for changes, `≠` for another result."""
+    yield f"- {comparison.left}"
+    yield f"+ {comparison.right}"
+    yield from _section("figures", map(_figure, comparison.figures))
+    counts = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in comparison.calls_by_kind.items())
+    yield from _section("prompts and answers", (line for turn in comparison.turns for line in _turn(turn)))
+    yield from _section(f"calls ({counts})", (_call(call) for call in comparison.calls if call.what != "same"))
+    yield from _section("files", map(_file, comparison.files))
     yield ""
-    yield "the same prompts, answers, calls and files" if told.is_same else "the runs differ"
+    yield "the same prompts, answers, calls and files" if comparison.is_same else "the runs differ"
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _figure(figure: Figure) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number as it is, with its thousands; `?` where it is not known."""
+    """A number with separated thousands; `?` where it is not known."""
     return "?" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 

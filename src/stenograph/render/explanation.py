@@ -1,4 +1,4 @@
-"""An explanation as text: short, most telling first."""
+"""An explanation as text: short, most important first."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from stenograph.render.figures import amount, cost_words, counted, duration, tok
 from stenograph.render.section import section, short
 
 _MOST = 10
-"""Rows of a list; the rest is counted."""
+"""Rows of a list that are shown; the rest is counted."""
 _LONGEST = 110
 
 
-def explanation_lines(told: Explanation) -> Iterator[str]:
+def explanation_lines(run: Explanation) -> Iterator[str]:
     """The lines, without line breaks."""
-    totals = told.totals
-    yield f"run {told.run_id}"
-    yield f"ended    {_end(told)}"
-    yield f"took     {_join([_seconds(told), tokens(totals.tokens), cost_words(told.cost_usd, told.cost_is_partial)])}"
+    totals = run.totals
+    yield f"run {run.run_id}"
+    yield f"ended    {_end(run)}"
+    yield f"took     {_join([_seconds(run), tokens(totals.tokens), cost_words(run.cost_usd, run.cost_is_partial)])}"
     yield (
         f"did      {counted(totals.turns, 'turn')}, {counted(totals.tool_calls, 'tool call')} "
         f"({totals.failed_calls} failed, {totals.open_calls} open), {counted(totals.errors, 'error')}, "
         f"{counted(totals.subagents, 'subagent')}"
     )
-    yield from _section("asked", (_asked(turn) for turn in told.turns if turn.prompt or turn.number))
-    yield from _section("changed", map(_file, told.files))
+    yield from _section("asked", (_asked(turn) for turn in run.turns if turn.prompt or turn.number))
+    yield from _section("changed", map(_file, run.files))
     yield from _section(
-        "failed", [*map(_failure, told.failures), *(f"#{error.seq} {error.message}" for error in told.errors)]
+        "failed", [*map(_failure, run.failures), *(f"#{error.seq} {error.message}" for error in run.errors)]
     )
-    yield from _section("time by tool", map(_tool, told.tools))
-    yield from _section("time and tokens by turn", map(_turn, told.turns))
-    total = sum(each.chars for each in told.context) or 1
-    filling = (f"{each.chars / total:4.0%}  {each.what} ({amount(each.chars)} characters)" for each in told.context)
-    longest = f", longest input {amount(told.largest_input)} tokens" if told.largest_input else ""
+    yield from _section("time by tool", map(_tool, run.tools))
+    yield from _section("time and tokens by turn", map(_turn, run.turns))
+    total = sum(each.chars for each in run.context) or 1
+    filling = (f"{each.chars / total:4.0%}  {each.what} ({amount(each.chars)} characters)" for each in run.context)
+    longest = f", longest input {amount(run.largest_input)} tokens" if run.largest_input else ""
     yield from _section(f"what filled the context{longest}", filling)
-    yield from _section("last answer", told.answer.splitlines()[:_MOST])
+    yield from _section("last answer", run.answer.splitlines()[:_MOST])
 
 
 def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
     return section(title, map(_short, rows), _MOST)
 
 
-def _end(told: Explanation) -> str:
-    return "unknown" if told.verdict is None else _join([told.verdict.status, told.verdict.reason])
+def _end(run: Explanation) -> str:
+    return "unknown" if run.verdict is None else _join([run.verdict.status, run.verdict.reason])
 
 
-def _seconds(told: Explanation) -> str:
-    return "" if told.span.seconds is None else duration(told.span.seconds)
+def _seconds(run: Explanation) -> str:
+    return "" if run.span.seconds is None else duration(run.span.seconds)
 
 
 def _asked(turn: TurnFacts) -> str:

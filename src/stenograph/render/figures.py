@@ -1,4 +1,4 @@
-"""Numbers and times as people read them, on the terminal and on the page: durations, amounts, tokens, costs."""
+"""Numbers and times for people, on the terminal and on the page: durations, amounts, tokens, costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def duration(seconds: float) -> str:
 
 
 def amount(number: int) -> str:
-    """A number as it is up to 10,000, then in three figures: `9,999`, `12.3k`, `4.56M`."""
+    """A number in full up to 10,000, then in three figures: `9,999`, `12.3k`, `4.56M`."""
     if number < 10_000:
         return f"{number:,}"
     for size, unit in _STEPS:
@@ -79,22 +79,22 @@ def day(timestamp: str) -> str:
 
 
 def when(timestamp: str | None) -> str:
-    """A moment in local time, to the minute; what cannot be read as one stays as it is."""
+    """A moment in local time, to the minute; a text that cannot be read as one stays unchanged."""
     moment = None if timestamp is None else moment_of(timestamp)
     return (timestamp or "") if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
 def cost(dollars: float | None, is_partial: bool) -> str:
-    """What something cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
+    """A cost: `≥` where a part of it has no price, `unknown` where nothing has one."""
     if dollars is None:
         return "unknown" if is_partial else ""
-    dollars = round(dollars, 6)  # as JSON has it, so that a sum is shown alike however it was added up
+    dollars = round(dollars, 6)  # as in JSON, so that a sum looks the same however it was added up
     text = f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"
     return f"≥ {text}" if is_partial else text
 
 
 def cost_words(dollars: float | None, is_partial: bool) -> str:
-    """The same where nothing around it says that it is a cost."""
+    """`cost`, for a place where nothing else says that it is a cost."""
     text = cost(dollars, is_partial)
     return f"cost {text}" if text == "unknown" else text
 

@@ -1,8 +1,8 @@
-"""Text inside Markdown: what was typed is shown as it is, what tools gave cannot end its fence, what agents wrote is
-Markdown still, tamed.
+"""Text inside Markdown: typed text is shown as it is, tool outputs cannot end their fence, agents' Markdown is made
+harmless.
 
 Theory of operation. Renderers disagree about where a code span or a block ends, so nothing here relies on it: outside
-of our own fences every `<` and `&` is an entity, except in code spans that no renderer can see otherwise. Those are on
+of our own fences every `<` and `&` is an entity, except in code spans that all renderers read alike. Those are on
 one line, have no backtick inside, no backslash before and no table bar in them; every other backtick is an entity.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 
 _MARKS = "\\*_[]#|~!$"
 _LEAD = re.compile(r"[-+=]|\d+(?=[.)](?:\s|$))")
-"""What makes a line an item or a heading by beginning it."""
+"""Characters that make a line an item or a heading when it begins with them."""
 _FENCE = re.compile(r" {0,12}(`{3,}|~{3,})([^`]*)$")
 _SPAN = re.compile(r"(?<![`\\])(`{1,3})(?!`)([^`\n|\\]+)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\]\((?!https?://)")
@@ -24,7 +24,7 @@ _LONGEST_LEAD = 200
 
 
 def escaped(words: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text that Markdown shows unchanged."""
     return "\n".join(map(_without_lead, _without_marks(visible(words)).split("\n")))
 
 
@@ -41,13 +41,13 @@ def _without_lead(line: str) -> str:
     if found is None:
         return line
     lead = found[0]
-    if lead.isdigit():  # a backslash would have to stand behind it
+    if lead.isdigit():  # a backslash would have to follow it
         return f"{lead[:-1]}&#{ord(lead[-1])};{line[found.end() :]}"
     return f"\\{line}"
 
 
 def html_text(words: str) -> str:
-    """Text inside an HTML element of ours."""
+    """Text inside one of our HTML elements."""
     return visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -70,7 +70,7 @@ def paragraph(words: str) -> str:
 
 
 def _kept_lines(words: str) -> list[str]:
-    """Lines that stay lines, with the spaces that they begin with."""
+    """Lines that stay lines, with their leading spaces."""
     lines = []
     for each in _without_marks(visible(words)).replace("\t", "    ").strip("\n").split("\n"):
         bare = each.lstrip(" ")
@@ -86,7 +86,7 @@ def safe_markdown(words: str) -> str:
     for each in lines:
         opening = _FENCE.match(each)
         if opening is None:
-            parts.append(_tamed(each) + "\n")
+            parts.append(_harmless_line(each) + "\n")
             continue
         code: list[str] = []
         for inner in lines:
@@ -103,7 +103,7 @@ def _closes(each: str, mark: str) -> bool:
     return len(bare) >= len(mark) and set(bare) == {mark[0]}
 
 
-def _tamed(each: str) -> str:
+def _harmless_line(each: str) -> str:
     """One line outside of fences."""
     underline = _UNDERLINE.match(each)
     if underline is not None:
@@ -123,16 +123,16 @@ def _tamed(each: str) -> str:
 
 def _inline(each: str) -> str:
     if "`" not in each:
-        return _inert(each)
+        return _without_html(each)
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(each):
-        parts += [_inert(each[end : span.start()]), span[0]]
+        parts += [_without_html(each[end : span.start()]), span[0]]
         end = span.end()
-    return "".join([*parts, _inert(each[end:])])
+    return "".join([*parts, _without_html(each[end:])])
 
 
-def _inert(words: str) -> str:
+def _without_html(words: str) -> str:
     words = words.replace("&", "&amp;").replace("<", "&lt;").replace("`", "&#96;")
     words = words.replace("![", "!\\[").replace("]:", "]\\:")
     return _LINK.sub(r"]\\(", words) if "](" in words else words

@@ -1,4 +1,4 @@
-"""Names for people of the events that machines write for each other."""
+"""Names for machine events, which people rarely read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _EVENTS = {
     "repeated": "Part of the history, repeated",
     "synthetic": "Inserted by the agent",
 }
-"""Subtypes that several formats have and whose own words would mislead; others are read word by word."""
+"""Subtypes of several formats whose own words would mislead; all others are split into words."""
 _NOTICES = frozenset({"api_error", "command", "compaction", "max_tokens", "permission_denied", "refusal"})
-"""Subtypes of system events that several formats have and that a reader must not miss."""
+"""Subtypes of several formats that a reader must not miss."""
 _WORDS = re.compile(r"[_/.\-]+|(?<=[a-z])(?=[A-Z])")
 LABEL_LENGTH = 60
 
 
 def is_aside(event: Event) -> bool:
-    """Whether an event is one that machines write for each other, so that a page hides it until asked."""
+    """Whether an event is written by machines for machines, so that a page hides it at first."""
     payload = event.payload
     if isinstance(payload, MessagePayload):
         return payload.is_chunk
@@ -33,7 +33,7 @@ def is_aside(event: Event) -> bool:
 
 
 def event_label(event: Event) -> str:
-    """What kind of event it is, in a few words."""
+    """The kind of an event, in a few words."""
     payload = event.payload
     if isinstance(payload, UsagePayload):
         return f"{payload.input_tokens:,} tokens in, {payload.output_tokens:,} out"
@@ -50,7 +50,7 @@ def _tables(event: Event) -> AgentTables:
 
 
 def _name_in(value: Any) -> str:
-    """What a message that we do not know calls itself."""
+    """The name that an unknown message gives itself."""
     inner = value.get("msg") if isinstance(value, dict) else None
     named = [each.get(name) for each in (value, inner) if isinstance(each, dict) for name in ("method", "type")]
     return next((name for name in named if isinstance(name, str)), "")

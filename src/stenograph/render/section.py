@@ -1,14 +1,14 @@
-"""A titled list of lines for the terminal, cut where it is long, and how a text fits one of its lines."""
+"""A titled list of lines for the terminal, shortened where it is long, and texts shortened to one line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 
 def section(title: str, rows: Iterable[str], most: int) -> Iterator[str]:
-    """The lines of a list with its title; nothing for an empty list. What is beyond `most` rows is counted."""
+    """The lines of a list with its title; nothing for an empty list. Rows beyond `most` are counted."""
     found = list(rows)
     if not found:
         return

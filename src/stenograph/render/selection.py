@@ -1,4 +1,4 @@
-"""The events that a reader asks for: what people read, errors, tools, the last unit."""
+"""Parts of a run's events: those for people, errors, tools, the last unit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.render.names import is_aside
 
 
 class Readable:
-    """The events that people read; `hidden` counts the others while it is iterated."""
+    """The events for people; `hidden` counts the others while it is iterated."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._events = events
@@ -32,13 +32,13 @@ def tools_only(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def errors_only(events: Iterable[Event]) -> Iterator[Event]:
-    """Errors, and results that are one, each after its call; ends of runs and steps that failed."""
+    """Errors, and results that are errors, each after its call; ends of runs and steps that failed."""
     pairs = CallPairs()
     calls: dict[int, Event] = {}
     for event in events:
         joined = pairs.add(event, None)
         if joined is not None and joined.is_call:
-            calls[id(joined.pair)] = event  # the pair is kept by `pairs`, so its identity stays its own
+            calls[id(joined.pair)] = event  # `pairs` keeps the pair alive, so its identity stays unique
             continue
         failed = getattr(event.payload, "error", None) is not None
         call = None if joined is None else calls.pop(id(joined.pair), None)
@@ -49,7 +49,7 @@ def errors_only(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def last_unit(events: Iterable[Event]) -> Iterator[Event]:
-    """The last prompt to the main agent, and all that followed."""
+    """The last prompt to the main agent, and everything that followed."""
     kept: list[Event] = []
     for event in events:
         if begins_unit(event):

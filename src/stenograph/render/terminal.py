@@ -1,14 +1,14 @@
 """A transcript for the terminal: one event at a time, indented by its step.
 
-Everything that comes from a transcript is data: control characters and bidirectional overrides are shown, not obeyed.
+Everything that comes from a transcript is data: control characters and bidirectional overrides are shown, not applied.
 """
 
 from __future__ import annotations
 
 from stenograph.model.event import Event
 from stenograph.model.payload import LifecyclePayload
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.render.figures import local_clock
-from stenograph.render.visible import on_one_line, visible
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
@@ -42,7 +42,7 @@ class TerminalRenderer:
     """Renders the events of one run, in order."""
 
     def __init__(self, *, color: bool = True, full: bool = False, times: bool = False) -> None:
-        """`full` shows long tool outputs whole; `times` begins each event with its time of day, here."""
+        """`full` shows long tool outputs whole; `times` begins each event with its local time of day."""
         self._color = color
         self._full = full
         self._times = times
@@ -53,7 +53,7 @@ class TerminalRenderer:
         return "".join(self.pieces(event))
 
     def pieces(self, event: Event) -> list[str]:
-        """The same in pieces: to join a long text with a mark such as 👤 takes four times its memory."""
+        """The lines of one event in pieces: to join a long text with a mark such as 👤 takes four times its memory."""
         entries = self._projector.feed(event)
         if isinstance(event.payload, LifecyclePayload):
             lines = [[self._lifecycle(event, event.payload)]]
@@ -67,7 +67,7 @@ class TerminalRenderer:
         return self._timed(event, shown) if self._times and shown else shown
 
     def _timed(self, event: Event, shown: list[str]) -> list[str]:
-        """The lines of an event behind its time; those after the first stand below the first."""
+        """The lines of an event behind its time; further lines are aligned with the first."""
         time = on_one_line(local_clock(event.told_at))
         below = " " * (_TIME_WIDTH + 1)
         body = [_indented(piece, below, first=False) for piece in shown[:-1]]
@@ -130,7 +130,7 @@ class TerminalRenderer:
 
 
 def _depth(event: Event) -> int:
-    """How far in an event stands: one level per step around it."""
+    """The indentation of an event: one level per surrounding step."""
     if not event.path:
         return 0
     depth = min(event.path.count(".") + 1, DEEPEST_INDENT)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from stenograph.fold.tree import RunNode, StepNode
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import duration
-from stenograph.render.visible import on_one_line
 
 _STATUS = {"finished": "✓", "failed": "✗", "interrupted": "■", "running": "…", "waiting": "…", "unknown": "?"}
 _NOT_ENDED = ("running", "waiting", "unknown")

@@ -1,4 +1,4 @@
-"""What agents put around the output of a tool, tags and lines about the process: a page shows them apart from it."""
+"""Removes what agents put around a tool's output, tags and lines about the process; a page shows them separately."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = re.compile(
 """Codex: facts, one on a line, up to the output itself."""
 _CONTEXT = re.compile(r"\A<untrusted_context>\n(?:Output: )?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _TAIL = ("Background PIDs: ", "Exit Code: ", "Process Group PGID: ", "Signal: ")
-"""Gemini: facts, one on a line, behind the output."""
+"""Gemini: facts, one on a line, after the output."""
 _FILE = re.compile(
     r"\A<path>([^\n]*)</path>\n<type>([^\n]*)</type>\n<(content|entries)>\n(.*?)\n?</\3>\s*\Z", re.DOTALL
 )
@@ -27,31 +27,31 @@ _FILE = re.compile(
 _TASK = re.compile(
     r'\A<task id="([^"\n]*)" state="([^"\n]*)">\n<task_result>\n(.*?)\n?</task_result>\n</task>\s*\Z', re.DOTALL
 )
-"""OpenCode: what a subagent reported."""
+"""OpenCode: the report of a subagent."""
 _TEXTS = ("output", "content", "message")
-"""Under which names an output stands among other fields."""
+"""The names of an output among other fields."""
 _SIMPLE = (str, int, float, bool, type(None))
 _SHORT = 120
 
 
 class Unwrapped(Struct, frozen=True):
-    """An output without what its agent put around it."""
+    """An output without its agent's wrapper."""
 
     text: str
     facts: tuple[str, ...] = ()
-    """What the wrapper says."""
+    """The facts in the wrapper."""
     more: tuple[tuple[str, str], ...] = ()
-    """Further texts that it holds, each with its name."""
+    """Further texts in the wrapper, each with its name."""
 
 
 def unwrapped(output: Any) -> Unwrapped:
-    """Take the wrapper of an agent off an output; an output without one stays as it is."""
+    """Remove an agent's wrapper from an output; an output without one stays unchanged."""
     if isinstance(output, dict):
         return _of_fields(output) or Unwrapped(as_text(output))
     if not isinstance(output, str):
         return Unwrapped(as_text(output))
-    if output.startswith('{"output":') and (told := _fields_in(output)) is not None:
-        return told
+    if output.startswith('{"output":') and (found := _fields_in(output)) is not None:
+        return found
     return _of_text(output)
 
 
@@ -74,7 +74,7 @@ def _of_text(output: str) -> Unwrapped:
 
 
 def _fields_in(output: str) -> Unwrapped | None:
-    """Codex, formerly: an output and what is known of it as JSON."""
+    """Codex, formerly: an output and its facts as JSON."""
     try:
         value = json.loads(output)
     except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ def _fields_in(output: str) -> Unwrapped | None:
 
 
 def _of_fields(fields: dict[str, Any]) -> Unwrapped | None:
-    """An output among other fields, all of them numbers, switches and texts; None where it is another thing."""
+    """An output among other fields, all of them numbers, switches and texts; None where it is something else."""
     name = next((each for each in _TEXTS if isinstance(fields.get(each), str)), None)
     if name is None:
         return None

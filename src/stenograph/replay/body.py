@@ -1,4 +1,4 @@
-"""Reading the bodies of requests, which may hold anything: what does not fit is as if it were not there."""
+"""Reads the bodies of requests, which may hold anything: values of a wrong type count as missing."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def content_parts(content: Any) -> list[dict[str, Any]]:
 
 
 def part_text(content: Any) -> str:
-    """What the parts of a message or of a result say; a mark stands for each attachment."""
-    said = []
+    """The text of the parts of a message or of a result; a mark stands for each attachment."""
+    texts = []
     for part in content_parts(content):
         if part.get("type") in _TEXTS:
-            said.append(text(part, "text") or text(part, "refusal"))
-        elif part.get("type") == "encrypted_content":  # the task of a Codex subagent goes by that name
-            said.append(text(part, "encrypted_content"))
+            texts.append(text(part, "text") or text(part, "refusal"))
+        elif part.get("type") == "encrypted_content":  # the task of a Codex subagent has that name
+            texts.append(text(part, "encrypted_content"))
         else:
-            said.append(ATTACHMENT)
-    return "\n".join(said)
+            texts.append(ATTACHMENT)
+    return "\n".join(texts)

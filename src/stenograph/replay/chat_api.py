@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions API, and the many that speak it: requests read, recorded answers written."""
+"""OpenAI's Chat Completions API, and the many compatible ones: reads requests, writes recorded answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REASONS = {"max_tokens": "length", "length": "length", "refusal": "content_filt
 
 
 def read(body: dict[str, Any]) -> Request:
-    """What a request says."""
+    """The content of a request."""
     items: list[Asked | Answered | Returned] = []
     for message in dicts(body.get("messages")):
         match message.get("role"):
@@ -37,11 +37,11 @@ def read(body: dict[str, Any]) -> Request:
 
 
 def write(answer: Answer, request: Request) -> dict[str, Any]:
-    """A recorded answer, whole."""
+    """A recorded answer, not streamed."""
     turn = answer.turn
     message: dict[str, Any] = {"role": "assistant", "content": text_of(turn.blocks) or None, "refusal": None}
     if thinking := thinking_of(turn.blocks):
-        message["reasoning_content"] = thinking  # the name by which most servers of this API send it
+        message["reasoning_content"] = thinking  # the field that most servers of this API use
     calls = [_call(part) for part in answer.parts if isinstance(part, Call)]
     if calls:
         message["tool_calls"] = calls
@@ -57,7 +57,7 @@ def canned(words: str, request: Request) -> dict[str, Any]:
 
 
 def refusal(why: str) -> dict[str, Any]:
-    """An error, as the API words it."""
+    """An error in the API's form."""
     return {"error": {"message": why, "type": "invalid_request_error", "param": None, "code": "steno_replay"}}
 
 

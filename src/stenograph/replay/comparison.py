@@ -1,4 +1,4 @@
-"""Whether a tool gave what it gave when it was recorded, as far as that can be the same."""
+"""Whether a tool returned the recorded result, except for what always differs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Comparison:
     """Compares results; `volatile` are regular expressions for what may differ."""
 
     def __init__(self, volatile: Iterable[str] = ()) -> None:
-        """Raises `InvalidOption` for an expression that is not one."""
+        """Raises `InvalidOption` for an invalid regular expression."""
         self._patterns = [_compiled(each) for each in (*volatile, *_ALWAYS)]
 
     def normal(self, text: str) -> str:
@@ -54,4 +54,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise InvalidOption(f"{pattern!r} is not a regular expression: {error}; mend it") from error
+        raise InvalidOption(f"{pattern!r} is not a regular expression: {error}; correct it") from error

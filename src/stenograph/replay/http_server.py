@@ -17,15 +17,15 @@ from stenograph.errors import StoreError
 from stenograph.export.wording import json_bytes
 
 _LARGEST = 512 << 20
-"""Bytes of a request that are read."""
+"""The most bytes of a request that are read."""
 _LOCAL = ("127.0.0.1", "localhost")
 _PATIENCE = 60.0
-"""Seconds after which a silent connection is given up."""
+"""Seconds after which a silent connection is closed."""
 
 
 @contextlib.contextmanager
 def listening(handler: type[Handler], port: int = 0) -> Iterator[str]:
-    """Answer requests while the block runs; gives the address, without a path. Port 0 takes one that is free."""
+    """Answer requests while the block runs; yields the address, without a path. Port 0 takes a free one."""
     try:
         server = _Server(("127.0.0.1", port), handler)
     except OSError as error:
@@ -67,25 +67,25 @@ class _Server(ThreadingHTTPServer):
                     connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing on stderr but what is ours to mend."""
+        """Print nothing on stderr except our own defects."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What the servers of replays share: bodies in, JSON and chunks out."""
+    """What the servers of replays share: reading bodies, sending JSON and chunks."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = _PATIENCE
 
     def handle(self) -> None:
-        """A client may leave at any moment."""
+        """Ignore clients that disconnect."""
         with contextlib.suppress(ConnectionError, TimeoutError):
             super().handle()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing on stderr: the report says what was asked."""
+        """Print nothing on stderr: the report has the requests."""
 
     def do_HEAD(self) -> None:
         self._answer(self.head)
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self.post)
 
     def _answer(self, method: Callable[[], None]) -> None:
-        """Only what names this machine is answered: a page of the web that a name of its own leads here is not."""
+        """Answer only requests that name this machine as host: a web page with a host name of its own is refused."""
         host = self.headers.get("host", "").rpartition(":")[0]
         if host in _LOCAL:
             method()
@@ -119,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
 
     @property
     def bare_path(self) -> str:
-        """The path without what was asked of it."""
+        """The path without its query."""
         return self.path.partition("?")[0]
 
     def body(self) -> bytes:

@@ -1,4 +1,4 @@
-"""A run to replay: its events, and those of the runs that it called, wherever they are kept."""
+"""Loads a run to replay: its events, and those of the runs that it called, wherever they are kept."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from stenograph.sources.detection import detect_file
 from stenograph.sources.layouts import layout_of
 
 _DAY_FOLDERS = 3
-"""Codex keeps a thread by year, month and day."""
+"""Codex stores threads by year, month and day."""
 _HEAD = 100
-"""Events of a run in which its folder is looked for."""
+"""The first events of a run, which are searched for its folder."""
 
 
 def load_recording(target: Target, *, root: Target | None = None, archive: Target | None = None) -> Recording:
-    """What there is to replay of a run.
+    """The recording of a run.
 
     Raises what `open_run` raises, and `InvalidTarget` for a run without an answer of a model.
     """
@@ -56,9 +56,9 @@ def _events(run: RunReader) -> list[Event]:
 
 
 def _with_called(events: list[Event], folder: Path) -> list[Event]:
-    """The events with those of the runs that were called, whose journals are beside."""
+    """The events with those of the called runs, whose journals are beside the run's own."""
     known = {event.run_id for event in events}
-    for event in events:  # which grows
+    for event in events:  # the list grows
         child = event.child_run_id
         if child and child not in known and (path := folder / f"{child}.jsonl").is_file():
             known.add(child)
@@ -67,11 +67,11 @@ def _with_called(events: list[Event], folder: Path) -> list[Event]:
 
 
 def _cwd(events: list[Event]) -> str | None:
-    """The folder of a run as its events tell it: our own runs say it, and the lines of agents that were kept do."""
+    """The folder of a run: our own runs name it, and so do the kept lines of agents."""
     first = events[0].run_id if events else ""
     own = [event for event in events if event.run_id == first][:_HEAD]
-    told = (event.payload.cwd for event in own if isinstance(event.payload, LifecyclePayload))
-    if (cwd := next(filter(None, told), None)) is not None:
+    folders = (event.payload.cwd for event in own if isinstance(event.payload, LifecyclePayload))
+    if (cwd := next(filter(None, folders), None)) is not None:
         return cwd
     adapter = next((event.origin.adapter for event in own if event.origin is not None), None)
     spec = formats().get(adapter or "")
@@ -80,7 +80,7 @@ def _cwd(events: list[Event]) -> str | None:
 
 
 def _with_threads(events: list[Event], spec: FormatSpec, file: Path) -> list[Event]:
-    """The events with those of child threads, which Codex keeps in files of their own."""
+    """The events with those of child threads, which Codex stores in separate files."""
     layout = layout_of(spec.name)
     known = {event.run_id for event in events}
     wanted = [event.child_run_id for event in events if event.child_run_id]

@@ -1,14 +1,14 @@
-"""Which recorded answer a request wants: the furthest one that the request's own history reaches.
+"""Finds the recorded answer for a request: the last one that the request's own history reaches.
 
-Theory of operation. Nothing is counted from request to request, so parallel conversations and repeated requests need
+Theory of operation. No state is kept from request to request, so parallel conversations and repeated requests need
 no care. Each lane is walked along the history of the request. Three things move the place in the lane forward, never
-back: the ids of calls (the recorded ids were handed out, so they come back), the texts of answers, and prompts. The
-answer that follows the place is the one to give, unless a recorded prompt stands before it that the request does not
+back: the ids of calls (requests return the recorded ids that they were given), the texts of answers, and prompts. The
+answer after the place is the one to give, unless there is a recorded prompt before it that the request does not
 have: then the conversation left the recording. Among lanes, more ids win, then more equal texts, then more prompts that
 are only contained in what was asked, then the answer that was given less often.
 
-Where the recorded context was replaced by a summary, the agent asks for one first, in words of its own. That request is
-known by its words, and by standing where the recording has the summary.
+Where the recorded context was replaced by a summary, the agent first asks for one, in words of its own. That request is
+recognized by its words, and by its place, where the recording has the summary.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from stenograph.replay.request import Answered, Asked, Request, Returned
 _SHOWN = 120
 """Characters of a prompt that an explanation quotes."""
 _COMPARED = 2000
-"""Characters of prompts that are compared for likeness."""
+"""Characters of prompts that are compared for similarity."""
 
 
 class Match(Struct, frozen=True, kw_only=True):
@@ -38,9 +38,9 @@ class Match(Struct, frozen=True, kw_only=True):
     answer: Answer
     lane: Lane
     how: str
-    """`call ids`, `texts` or `prompt`: what found it."""
+    """How it was found: `call ids`, `texts` or `prompt`."""
     is_exact: bool = True
-    """False where the prompt only stands somewhere in what was asked."""
+    """False where the prompt is only a part of what was asked."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -51,12 +51,12 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 class Miss(Struct, frozen=True, kw_only=True):
-    """Why there is none, and what is nearest."""
+    """Why there is no answer, and the nearest place."""
 
     why: str
     lane: str | None = None
     turn: int | None = None
-    """The answer of that lane after which the request left it, or that it is most like."""
+    """The answer of that lane after which the request left it, or whose prompt is most similar."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class _Walk:
     is_last_known: bool = False
     """Whether the last user message is in the recording."""
     open_ids: Counter[str] = field(default_factory=Counter)
-    """Calls of the history whose results have not come yet: those do not move the place again."""
+    """Calls of the history whose results have not come yet: they do not move the place again."""
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -93,34 +93,34 @@ class _Walk:
             case Answered(text=text, call_ids=ids):
                 self.open_ids.update(ids)
                 if not self._called(ids) and text:
-                    self._said(folded(text))
+                    self._answered(folded(text))
             case Asked():
                 self._asked([folded(unmapped(text)) for text in (*item.texts, item.text)])
 
     def follow(self, number: int) -> None:
-        """Go behind an answer of the lane."""
+        """Move behind an answer of the lane."""
         for place, step in enumerate(self.lane.steps):
             if isinstance(step, Answer) and step.number == number:
                 self.ids += 1
-                self._go_behind(place)
+                self._move_behind(place)
 
     def _called(self, ids: tuple[str, ...]) -> bool:
-        """Whether the lane has one of these calls; the place is then behind the answer that made it."""
+        """Whether the lane has one of these calls; moves the place behind the answer that made it."""
         places = [places for call_id in ids if (places := self.lane.call_ids.get(call_id))]
         for each in places:
             self.ids += 1
-            # An id that was used twice means the first place that is not behind us.
+            # For an id that was used twice, take the first place that is not behind the current one.
             if (place := _first_from(each, self.place)) is not None:
-                self._go_behind(place)
+                self._move_behind(place)
         return bool(places)
 
-    def _said(self, text: str) -> None:
+    def _answered(self, text: str) -> None:
         place = _first_from(self.lane.texts.get(text, []), self.place)
         if place is not None:
             self.equal += 1
-            self._go_behind(place)
+            self._move_behind(place)
 
-    def _go_behind(self, place: int) -> None:
+    def _move_behind(self, place: int) -> None:
         self.place = place + 1
         self.is_asked = False
 
@@ -136,11 +136,11 @@ class _Walk:
             self.place, self.is_asked = found + 1, True
 
     def _askable(self) -> tuple[list[int], list[int]]:
-        """The prompts that may come next: those that may be wrapped in other words, and those that must be equal.
+        """The prompts that may come next: those that may be wrapped in other text, and those that must be equal.
 
-        The first stand before the next answer. A history that begins later than the recording may begin with any of
+        The first are before the next answer. A history that begins later than the recording may begin with any of
         them, and after a summary the agent may keep older prompts before it. The others come next, behind answers that
-        the live agent did not get to.
+        the live agent did not reach.
         """
         if not self.is_anchored:
             return sorted(place for places in self.lane.prompts.values() for place in places), []
@@ -160,14 +160,14 @@ class _Walk:
         return step.text if isinstance(step, Prompt) else ""
 
     def summary(self) -> str | None:
-        """The summary that is recorded here or behind the next answer, which some agents keep beside it."""
+        """The summary that is recorded here or behind the next answer, since some agents keep it there."""
         place = _first_from(self.lane.summaries, self.place)
         if place is None or sum(isinstance(step, Answer) for step in self.lane.steps[self.place : place]) > 1:
             return None
         return self._text(place)
 
     def next_answer(self) -> Answer | Prompt | None:
-        """The answer that comes next; a prompt that was not asked before it; None at the end of the lane."""
+        """The next answer; a prompt that was not asked before it; None at the end of the lane."""
         missing = None
         for step in self.lane.steps[self.place :]:
             if isinstance(step, Answer):
@@ -177,7 +177,7 @@ class _Walk:
 
 
 def _longest_within(prompts: list[tuple[int, str]], text: str) -> int | None:
-    """The place of the longest prompt that stands in a text, as whole words."""
+    """The place of the longest prompt that is contained in a text, as whole words."""
     within = [
         (len(prompt), -place) for place, prompt in prompts if prompt and prompt in text and _is_words(prompt, text)
     ]
@@ -199,9 +199,9 @@ def find_answer(
     given: Mapping[tuple[int, int], int] | None = None,
     unmapped: Callable[[str], str] = str,
 ) -> Match | Summary | Miss:
-    """The answer to a request, or the summary that it asks for, or why there is none.
+    """The answer to a request, or the summary that it asks for, or why there is neither.
 
-    `given` says how often each answer was given already; `unmapped` turns what the live agent was asked into what the
+    `given` says how often each answer was given; `unmapped` turns what the live agent was asked into what the
     recorded one would have been.
     """
     walks = [_walked(lane, request, unmapped) for lane in recording.lanes]
@@ -242,7 +242,7 @@ def _miss(walks: list[_Walk], request: Request, unmapped: Callable[[str], str]) 
     anchored = [walk for walk in walks if walk.is_anchored]
     asked = unmapped(request.last_asked)
     if not anchored:
-        return _unlike(walks, asked)
+        return _most_similar(walks, asked)
     walk = max(anchored, key=lambda each: each.rank)
     step = walk.next_answer()
     passed = sum(isinstance(each, Answer) for each in walk.lane.steps[: walk.place])
@@ -255,7 +255,7 @@ def _miss(walks: list[_Walk], request: Request, unmapped: Callable[[str], str]) 
     return Miss(why=why, lane=walk.lane.name, turn=passed)
 
 
-def _unlike(walks: list[_Walk], asked: str) -> Miss:
+def _most_similar(walks: list[_Walk], asked: str) -> Miss:
     prompts = [
         (walk.lane, place, step.text)
         for walk in walks
@@ -266,11 +266,11 @@ def _unlike(walks: list[_Walk], asked: str) -> Miss:
         return Miss(why=f"the recording has no prompt, so {_quoted(asked)} cannot be found in it")
     matcher = SequenceMatcher(None, b=folded(asked)[:_COMPARED], autojunk=False)
 
-    def likeness(text: str) -> float:
+    def similarity(text: str) -> float:
         matcher.set_seq1(folded(text)[:_COMPARED])
         return matcher.quick_ratio()
 
-    lane, place, text = max(prompts, key=lambda each: likeness(each[2]))
+    lane, place, text = max(prompts, key=lambda each: similarity(each[2]))
     turn = 1 + sum(isinstance(step, Answer) for step in lane.steps[:place])
     why = f"no recorded prompt matches {_quoted(asked)}; the nearest is {_quoted(text)}"
     return Miss(why=f"{why} (turn {turn} of {lane.name})", lane=lane.name, turn=turn)

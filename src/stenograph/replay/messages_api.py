@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: requests read, recorded answers written."""
+"""Anthropic's Messages API: reads requests, writes recorded answers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from stenograph.replay.recording import Answer, Part
 from stenograph.replay.request import Answered, Asked, Request, Returned
 
 _PLACEHOLDER = "c3Rlbm9ncmFwaA=="
-"""The signature of thinking whose own was not recorded: an agent takes it, the real API would not."""
+"""The signature of thinking whose own was not recorded: agents accept it, the real API would not."""
 
 
 def read(body: dict[str, Any]) -> Request:
-    """What a request says."""
+    """The content of a request."""
     items: list[Asked | Answered | Returned] = []
     for message in dicts(body.get("messages")):
         parts = content_parts(message.get("content"))
         if message.get("role") == "assistant":
-            said = "\n".join(text(part, "text") for part in parts if part.get("type") == "text")
+            answer_text = "\n".join(text(part, "text") for part in parts if part.get("type") == "text")
             ids = tuple(text(part, "id") for part in parts if part.get("type") == "tool_use")
-            items.append(Answered(text=said, call_ids=ids))
+            items.append(Answered(text=answer_text, call_ids=ids))
         elif message.get("role") == "user":
             items += [
                 Returned(call_id=text(part, "tool_use_id"), text=part_text(part.get("content")))
@@ -43,7 +43,7 @@ def read(body: dict[str, Any]) -> Request:
 
 
 def write(answer: Answer, request: Request) -> dict[str, Any]:
-    """A recorded answer, whole."""
+    """A recorded answer, not streamed."""
     content = [_block(part) for part in answer.parts]
     has_calls = any(block["type"] == "tool_use" for block in content)
     return {
@@ -73,7 +73,7 @@ def canned(words: str, request: Request) -> dict[str, Any]:
 
 
 def refusal(why: str) -> dict[str, Any]:
-    """An error, as the API words it."""
+    """An error in the API's form."""
     return {"type": "error", "error": {"type": "invalid_request_error", "message": why}}
 
 
@@ -108,7 +108,7 @@ def _block(part: Part) -> dict[str, Any]:
 
 
 def _pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A block as it begins, and what is added to it."""
+    """A block at its start, and the deltas that complete it."""
     match block["type"]:
         case "text":
             return {**block, "text": ""}, [{"type": "text_delta", "text": block["text"]}]

@@ -1,4 +1,4 @@
-"""The command that runs against a replay: its environment, and what it must be told on its command line."""
+"""The command that runs against a replay: its environment, and its additional options."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 KEY = "steno-replay"
-"""What stands for an API key: no server looks at it, but programs want one."""
+"""A placeholder for an API key: no server checks it, but programs require one."""
 _CODEX_PROVIDER = '{{name="steno replay",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
 _LOCAL = "127.0.0.1,localhost"
 
 
 def environment_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which the usual libraries and agents ask the replay instead of a model."""
+    """An environment in which the usual libraries and agents use the replay instead of a model."""
     found = {name: value for name, value in environment.items() if name != "ANTHROPIC_AUTH_TOKEN"}
     for name in ("no_proxy", "NO_PROXY"):
         found[name] = ",".join(filter(None, [environment.get(name), _LOCAL]))
@@ -27,7 +27,7 @@ def environment_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def command_for(url: str, words: Sequence[str]) -> list[str]:
-    """The command itself; Codex takes the address of its model only from its configuration."""
+    """The command itself; Codex accepts the address of its model only in its configuration."""
     if PurePath(words[0]).name != "codex":
         return list(words)
     provider = _CODEX_PROVIDER.format(url=url)
@@ -36,7 +36,7 @@ def command_for(url: str, words: Sequence[str]) -> list[str]:
 
 
 def run_program(url: str, words: Sequence[str]) -> int:
-    """Run a command to its end against a replay; its exit code, or 128 and the signal that ended it.
+    """Run a command to its end against a replay; returns its exit code, or 128 plus the signal that ended it.
 
     Raises `OSError` when it cannot be started.
     """
@@ -44,6 +44,6 @@ def run_program(url: str, words: Sequence[str]) -> int:
     while True:
         try:
             code = process.wait()
-        except KeyboardInterrupt:  # the terminal sent it to the command, too, which ends as it likes
+        except KeyboardInterrupt:  # the terminal sent it to the command, too, which handles it
             continue
         return code if code >= 0 else 128 - code

@@ -1,4 +1,4 @@
-"""A recorded run as replay needs it: lanes of prompts and answers, with what finds a place in them again.
+"""A recorded run as replay needs it: lanes of prompts and answers, with indexes to find a place in them.
 
 A lane is one conversation with a model: the main agent, a subagent, or the main agent of a run that this one called.
 """
@@ -19,11 +19,11 @@ from stenograph.model.block import AttachmentBlock, TextBlock, ThinkingBlock, To
 from stenograph.model.event import Event
 
 ATTACHMENT = "[attachment]"
-"""What stands for an image or a document in texts that are compared."""
+"""Replaces an image or a document in texts that are compared."""
 SYNTHETIC = "<synthetic>"
-"""The model of answers that the agent made up itself, such as the text of an API error."""
+"""The model name of answers that the agent made up itself, such as the text of an API error."""
 _MODEL_APIS = {"anthropic_messages", "openai_chat", "openai_responses", "openai", "litellm", "exchange", ""}
-"""Formats of programs of any kind; the others are of agents, which offer tools in every request of a conversation."""
+"""Formats of programs of any kind; all others are of agents, which offer tools in every request of a conversation."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -41,7 +41,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
     text: str
     is_summary: bool = False
-    """Whether it is the summary by which the agent's context was replaced, and not the user's."""
+    """Whether it is the summary that replaced the agent's context, and not the user's."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> list[Part]:
-        """What can be given again, in order; calls stand where the answer made them. A provider's own calls are not."""
+        """What can be served again, in order, with calls at their places; without calls of the provider's own tools."""
         left = {id(call): call for call in self.turn.calls if call.kind != "server"}
         found: list[Part] = []
         for block in self.turn.blocks:
@@ -75,7 +75,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class Lane:
-    """One recorded conversation: prompts and answers in order, and where texts and call ids stand in it."""
+    """One recorded conversation: prompts and answers in order, with the places of texts and call ids."""
 
     def __init__(self, number: int, name: str, steps: tuple[Prompt | Answer, ...]) -> None:
         self.number = number
@@ -116,7 +116,7 @@ class Lane:
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """What there is to replay."""
+    """Everything that can be replayed."""
 
     lanes: tuple[Lane, ...]
     cwd: str | None = None
@@ -141,7 +141,7 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     @property
     def unsupported(self) -> list[str]:
-        """What of the recording cannot be served again, one phrase each."""
+        """What cannot be served again, one phrase each."""
         turns = [answer.turn for answer in self.answers]
         server = sum(call.kind == "server" for turn in turns for call in turn.calls)
         media = sum(isinstance(block, AttachmentBlock) for turn in turns for block in turn.blocks)
@@ -155,13 +155,13 @@ def recording_of(events: Iterable[Event], cwd: str | None = None) -> Recording:
     for event in events:
         runs.setdefault(event.run_id, []).append(event)
     lanes: list[Lane] = []
-    met: set[str] = set()
+    known_ids: set[str] = set()
     adapter = ""
     for number, each in enumerate(runs.values()):
         run = exchange(each)
         adapter = adapter or run.adapter
         for thread in run.threads:
-            lane = _lane(len(lanes), _name(run, thread, is_first=number == 0), thread, met)
+            lane = _lane(len(lanes), _name(run, thread, is_first=number == 0), thread, known_ids)
             if lane.answers:
                 lanes.append(lane)
     return Recording(lanes=tuple(lanes), cwd=cwd, adapter=adapter)
@@ -171,8 +171,8 @@ def _name(run: Exchange, thread: Thread, *, is_first: bool) -> str:
     return thread.source if is_first else f"{run.run_id} {thread.source}"
 
 
-def _lane(number: int, name: str, thread: Thread, met: set[str]) -> Lane:
-    """`met` has the ids of calls of the lanes before, and gets those of this one."""
+def _lane(number: int, name: str, thread: Thread, known_ids: set[str]) -> Lane:
+    """`known_ids` holds the call ids of earlier lanes, and gets those of this one."""
     own: set[str] = set()
     steps: list[Prompt | Answer] = []
     answers = 0
@@ -183,13 +183,13 @@ def _lane(number: int, name: str, thread: Thread, met: set[str]) -> Lane:
         answers += 1
         ids = {call.call_id for call in turn.calls}
         own |= ids
-        steps.append(Answer(lane=number, number=answers, turn=turn, is_copied=bool(ids) and ids <= met))
-    met |= own
+        steps.append(Answer(lane=number, number=answers, turn=turn, is_copied=bool(ids) and ids <= known_ids))
+    known_ids |= own
     return Lane(number, name, tuple(steps))
 
 
 def _turns(items: Iterable[Turn | Notice]) -> Iterator[Turn]:
-    """The turns that a model saw or gave; what an agent said in a model's place is left out."""
+    """The turns that a model saw or gave; text that an agent made up in place of a model is left out."""
     for item in items:
         if not isinstance(item, Turn):
             continue
@@ -199,9 +199,9 @@ def _turns(items: Iterable[Turn | Notice]) -> Iterator[Turn]:
 
 
 def _answers_joined(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """The same with each answer in one piece: Responses tells its items one by one.
+    """The turns with each answer in one piece: Responses reports its items one by one.
 
-    An answer ends where its usage or its stop reason is told, where a call of it was answered, at a prompt and where
+    An answer ends at its usage or stop reason, at the result of one of its calls, at a prompt and where
     the context was replaced. Thinking alone is not an answer.
     """
     whole: Turn | None = None
@@ -232,6 +232,6 @@ def _goes_on(answer: Turn, turn: Turn) -> bool:
 
 
 def prompt_text(turn: Turn) -> str:
-    """What a prompt says; attachments are marks."""
+    """The text of a prompt; attachments are marks."""
     marks = [ATTACHMENT for block in turn.blocks if isinstance(block, AttachmentBlock)]
     return "\n".join(filter(None, [text_of(turn.blocks), *marks]))

@@ -1,7 +1,7 @@
-"""A server that passes requests on to the real model and writes down both sides, for a replay later.
+"""A server that forwards requests to the real model and records both sides, for a later replay.
 
 The recording is a wire log of the model's API, which the formats of those APIs read. Headers, and with them the
-credentials, are not part of it.
+credentials, are not recorded.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _PIECE = 1 << 16
 
 
 class Upstreams(Struct, frozen=True, kw_only=True):
-    """Where the real models are."""
+    """The addresses of the real models."""
 
     anthropic: str = "https://api.anthropic.com"
     openai: str = "https://api.openai.com/v1"
 
     def address(self, path: str) -> str:
-        """Where a request to this path goes."""
+        """The address for a request to this path."""
         if "/messages" in path:
             return self.anthropic.rstrip("/") + path
         return self.openai.rstrip("/") + path.removeprefix("/v1")
 
 
 class WireLog:
-    """A recording under way. For many threads."""
+    """A recording in progress. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # protects everything below
@@ -48,7 +48,7 @@ class WireLog:
         self._numbers = itertools.count(1)
         self._api: str | None = None
         self.calls = 0
-        """Calls that were written down whole."""
+        """Calls that were recorded completely."""
 
     def written(self) -> bytes:
         """The recording so far, as JSON lines."""
@@ -56,7 +56,7 @@ class WireLog:
             return b"".join(self._lines)
 
     def begin(self, path: str, body: bytes) -> str | None:
-        """Write a request down; gives the number of the call, None for a second API, which one file cannot hold."""
+        """Record a request; returns the number of the call, None for a second API, which one file cannot hold."""
         api = path.rpartition("/")[2]
         with self._lock:
             self._api = self._api or api
@@ -67,21 +67,21 @@ class WireLog:
             return call
 
     def end(self, path: str, call: str, status: int, body: bytes) -> None:
-        """Write the answer down."""
+        """Record the answer."""
         try:
-            told: Any = msgspec.json.decode(body)
+            decoded: Any = msgspec.json.decode(body)
         except ValueError:  # a stream of events, or the page of a proxy
-            told = body.decode("utf-8", "replace")
+            decoded = body.decode("utf-8", "replace")
         with self._lock:
             self.calls += 1
-            self._write({"kind": "response", "path": path, "call": call, "code": status, "body": told})
+            self._write({"kind": "response", "path": path, "call": call, "code": status, "body": decoded})
 
     def _write(self, record: dict[str, Any]) -> None:
         self._lines.append(json_bytes(record) + b"\n")
 
 
 def recording(log: WireLog, upstreams: Upstreams) -> AbstractContextManager[str]:
-    """Pass requests on and write them down while the block runs; gives the address, without a path."""
+    """Forward requests and record them while the block runs; yields the address, without a path."""
 
     class RecordingHandler(_RecordingHandler):
         wire_log = log
@@ -135,7 +135,7 @@ class _RecordingHandler(Handler):
             while self.command != "HEAD" and (piece := reply.read1(_PIECE)):
                 pieces.append(piece)
                 self.send_chunk(piece)
-            if call is not None:  # before the client hears of the end, so that what it saw is written down
+            if call is not None:  # before the client sees the end, so that everything that it saw is recorded
                 self.wire_log.end(self.bare_path, call, reply.status, b"".join(pieces))
             if self.command != "HEAD":
                 self.send_chunk(b"")

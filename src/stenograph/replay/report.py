@@ -1,4 +1,4 @@
-"""What happened in a replay: each turn, result, miss and other request, and what it comes to."""
+"""What happened in a replay: each turn, result, miss and other request, and the totals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TurnGiven(Struct, frozen=True, kw_only=True, tag_field="kind", tag="turn")
     lane: str
     turn: int
     how: str
-    """What found it: `call ids`, `texts` or `prompt`."""
+    """How it was found: `call ids`, `texts` or `prompt`."""
     retry: bool = False
     """Whether it had been given before."""
 
@@ -56,11 +56,11 @@ Entry = TurnGiven | SummaryGiven | ResultCompared | RequestMissed | OtherRequest
 
 
 class ReplayReport(Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """The entries and totals of a replay."""
 
     recorded_turns: int
     served_turns: int
-    """Different turns that were given."""
+    """How many different turns were given."""
     recorded_results: int
     same_results: int
     different_results: int
@@ -70,7 +70,7 @@ class ReplayReport(Struct, frozen=True, kw_only=True):
 
     @property
     def unasked_turns(self) -> int:
-        """Recorded turns that no request wanted."""
+        """Recorded turns that no request asked for."""
         return self.recorded_turns - self.served_turns
 
     @property
@@ -79,7 +79,7 @@ class ReplayReport(Struct, frozen=True, kw_only=True):
         return self.recorded_results - self.same_results - self.different_results
 
     def is_equal(self, *, allow_diff: bool = False) -> bool:
-        """Whether the run was the recorded one; with `allow_diff` results may differ."""
+        """Whether the run matched the recorded one; with `allow_diff` results may differ."""
         return not (self.misses or self.unasked_turns or (self.different_results and not allow_diff))
 
     def to_dict(self) -> dict[str, Any]:

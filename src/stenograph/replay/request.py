@@ -1,4 +1,4 @@
-"""A request to a model, whatever API it came by: what its history says, in order."""
+"""A request to a model, the same for all APIs: its history, in order."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """All texts together."""
         return "\n".join(self.texts)
 
 
 class Answered(Struct, frozen=True, kw_only=True):
-    """An answer of the model, or a part of one, as the client gives it back."""
+    """An answer of the model, or a part of one, as the client sends it back."""
 
     text: str = ""
     call_ids: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Request(Struct, frozen=True, kw_only=True):
     is_streamed: bool = False
     has_tools: bool = False
     after: tuple[int, int] | None = None
-    """The answer of ours that the request says it follows (`previous_response_id`)."""
+    """Our answer that the request follows (`previous_response_id`)."""
 
     @property
     def last_asked(self) -> str:

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: requests read, recorded answers written."""
+"""OpenAI's Responses API: reads requests, writes recorded answers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "tool_search_
 
 
 def read(body: dict[str, Any]) -> Request:
-    """What a request says."""
-    given = body.get("input")
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else dicts(given)
+    """The content of a request."""
+    user_input = body.get("input")
+    messages = [{"role": "user", "content": user_input}] if isinstance(user_input, str) else dicts(user_input)
     found = _ID.fullmatch(text(body, "previous_response_id"))
     return Request(
         items=tuple(item for each in messages for item in _items(each)),
@@ -36,9 +36,9 @@ def read(body: dict[str, Any]) -> Request:
 def _items(item: dict[str, Any]) -> Iterator[Asked | Answered | Returned]:
     kind = item.get("type") or "message"
     if kind in ("message", "agent_message"):
-        said = part_text(item.get("content"))
+        message_text = part_text(item.get("content"))
         if item.get("role") == "assistant":
-            yield Answered(text=said)
+            yield Answered(text=message_text)
         elif item.get("role") == "user" or kind == "agent_message":
             yield Asked(texts=tuple(part_text([part]) for part in content_parts(item.get("content"))))
     elif kind in _CALLS:
@@ -48,7 +48,7 @@ def _items(item: dict[str, Any]) -> Iterator[Asked | Answered | Returned]:
 
 
 def write(answer: Answer, request: Request) -> dict[str, Any]:
-    """A recorded answer, whole."""
+    """A recorded answer, not streamed."""
     output: list[dict[str, Any]] = []
     for place, part in enumerate(answer.parts):
         item = _item(part, "{}_{}_{}".format(*answer.key, place))
@@ -92,7 +92,7 @@ def canned(words: str, request: Request) -> dict[str, Any]:
 
 
 def refusal(why: str) -> dict[str, Any]:
-    """An error, as the API words it."""
+    """An error in the API's form."""
     return {"error": {"message": why, "type": "invalid_request_error", "param": None, "code": "steno_replay"}}
 
 
@@ -114,7 +114,7 @@ def events(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _pieces(item: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """An item as it begins, and what is added to it."""
+    """An item at its start, and the deltas that complete it."""
     place = {"item_id": item["id"]}
     match item["type"]:
         case "message":

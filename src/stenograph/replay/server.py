@@ -13,7 +13,7 @@ from stenograph.replay.session import ReplaySession, Reply
 
 
 def serving(session: ReplaySession, port: int = 0) -> AbstractContextManager[str]:
-    """Serve a replay while the block runs; gives the address, without a path. Port 0 takes one that is free."""
+    """Serve a replay while the block runs; yields the address, without a path. Port 0 takes a free one."""
 
     class ReplayHandler(_ReplayHandler):
         replay = session
@@ -28,7 +28,7 @@ class _ReplayHandler(Handler):
         self._other(200, {})
 
     def get(self) -> None:
-        """The list of models is empty; a websocket is refused, after which agents take the plain way."""
+        """The list of models is empty; a websocket is refused, after which agents use plain HTTP."""
         if self.headers.get("upgrade"):
             self._other(426, {"error": {"message": "steno replay has no websockets"}})
         elif self.bare_path.endswith("/models"):

@@ -1,4 +1,4 @@
-"""A replay under way: takes requests, gives recorded answers, and keeps what happened."""
+"""An active replay: takes requests, returns recorded answers, and reports what happened."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ from stenograph.replay.request import Request, Returned
 from stenograph.replay.substitution import Substitution
 
 MOST_REPEATS = 5
-"""How often one answer is given: an agent that asks more often is in a loop."""
+"""How often one answer may be given: an agent that asks more often is in a loop."""
 ASIDE = "steno replay"
-"""The answer to what is not part of a recorded conversation, such as the title of a session."""
+"""The answer to requests that are not part of a recorded conversation, such as one for the title of a session."""
 _APIS = {"/messages": messages_api, "/chat/completions": chat_api, "/responses": responses_api}
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What to send back."""
+    """The response to a request."""
 
     status: int
     document: dict[str, Any]
     events: Iterator[dict[str, Any]] | None = None
-    """The document as a stream, where one was asked for."""
+    """The document as a stream, where the request asked for one."""
     has_names: bool = True
     """Whether the events of the stream have names, and no end mark."""
 
 
 class ReplaySession:
-    """One replay. For many threads.
+    """One replay. Thread-safe.
 
-    `folders` are recorded folders with those that stand for them now; `volatile` are regular expressions for what may
-    differ in results, beside what is known to.
+    `folders` are recorded folders with their current counterparts; `volatile` are regular expressions for what may
+    differ in results, beside the built-in ones.
     """
 
     def __init__(self, recording: Recording, folders: Mapping[str, str], volatile: Iterable[str] = ()) -> None:
         self.recording = recording
         self._substitution = Substitution(folders)
         self._comparison = Comparison((*volatile, *tables_of(recording.adapter).volatile))
-        self._lock = threading.Lock()  # protects everything below, and what is learnt about ids
+        self._lock = threading.Lock()  # protects everything below, and the learned ids
         self._given: Counter[tuple[int, int]] = Counter()
         self._compared: dict[tuple[int, str], bool] = {}
         self._entries: list[Entry] = []
 
     def live_calls(self) -> list[Call]:
-        """The calls that the answers ask for, with the folders of now."""
+        """The calls that the answers ask for, with the current folders."""
         to_live = self._substitution.to_live
         return [replace(call, input=to_live(call.input)) for call in self.recording.calls]
 
@@ -117,7 +117,7 @@ class ReplaySession:
             )
 
     def _is_aside(self, request: Request, found: Match | Miss) -> bool:
-        """Whether a request is for something that agents ask beside their conversations, such as a title.
+        """Whether a request is not part of a conversation, such as one for a title.
 
         Such a request offers no tools, and may quote the prompt or be the prompt. A recorded conversation without any
         call may be one of these itself: then its own prompt finds it.
@@ -140,7 +140,7 @@ class ReplaySession:
         return Reply(status=400, document=api.refusal(f"steno replay: {miss.why}"))
 
     def _taken(self, found: Match) -> Answer:
-        """The answer, with the folders and ids of now."""
+        """The answer, with the current folders and ids."""
         answer = found.answer
         self._entries.append(
             TurnGiven(lane=found.lane.name, turn=answer.number, how=found.how, retry=self._given[answer.key] > 0)
@@ -150,7 +150,7 @@ class ReplaySession:
         return replace(answer, turn=replace(answer.turn, calls=calls))
 
     def _compare(self, lane: Lane, request: Request) -> None:
-        """Compare the results that come for the first time, in their order: earlier ones tell ids of later ones."""
+        """Compare results that come for the first time, in order: earlier ones reveal the ids of later ones."""
         for item in request.items:
             if not isinstance(item, Returned) or (lane.number, item.call_id) in self._compared:
                 continue

@@ -1,4 +1,4 @@
-"""What is other in the live run than in the recorded one: folders, and ids that were drawn anew."""
+"""What differs between the live and the recorded run: folders, and randomly generated ids."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DRAWN = re.compile(r"(?=\w*\d)(?=\w*[a-z])(?:[0-9a-f]{6,}|\w{12,})")
-"""An id that a program drew: hexadecimal, or long, and of letters and digits."""
+"""A generated id: hexadecimal, or long, and of letters and digits."""
 _NUMBER = re.compile(r"\d{4,}")
 _MOST_TOKENS = 4000
-"""Results with more are not compared word by word."""
+"""Results with more words are not compared word by word."""
 
 
 class Folders:
-    """Folders of the recording and those that stand for them now."""
+    """Folders of the recording and their current counterparts."""
 
     def __init__(self, pairs: Mapping[str, str]) -> None:
         trimmed = {_trimmed(old): _trimmed(new) for old, new in pairs.items()}
@@ -26,11 +26,11 @@ class Folders:
         self._to_recorded = _replacing({new: old for old, new in self.pairs.items()})
 
     def to_live(self, text: str) -> str:
-        """A recorded text with the folders of now."""
+        """A recorded text with the current folders."""
         return text if self._to_live is None else self._to_live.sub(lambda found: self.pairs[found[0]], text)
 
     def to_recorded(self, text: str) -> str:
-        """A text of now with the recorded folders."""
+        """A current text with the recorded folders."""
         if self._to_recorded is None:
             return text
         back = {new: old for old, new in self.pairs.items()}
@@ -48,7 +48,7 @@ def _replacing(pairs: Mapping[str, str]) -> re.Pattern[str] | None:
 
 
 class DrawnIds:
-    """Ids that the live run drew where the recorded run had drawn others, as aligned results show them."""
+    """Ids that the live run generated in place of recorded ones, as aligned results show them."""
 
     def __init__(self) -> None:
         self._live: dict[str, str] = {}
@@ -68,15 +68,15 @@ class DrawnIds:
                 self._numbers.setdefault(old, new)
 
     def to_live(self, text: str) -> str:
-        """A recorded text with the ids of now."""
+        """A recorded text with the current ids."""
         return _TOKEN.sub(lambda found: self._live.get(found[0], found[0]), text) if self._live else text
 
     def to_recorded(self, text: str) -> str:
-        """A text of now with the recorded ids."""
+        """A current text with the recorded ids."""
         return _TOKEN.sub(lambda found: self._recorded.get(found[0], found[0]), text) if self._recorded else text
 
     def number_to_live(self, value: int | str) -> int | str:
-        """A whole value that is a number, as it is now."""
+        """A whole value that is a number, with its current value."""
         new = self._numbers.get(str(value))
         return value if new is None else type(value)(new)
 
@@ -96,14 +96,14 @@ def _aligned(old: list[str], new: list[str]) -> Iterable[tuple[str, str]]:
 
 
 class Substitution:
-    """Both together."""
+    """Folders and ids together."""
 
     def __init__(self, folders: Mapping[str, str]) -> None:
         self.folders = Folders(folders)
         self.ids = DrawnIds()
 
     def to_live(self, value: Any) -> Any:
-        """What a recorded call was given, as it must be given now."""
+        """The input of a recorded call, as it must be now."""
         match value:
             case bool() | float() | None:
                 return value
@@ -119,5 +119,5 @@ class Substitution:
         return value
 
     def to_recorded(self, text: str) -> str:
-        """What the live agent says, in the words of the recorded one."""
+        """A text of the live agent as the recorded agent would have said it."""
         return self.ids.to_recorded(self.folders.to_recorded(text))

@@ -1,7 +1,7 @@
-"""Where the recorded tool calls would reach when they run again.
+"""Which paths the recorded tool calls would access when they run again.
 
-This reads what calls say; it is not a sandbox. What a command does that its text does not name, in a script or by a
-variable, is not seen.
+This reads the inputs of calls; it is not a sandbox. What a command does without naming it, in a script or by a
+variable, is not found.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Reach(Struct, frozen=True, kw_only=True):
 
 
 def paths_outside(calls: Iterable[Call], adapter: str, workspace: str, allowed: Iterable[str] = ()) -> list[Reach]:
-    """What calls, as they would run now, name outside a folder and outside the folders that are allowed."""
+    """The paths in calls, as they would run now, outside a folder and outside the allowed folders."""
     inside = tuple(os.path.realpath(each) for each in (workspace, *allowed))
     tools = tables_of(adapter).tools
     return [
@@ -61,14 +61,14 @@ def describe(call: Call, adapter: str) -> str:
     return f"{call.name}: {_one_line(' '.join(_texts(call.input)))}".rstrip(": ")
 
 
-def _named(tool: Tool | None, given: Any) -> Iterator[str]:
-    """The paths that a call names; of a tool that no table knows, whatever looks like one."""
+def _named(tool: Tool | None, tool_input: Any) -> Iterator[str]:
+    """The paths that a call names; for a tool that no table knows, everything that looks like one."""
     if tool is None or tool.kind == OTHER:
-        for each in _texts(given):
+        for each in _texts(tool_input):
             if each.startswith(("/", "~", "..")) and "\n" not in each:
                 yield each
         return
-    action = action_of(tool, given)
+    action = action_of(tool, tool_input)
     if tool.kind == SHELL:
         if action.cwd:
             yield action.cwd
@@ -77,7 +77,7 @@ def _named(tool: Tool | None, given: Any) -> Iterator[str]:
 
 
 def command_paths(command: str) -> Iterator[str]:
-    """The paths that stand in the text of a command and may lead out of its folder: absolute, at home, or upwards."""
+    """The paths in the text of a command that may be outside its folder: absolute, at home, or upwards."""
     text = _ADDRESS.sub(" ", command)
     programs = {found["path"] for found in _FIRST_WORD.finditer(text) if found["path"].startswith(_PROGRAMS)}
     for found in _PATH.finditer(text):
@@ -90,7 +90,7 @@ def _is_inside(path: str, workspace: str, inside: tuple[str, ...]) -> bool:
     for name in ("${HOME}", "$HOME", "~"):
         if path.startswith(name):
             path = str(Path.home()) + path.removeprefix(name)
-    real = os.path.realpath(os.path.join(workspace, path))  # noqa: PTH118  # a path that need not exist
+    real = os.path.realpath(os.path.join(workspace, path))  # noqa: PTH118  # a path that may not exist
     return any(real == each or real.startswith(each.rstrip("/") + "/") for each in inside)
 
 
@@ -107,7 +107,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    from stenograph.render.visible import on_one_line
+    from stenograph.render.control_chars import on_one_line
 
     text = on_one_line(text)
     return text if len(text) <= 160 else text[:159] + "…"

@@ -1,1 +1,1 @@
-"""The one way in to a run: whatever a person names, one reader; and the archive with all of them."""
+"""The one way to open a run, whatever a person names, and the archive with all runs."""

@@ -15,13 +15,13 @@ from stenograph.model.event import Event
 from stenograph.runs.growth import DatabaseGrowth, DocumentGrowth, SessionGrowth
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, source_problems
+from stenograph.runs.selection import Selection, selected
 from stenograph.sources.conversion import Conversion, convert
 from stenograph.sources.detection import Detection, read_head
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.stored import address_of, find_session, identity_of, runs_of
-from stenograph.sources.verify import SourceReport, verify_source
+from stenograph.sources.verify import AgentFileReport, verify_agent_file
 
 
 class AgentFileRun:
@@ -40,39 +40,39 @@ class AgentFileRun:
 
     @property
     def name(self) -> str:
-        """By its format."""
+        """Names the format."""
         return f"an agent's file ({self.spec.name})"
 
     @property
     def place(self) -> str:
-        """The path, with the session where it holds many."""
+        """The path, with the session where the file holds many."""
         return str(self._path)
 
     @property
     def run_id(self) -> str:
-        """By the file's beginning, or by the session that was named."""
+        """From the file's beginning, or from the named session."""
         session = address_of(self._path)[1]
         if session is not None:
             return run_id_of(self.spec.name, find_session(self._found, session))
         return next(iter(runs_of(self._found).values()), "")
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
         """As `steno convert` makes them."""
         self._last = convert(self._path, keep_raw=keep_raw)
-        return selected(self._last, passage)
+        return selected(self._last, selection)
 
     def lines(self) -> Iterator[Line]:
         """The events; their lines are ours, not the agent's."""
-        return ((event, None) for event in self.events(Passage(), keep_raw=True))
+        return ((event, None) for event in self.events(Selection(), keep_raw=True))
 
     def info(self) -> RunInfo:
-        """By its events."""
+        """Computed from its events."""
         from stenograph.query.prices import load_prices
 
-        return info_of(self.events(Passage(), keep_raw=False), load_prices(), self._setting())
+        return info_of(self.events(Selection(), keep_raw=False), load_prices(), self._setting())
 
     def _setting(self) -> Setting:
-        """What the beginning of the file tells, as the archive takes it."""
+        """What the beginning of the file says, read as the archive does."""
         from stenograph.archive.keep.witness import agent_of
 
         identity = identity_of(self._found, address_of(self._path)[1])
@@ -87,7 +87,7 @@ class AgentFileRun:
 
     def tree(self) -> RunNode:
         """Its subagents are its steps."""
-        return subagent_tree(self.events(Passage(), keep_raw=False), self.life())
+        return subagent_tree(self.events(Selection(), keep_raw=False), self.life())
 
     def life(self) -> Life:
         """Whether a process still writes its files; a database is written for every session in it."""
@@ -99,13 +99,13 @@ class AgentFileRun:
     def problems(self) -> tuple[Problem, ...]:
         """Lines that could not be read or mapped, and files that are missing."""
         if self._last is None:
-            for _ in self.events(Passage(), keep_raw=False):
+            for _ in self.events(Selection(), keep_raw=False):
                 pass
         assert self._last is not None
         return source_problems(self._last.files)
 
     def growth(self, from_seq: int) -> Growth:
-        """By its lines, by the rows of a database, or by reading a document again."""
+        """Follows its lines or the rows of a database, or reads a document again."""
         file, session = address_of(self._path)
         if layout_of(self.spec.name).stored(file) is not None:
             return DatabaseGrowth(file, self._found, session, from_seq)
@@ -114,8 +114,8 @@ class AgentFileRun:
         return SessionGrowth(file, self._found, from_seq)
 
     def verified(self) -> Verified:
-        """As `verify_source` does."""
-        report = verify_source(self._path)
+        """As `verify_agent_file` does."""
+        report = verify_agent_file(self._path)
         verdict = "ok" if report.ok else "PROBLEMS"
         return Verified(
             ok=report.ok,
@@ -130,7 +130,7 @@ class AgentFileRun:
         return self._last
 
     def journal(self) -> Path:
-        """It is not one."""
+        """Raises: it is not a journal."""
         raise InvalidTarget(f"{self._path} is {self.name}, not a journal; give a journal of ours")
 
     def close(self) -> None:
@@ -139,16 +139,16 @@ class AgentFileRun:
 
 
 def _has_lines(path: Path) -> bool:
-    """Whether a line of the file has ended; a document may be one that never does."""
+    """Whether the file has a complete line; a document may never have one."""
     with path.open("rb") as file:
         return b"\n" in read_head(file)
 
 
-def _findings(report: SourceReport) -> Iterator[str]:
+def _findings(report: AgentFileReport) -> Iterator[str]:
     if report.malformed:
         yield f"✗ malformed: {report.malformed} lines are not JSON"
     if report.failed:
-        yield f"✗ failed: {report.failed} lines broke our mapping; please report it"
+        yield f"✗ failed: {report.failed} lines could not be mapped; please report it"
     for name, number in report.unknown_types.items():
         yield f"· unknown_type: {number} records of type {name}"
     for call in report.open_calls:

@@ -1,4 +1,4 @@
-"""Archive: all runs of a machine, to be listed, searched, counted and opened."""
+"""Archive: all runs of a machine, to list, search, count and open."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PATIENCE = 30.0  # a watch holds the archive for moments only
 
 
 class Filters(TypedDict, total=False):
-    """Which runs of an archive are meant; without anything, all."""
+    """Selects runs of an archive; by default, all."""
 
     agent: str | None
     """The name of an agent or format, or its beginning."""
@@ -84,7 +84,7 @@ class Archive:
         return self._home.identity()
 
     def runs(self, *, limit: int | None = None, after: str | None = None, **filters: Unpack[Filters]) -> Rows[RunInfo]:
-        """The runs that are meant, those with the newest events first; `after` a run's id, those that come after it."""
+        """The selected runs, those with the newest events first; `after` a run's id, those that come after it."""
         from stenograph.runs.info import info_of_line
 
         lines, _ = listed(self, limit, after, **filters)
@@ -106,7 +106,7 @@ class Archive:
         """The events in which a query is found, newest first; with `rank`, the most relevant first.
 
         `role` is `user`, `assistant`, `tool` or `system`; `tool` the name of one; `errors`: only errors and failed
-        tools; `mask`, such as `default_masker()`, masks what is shown of them.
+        tools; `mask`, such as `default_masker()`, masks the shown text.
         Raises `InvalidQuery` for a mistake in the query.
         """
         options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit, mask=mask)
@@ -122,7 +122,7 @@ class Archive:
     def sql(
         self, statement: str, *, max_rows: int = 100_000, seconds: float = 30.0, prices: str | None = None
     ) -> Rows[Row]:
-        """The rows that one SELECT over the views gives. Raises `InvalidQuery` for anything else, or beyond a limit."""
+        """The rows of one SELECT over the views. Raises `InvalidQuery` for anything else, or beyond a limit."""
         from stenograph.query.sql import Limits, run_sql
 
         with views(self, prices) as connection:
@@ -140,14 +140,14 @@ class Archive:
         return reader_of(find_archived(run_id, self.path), redact)
 
     def restore(self, run_id: str, folder: str | os.PathLike[str], *, version: int | None = None) -> list[Path]:
-        """Write the agent's own files of a run below a folder, byte for byte; the paths of what was written.
+        """Write the agent's own files of a run below a folder, byte for byte; returns the written paths.
 
-        Without `version`, the newest of each. Raises `RunNotFound`, and `StoreError` rather than write over a file.
+        Without `version`, the newest of each. Raises `RunNotFound`, and `StoreError` rather than overwrite a file.
         """
-        from stenograph.archive.store.originals import give_back
+        from stenograph.archive.store.restore import restore_files
 
         with self.reading() as reader:
-            return give_back(reader, reader.find_run(run_id)[1], Path(folder), version)
+            return restore_files(reader, reader.find_run(run_id)[1], Path(folder), version)
 
     def sync(
         self,
@@ -160,11 +160,11 @@ class Archive:
         retention: bool = True,
         indexing: Callable[[int], None] | None = None,
     ) -> Summary:
-        """Keep and index what agents left on this machine since the last time; what was done, in numbers.
+        """Keep and index what agents wrote on this machine since the last time; returns what was done, in numbers.
 
-        `progress` hears how many sessions are done and of how many, `indexing` of bytes of the packs that are indexed
+        `progress` is called with the number of sessions done and their total, `indexing` with bytes of packs indexed
         again. `home` is the home folder of the agents, `agents` their names, `paths` folders instead of theirs;
-        `rebuild` makes the index anew; without `retention` no run expires, whatever `[[keep]]` rules say. Raises
+        `rebuild` makes a new index; without `retention` no run expires, whatever `[[keep]]` rules say. Raises
         `StoreError` when the archive cannot be written.
         """
         from stenograph.archive.keep.sync import sync
@@ -189,7 +189,7 @@ class Archive:
 
     @contextmanager
     def reading(self) -> Iterator[IndexReader]:
-        """The index itself, for what the methods here do not do; opened when it is first needed."""
+        """The index itself, for what the methods here do not do; opened on first use."""
         with readable_index():
             if self._reader is None:
                 self._reader = IndexReader(self._home.path)
@@ -197,13 +197,13 @@ class Archive:
 
     @contextmanager
     def _asked(self, scope: Scope) -> Iterator[IndexReader]:
-        """The index, where the scope can be asked for."""
+        """The index, prepared for the scope."""
         with self.reading() as reader:
             prepare(reader.index, scope)
             yield reader
 
     def close(self) -> None:
-        """Let go of the index; may be called twice, and it opens again when it is needed."""
+        """Close the index; may be called twice, and it opens again when it is needed."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -223,7 +223,7 @@ def open_archive(home: str | os.PathLike[str] | None = None) -> Archive:
 
 
 def prepare(index: sqlite3.Connection, scope: Scope) -> None:
-    """Make an index ready to be asked for a scope. Raises `InvalidAgent` for an agent that it does not know."""
+    """Prepare an index for queries with a scope. Raises `InvalidAgent` for an agent that it does not know."""
     if scope.agent is not None:
         from stenograph.query.agents import check_agent
 
@@ -235,7 +235,7 @@ def prepare(index: sqlite3.Connection, scope: Scope) -> None:
 
 
 def check_key(by: str) -> None:
-    """Raises `InvalidQuery` for something that nothing can be added up by."""
+    """Raises `InvalidQuery` for something that sums cannot be grouped by."""
     from stenograph.errors import InvalidQuery
     from stenograph.query.stats import KEYS
 
@@ -244,18 +244,18 @@ def check_key(by: str) -> None:
 
 
 def added_up(index: sqlite3.Connection, scope: Scope, by: str, prices: str | None) -> Stats:
-    """What `Archive.stats` gives, of an index that is ready for the scope."""
+    """The result of `Archive.stats`, from an index that is prepared for the scope."""
     from stenograph.query.prices import load_prices
     from stenograph.query.stats import stats
 
-    told = stats(index, scope, load_prices(prices), by).as_dict()
-    found = Stats(map(Row, told["rows"]))
-    found.totals, found.by = Row(told["totals"]), by
+    sums = stats(index, scope, load_prices(prices), by).as_dict()
+    found = Stats(map(Row, sums["rows"]))
+    found.totals, found.by = Row(sums["totals"]), by
     return found
 
 
 def rows_of(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Rows[Row]:
-    """What a statement gave, each row by the names of its columns."""
+    """The rows of a statement, each by the names of its columns."""
     names = distinct(columns)
     return Rows(Row(dict(zip(names, row, strict=True))) for row in rows)
 
@@ -281,7 +281,7 @@ def listed(
 
 
 class SearchOptions(TypedDict):
-    """What `Archive.search` takes beside the query and the filters."""
+    """The options of `Archive.search` beside the query and the filters."""
 
     role: str | None
     tool: str | None
@@ -294,7 +294,7 @@ class SearchOptions(TypedDict):
 def searched(
     archive: Archive, query: str, options: SearchOptions, *, count: bool = False, **filters: Unpack[Filters]
 ) -> tuple[Rows[Hit], int]:
-    """What `Archive.search` gives; with `count`, also how many there are without the limit."""
+    """The result of `Archive.search`; with `count`, also how many there are without the limit."""
     from stenograph.query.language import parse_query
     from stenograph.query.search import Wanted, count_hits, search
 
@@ -310,7 +310,7 @@ def searched(
 
 @contextmanager
 def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Connection]:
-    """A connection of SQLite with the views of the archive."""
+    """An SQLite connection with the views of the archive."""
     from stenograph.query.archive_database import views_of
     from stenograph.query.prices import load_prices
 
@@ -319,7 +319,7 @@ def views(archive: Archive, prices: str | None = None) -> Iterator[sqlite3.Conne
 
 
 def scope_of(filters: Filters, folder: Path | None = None) -> Scope:
-    """The runs that filters mean; stars and tags are those of the archive in a folder. Raises `InvalidQuery`."""
+    """The scope of filters; stars and tags are those of the archive in a folder. Raises `InvalidQuery`."""
     from stenograph.errors import InvalidQuery
     from stenograph.query.language import parse_query
     from stenograph.query.period import period_of

@@ -22,8 +22,8 @@ from stenograph.model.codec import encode
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, info_of_line
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, indexed_passage
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection, indexed_selection
 
 _FILES = """
     SELECT id, version, path, lines, malformed, failed, wanted_files FROM files WHERE run_id = ? ORDER BY id
@@ -36,7 +36,7 @@ class ArchivedReport(Struct, frozen=True, kw_only=True):
     path: str
     """The archive."""
     ok: bool
-    """Every line could be read, and every byte that is kept is as it was."""
+    """Every line could be read, and every kept byte is unchanged."""
     run_id: str
     format: str
     files: int
@@ -44,9 +44,9 @@ class ArchivedReport(Struct, frozen=True, kw_only=True):
     events: int
     malformed: int
     failed: int
-    """Lines on which our own mapping broke."""
+    """Lines on which our own mapping failed."""
     damaged: tuple[str, ...]
-    """Files of which bytes in the archive are not what they were."""
+    """Files whose bytes in the archive have changed."""
     open_calls: tuple[str, ...]
 
 
@@ -65,17 +65,17 @@ class ArchivedRun:
         """The folder of the archive."""
         return str(self._index.home.path)
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
-        """By the index: a part is found without reading what stands before it."""
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
+        """Found by the index: a part is read without what comes before it."""
         with readable_index():
-            yield from indexed_passage(self._index, self._run, passage)
+            yield from indexed_selection(self._index, self._run, selection)
 
     def lines(self) -> Iterator[Line]:
         """The events; their lines are ours, not the agent's."""
-        return ((event, None) for event in self.events(Passage(), keep_raw=False))
+        return ((event, None) for event in self.events(Selection(), keep_raw=False))
 
     def info(self) -> RunInfo:
-        """By the index, as `steno ls` says it."""
+        """From the index, as `steno ls` shows it."""
         from stenograph.query.prices import load_prices
         from stenograph.query.runs import run_line
 
@@ -84,7 +84,7 @@ class ArchivedRun:
         return info_of_line(line, self._index.home.identity())
 
     def life(self) -> Life:
-        """By the files that it was read from."""
+        """Determined by the files that it was read from."""
         from stenograph.query.run_status import RunStatuses
 
         return RunStatuses(self._index.index).life(self._run)
@@ -97,24 +97,24 @@ class ArchivedRun:
             return archived_tree(self._index, self._run)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What of its files could not be read when they were indexed."""
+        """Parts of its files that could not be read when they were indexed."""
         with readable_index():
             rows = self._index.index.execute(_FILES, (self.run_id,)).fetchall()
         return tuple(problem for row in rows for problem in _problems(*row[2:]))
 
     def growth(self, from_seq: int) -> Growth:
-        """By the index, whoever writes to it."""
+        """Follows the index, which any process may write."""
         return ArchivedGrowth(self._index.home, self.run_id, from_seq)
 
     def verified(self) -> Verified:
-        """The kept bytes, and what their lines were when they were indexed."""
+        """Checks the kept bytes, and reports the state of their lines when they were indexed."""
         report = self._report()
         verdict = "ok" if report.ok else "PROBLEMS"
         counts = f"{report.events} events from {report.lines} lines in {report.files} files"
         findings = [
             *(f"✗ damaged: {each}" for each in report.damaged),
             *([f"✗ malformed: {report.malformed} lines are not JSON"] if report.malformed else []),
-            *([f"✗ failed: {report.failed} lines broke our mapping; please report it"] if report.failed else []),
+            *([f"✗ failed: {report.failed} lines could not be mapped; please report it"] if report.failed else []),
             *(f"· open_call: a tool call has no result: {each}" for each in report.open_calls),
         ]
         return Verified(
@@ -127,7 +127,7 @@ class ArchivedRun:
     def _report(self) -> ArchivedReport:
         ends = OpenEnds()
         events = 0
-        for event in self.events(Passage(), keep_raw=False):
+        for event in self.events(Selection(), keep_raw=False):
             events += 1
             ends.add(event)
         with readable_index():
@@ -151,27 +151,27 @@ class ArchivedRun:
         )
 
     def for_bundle(self) -> Iterator[Event]:
-        """The run, then those that it called, and those that these called."""
-        from stenograph.query.runs import with_called_runs  # with prices and all: not for every bundle
+        """The run, then the runs that it called, and those that these called."""
+        from stenograph.query.runs import with_called_runs  # slow to load, and not needed for every bundle
 
         with readable_index():
             for run in with_called_runs(self._index.index, self._run):
                 yield from self._index.events(run)
 
     def journal(self) -> Path:
-        """It is not one."""
+        """Raises: it is not a journal."""
         raise InvalidTarget(f"{self.run_id} is an archived run, not a journal; give a journal of ours")
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._index.close()
 
 
 def _problems(path: str, lines: int, malformed: int, failed: int, wanted: int) -> Iterator[Problem]:
     flaws = [
         ("malformed", malformed, "lines are not JSON"),
-        ("failed", failed, "lines broke our mapping (please report)"),
-        ("missing", wanted, "side files were wanted and not read"),
+        ("failed", failed, "lines could not be mapped (please report)"),
+        ("missing", wanted, "side files were missing"),
     ]
     for kind, number, text in flaws:
         if number:
@@ -188,11 +188,11 @@ def _damage(kept: KeptBytes, file: int, version: int, path: str) -> str | None:
 
 
 class ArchivedGrowth:
-    """An archived run while `steno watch` or `steno sync` adds to it. Every look opens the index, which may be new.
+    """An archived run while `steno watch` or `steno sync` adds to it. Every poll opens the index, which may be new.
 
-    A run that another witness changed is numbered anew (`runs.revision`). Then it is read from its beginning up to the
-    first event that was given out, and from there on what was not is new. Events are known by a digest of what they
-    say, because their numbers are others.
+    When another recorder of the run adds to it, it is renumbered (`runs.revision`). Then it is read from its beginning
+    up to the first event that was returned, and what was not returned after that is new. Events are recognized by a
+    digest of their content, because their numbers have changed.
     """
 
     is_over = False
@@ -206,11 +206,11 @@ class ArchivedGrowth:
         self.folders = frozenset([home.path])
 
     def new(self) -> Iterator[Line]:
-        """Events behind the last one."""
+        """Events after the last one."""
         with readable_index():
             try:
                 index = IndexReader(self._home.path)
-            except RunNotFound:  # being made anew
+            except RunNotFound:  # being rebuilt
                 return
             with index:
                 yield from ((event, None) for event in self._events(index))
@@ -229,7 +229,7 @@ class ArchivedGrowth:
             yield event
 
     def _unknown(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events behind the first that was given out, without those that were."""
+        """The events after the first that was returned, without those that were returned."""
         left = self._given.copy()
         has_begun = False
         for event in events:
@@ -246,6 +246,6 @@ class ArchivedGrowth:
 
 
 def _digest(event: Event) -> bytes:
-    """What an event says, whatever its number."""
-    said = encode(replace(event, seq=0, origin=None))
-    return blake2b(said + event.source.encode("utf-8", "replace"), digest_size=8).digest()
+    """A digest of an event's content, without its number."""
+    content = encode(replace(event, seq=0, origin=None))
+    return blake2b(content + event.source.encode("utf-8", "replace"), digest_size=8).digest()

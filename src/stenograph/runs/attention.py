@@ -1,4 +1,4 @@
-"""Runs that begin to need a person: they wait for an answer, or have failed."""
+"""Runs that start to need a person: they wait for an answer, or have failed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import subprocess
 from stenograph.runs.archive import Archive
 from stenograph.runs.info import RunInfo
 
-NEEDY = ("waiting", "failed")
+NEEDS_A_PERSON = ("waiting", "failed")
 _LOOKED_AT = 50
 _SECONDS = 30
 
 
 class Attention:
-    """Compares the newest runs of an archive with how they were at the last look; the first look only remembers."""
+    """Compares the newest runs of an archive with their last known state; the first call only remembers."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] | None = None
 
     def begun(self, archive: Archive) -> list[RunInfo]:
-        """The runs that have begun to wait or have failed since the last look."""
+        """The runs that have started to wait or have failed since the last call."""
         runs = archive.runs(limit=_LOOKED_AT)
         before, self._known = self._known, {**(self._known or {}), **{run.run_id: run.status for run in runs}}
         if before is None:
             return []
-        return [run for run in runs if run.status in NEEDY and before.get(run.run_id) != run.status]
+        return [run for run in runs if run.status in NEEDS_A_PERSON and before.get(run.run_id) != run.status]
 
 
 def notify(command: str, run: RunInfo) -> str | None:
-    """Run a command of the user's for a run, which it knows by variables; why it failed, where it did."""
-    told = {
+    """Run a command of the user's for a run, which it gets in variables; returns why it failed, if it did."""
+    variables = {
         "STENO_RUN_ID": run.run_id,
         "STENO_STATUS": run.status,
         "STENO_REASON": run.status_reason or "",
@@ -38,7 +38,7 @@ def notify(command: str, run: RunInfo) -> str | None:
         "STENO_PROJECT": run.project or "",
         "STENO_AGENT": run.agent,
     }
-    environment = {**os.environ, **{name: value.replace("\0", "") for name, value in told.items()}}
+    environment = {**os.environ, **{name: value.replace("\0", "") for name, value in variables.items()}}
     try:
         done = subprocess.run(
             command, shell=True, env=environment, stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False

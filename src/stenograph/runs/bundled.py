@@ -16,8 +16,8 @@ from stenograph.journal.reader import JournalReader
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, journal_problems
+from stenograph.runs.selection import Selection, selected
 
 
 class BundledRun:
@@ -37,13 +37,13 @@ class BundledRun:
 
     @property
     def run_id(self) -> str:
-        """As the manifest says."""
+        """The manifest's."""
         return self._bundle.manifest.run_id
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
         """The events of the run itself, not of those that it called."""
         self._last = self._bundle.journal()
-        return selected(self._last, passage)
+        return selected(self._last, selection)
 
     def lines(self) -> Iterator[Line]:
         """The lines that are events, byte for byte."""
@@ -51,14 +51,14 @@ class BundledRun:
         return ((event, journal.line) for event in journal if event.seq > 0)
 
     def info(self) -> RunInfo:
-        """By its events."""
+        """Computed from its events."""
         from stenograph.query.prices import load_prices
 
         setting = Setting(run_id=self.run_id)
-        return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+        return info_of(self.events(Selection(), keep_raw=False), load_prices(), setting)
 
     def life(self) -> Life:
-        """Nothing is known: a bundle may be anywhere, at any time."""
+        """Not known: a bundle may have been copied anywhere, at any time."""
         return NOT_KNOWN
 
     def tree(self) -> RunNode:
@@ -66,15 +66,15 @@ class BundledRun:
         return _grown(self._bundle, self._bundle.journal(), frozenset())
 
     def problems(self) -> tuple[Problem, ...]:
-        """What was not right in the journal that went into the bundle."""
+        """Defects of the journal that the bundle was made from."""
         if self._last is None:
-            for _ in self.events(Passage(), keep_raw=False):
+            for _ in self.events(Selection(), keep_raw=False):
                 pass
         assert self._last is not None
         return journal_problems(self._last, self.place)
 
     def growth(self, from_seq: int) -> Growth:
-        """All there is, and no more."""
+        """All events, and nothing after them."""
         return _Settled(line for line in self.lines() if line[0].seq >= from_seq)
 
     def verified(self) -> Verified:
@@ -91,12 +91,12 @@ class BundledRun:
         )
 
     def for_bundle(self) -> Iterable[Event]:
-        """It is one already, with logs and an environment that another one could not have."""
+        """Raises: it is a bundle already, with logs and an environment that another one could not have."""
         raise InvalidTarget(f"{self.place} is a bundle already; give the run that it was made of")
 
     def journal(self) -> Path:
-        """It is not one."""
-        raise InvalidTarget(f"{self.place} is a bundle, not a journal; steno bundle extract unfolds it")
+        """Raises: it is not a journal."""
+        raise InvalidTarget(f"{self.place} is a bundle, not a journal; steno bundle extract unpacks it")
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -104,9 +104,9 @@ class BundledRun:
 
 
 def _grown(bundle: DebugBundle, events: Iterable[Event], above: frozenset[str]) -> RunNode:
-    told = list(events)
-    has_steps = any(event.type.startswith(("run.", "step.")) for event in told)
-    node = step_tree(told) if has_steps else subagent_tree(told)
+    listed = list(events)
+    has_steps = any(event.type.startswith(("run.", "step.")) for event in listed)
+    node = step_tree(listed) if has_steps else subagent_tree(listed)
     above |= {node.run_id}
     return replace(node, steps=tuple(_with_child(bundle, step, above) for step in node.steps))
 
@@ -115,7 +115,7 @@ def _with_child(bundle: DebugBundle, step: StepNode, above: frozenset[str]) -> S
     steps = tuple(_with_child(bundle, each, above) for each in step.steps)
     child = step.child
     is_here = child is not None and child.run_id in bundle.manifest.child_run_ids
-    if child is not None and is_here and child.run_id not in above:  # a run that calls itself would never end
+    if child is not None and is_here and child.run_id not in above:  # a run that calls itself would recurse for ever
         child = _grown(bundle, bundle.journal(child.run_id), above)
     return replace(step, steps=steps, child=child)
 

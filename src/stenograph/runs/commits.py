@@ -1,4 +1,4 @@
-"""The commits that last changed a file or a line of it, as the repository tells; nothing where there is none."""
+"""The commits that last changed a file or a line of it; none outside a repository."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def commits_of(path: Path, line: int | None = None, most: int = 3) -> list[Commi
         return []
     try:
         if line is None:
-            told = git_output(path.parent, "log", f"-n{most}", f"--format={_FIELDS}", "--", path.name)
-            return [_commit(each) for each in _text(told).splitlines() if each.count("\0") == 3]
-        told = git_output(path.parent, "blame", f"-L{line},{line}", "--porcelain", "--", path.name)
-        found = re.match(r"[0-9a-f]{40}", _text(told))
+            output = git_output(path.parent, "log", f"-n{most}", f"--format={_FIELDS}", "--", path.name)
+            return [_commit(each) for each in _text(output).splitlines() if each.count("\0") == 3]
+        output = git_output(path.parent, "blame", f"-L{line},{line}", "--porcelain", "--", path.name)
+        found = re.match(r"[0-9a-f]{40}", _text(output))
         if found is None or found[0] == _NOT_COMMITTED:
             return []
         shown = git_output(path.parent, "show", "--no-patch", f"--format={_FIELDS}", found[0])
         return [_commit(each) for each in _text(shown).splitlines() if each.count("\0") == 3][:1]
-    except (subprocess.TimeoutExpired, OSError):  # git does not tell
+    except (subprocess.TimeoutExpired, OSError):  # git does not answer
         return []
 
 

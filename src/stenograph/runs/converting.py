@@ -1,4 +1,4 @@
-"""Whatever a person names as canonical events: unlike a reader, all runs of a file, a folder or a stream."""
+"""Canonical events of whatever a person names: unlike a reader, all runs of a file, a folder or a stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stenograph.sources.stored import address_of
 
 
 class Converted:
-    """Events of one or several runs: iterate it once; what became of each file is known at the end."""
+    """Events of one or several runs: iterate it once; the reports of the files are complete at the end."""
 
     def __init__(self, events: Iterable[Event], files: list[FileReport], run: RunReader | None = None) -> None:
         self.files = files
@@ -43,7 +43,7 @@ class Converted:
             self._run.close()
 
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read as it should be."""
+        """Parts that could not be read correctly."""
         return source_problems(self.files) if self._run is None else self._run.problems()
 
 
@@ -55,9 +55,9 @@ def converted(
     root: Target | None = None,
     archive: Target | None = None,
 ) -> Converted:
-    """The events of a file, a folder, standard input (`-`), or any run that `open_run` takes.
+    """The events of a file, a folder, standard input (`-`), or any run that `open_run` accepts.
 
-    With `spec` the format is taken as given. Raises what `open_run` raises.
+    With `spec` the format is not detected. Raises what `open_run` raises.
     """
     if target == STREAM:
         return _of(convert_stream(sys.stdin.buffer, spec, keep_raw=keep_raw))
@@ -72,7 +72,7 @@ def _of(conversion: Conversion) -> Converted:
 
 
 def _is_for_formats(target: str) -> bool:
-    """Whether a format of a file on disk says what is in it; else it is a bundle, a damaged journal, or a run."""
+    """Whether a format can read the target from disk; else it is a bundle, a damaged journal, or a run."""
     path = existing_path(target)
     if path is None:
         return address_of(Path(target))[1] is not None if "#" in target else False

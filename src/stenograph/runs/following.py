@@ -1,4 +1,4 @@
-"""Following a run: what is there, then what comes, until somebody closes it."""
+"""Following a run: the events that exist, then new ones, until it is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Masked = Callable[[Iterable[Event]], Iterator[Event]]
 class Following:
     """The events of a run as they come: iterate it, with `for` or `async for`, until `close()`.
 
-    A run that cannot grow any more, such as that of a bundle, ends by itself.
+    A run that can no longer grow, such as that of a bundle, ends by itself.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Following:
         return (event for event, _ in self.with_lines())
 
     def with_lines(self) -> Iterator[tuple[Event, bytes]]:
-        """Every event with its line: the very one it was read from, where there is one and nothing is masked."""
+        """Every event with its line: the exact one it was read from, where there is one and nothing is masked."""
         for look in self._looks():
             yield from look
 
@@ -62,7 +62,7 @@ class Following:
             self._stop.set()  # a wait that was cancelled still runs in its thread; this ends it
 
     def _looks(self) -> Iterator[Iterator[tuple[Event, bytes]]]:
-        """What each look finds, to be taken before the next one. The watch is always older than the look."""
+        """What each poll finds, to be consumed before the next one. The watch always starts before the poll."""
         watch = FolderWatch(self._growth.folders, self._stop)
         try:
             while not self._stop.is_set():

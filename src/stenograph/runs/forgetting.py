@@ -1,4 +1,4 @@
-"""Runs that are to be removed on purpose: which are meant, what else holds the same, and the removal itself."""
+"""Removal of runs: which runs are selected, which others hold the same content, and the removal itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLACES = "#"
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """Which runs a person means; what is given must hold together."""
+    """The runs that a person selects; all given conditions must hold."""
 
     run_ids: tuple[str, ...] = ()
     """Ids or their beginnings, `@`."""
@@ -45,15 +45,15 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     run_ids: tuple[str, ...]
     copies: dict[str, int]
-    """Other runs that hold the same, with how many messages; those with 0 were called by one of these."""
+    """Other runs that hold the same messages, with how many; those with 0 were called by one of these."""
     sources: tuple[str, ...]
-    """The agents' own files that are there."""
+    """The agents' own files that exist."""
     bytes: int
-    """Kept of them."""
+    """The size of their kept files."""
 
 
 def plan_of(home: Home, wanted: Wanted) -> Plan:
-    """What a person means, looked up. Raises `RunNotFound` for a run that is not there."""
+    """The selected runs, looked up. Raises `RunNotFound` for a run that does not exist."""
     with readable_index(), IndexReader(home.path) as reader:
         run_ids = _meant(reader, wanted)
         copies = copies_of(reader, run_ids) if run_ids else {}
@@ -68,7 +68,7 @@ def plan_of(home: Home, wanted: Wanted) -> Plan:
 
 
 def plan_of_runs(home: Home, run_ids: Sequence[str]) -> Plan:
-    """The removal of these runs and of nothing else, by their whole ids."""
+    """A plan that removes exactly these runs, given by their whole ids."""
     with readable_index(), IndexReader(home.path) as reader:
         files = _files(reader.index, run_ids)
     return Plan(run_ids=tuple(run_ids), copies={}, sources=(), bytes=sum(length for _, _, length in files))

@@ -1,6 +1,6 @@
-"""Agents' files while they are followed: lines of a session, rows of a database, documents that are written anew.
+"""Agents' files while they are followed: lines of a session, rows of a database, documents that are rewritten.
 
-The events are numbered in the order in which they are given out. What is there at the beginning comes in the order of
+The events are numbered in the order in which they are returned. What is there at the beginning comes in the order of
 `steno convert`, so it has the numbers that reading the file gives.
 """
 
@@ -27,7 +27,7 @@ from stenograph.sources.stored import chosen
 
 
 class _Numbers:
-    """Numbers events from 1, and leaves out those before the one that was asked for."""
+    """Numbers events from 1, and leaves out those before the requested one."""
 
     def __init__(self, from_seq: int) -> None:
         self._from_seq = from_seq
@@ -55,13 +55,13 @@ class SessionGrowth:
 
     @property
     def folders(self) -> frozenset[Path]:
-        """Those of the session, as they are now."""
+        """The current folders of the session."""
         return self._tail.folders
 
     def new(self) -> Iterator[Line]:
         """Whole lines that were added, in order per file."""
         batches = self._tail.read()
-        if self._has_members:  # what is there at first is merged as a conversion does it
+        if self._has_members:  # what is there at first is merged as in a conversion
             self._has_members = False
             yield from self._numbers.lines(merged(_by_file(batches)))
         else:
@@ -71,7 +71,7 @@ class SessionGrowth:
             raise problems[0]
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         self._tail.close()
 
 
@@ -84,7 +84,7 @@ def _by_file(batches: Iterable[list[Event]]) -> list[list[Event]]:
 
 
 class DatabaseGrowth:
-    """A session of a database, with those of its subagents: rows that are new, and rows that changed."""
+    """A session of a database, with those of its subagents: new rows, and rows that changed."""
 
     is_over = False
 
@@ -97,7 +97,7 @@ class DatabaseGrowth:
         self.folders = frozenset([path.parent])
 
     def new(self) -> Iterator[Line]:
-        """The events of rows that were not there before, or not so."""
+        """The events of rows that are new or changed."""
         assert self._found.spec is not None
         stored = layout_of(self._found.spec.name).stored(self._path)
         assert stored is not None
@@ -125,7 +125,7 @@ class DatabaseGrowth:
 
 
 class DocumentGrowth:
-    """One JSON document, on one line or on many, which its owner writes anew: what stands behind the last event."""
+    """One JSON document, on one or many lines, which its owner rewrites: what comes after the last event."""
 
     is_over = False
 
@@ -137,8 +137,8 @@ class DocumentGrowth:
         self.folders = frozenset([path.parent])
 
     def new(self) -> Iterator[Line]:
-        """The events behind the last one, once the document is whole again."""
-        status = os.stat(self._path) if self._path.exists() else None  # noqa: PTH116  # three numbers of one look
+        """The events after the last one, once the document is complete again."""
+        status = os.stat(self._path) if self._path.exists() else None  # noqa: PTH116  # one call for three numbers
         seen = None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
         if seen is None or seen == self._seen or detect_file(self._path).spec is not self._spec:  # half written
             return

@@ -1,4 +1,4 @@
-"""What a run is and what it came to, in one flat value: the same whatever the run was opened as."""
+"""A run and its totals in one flat value, the same however the run was opened."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     """The last part of `cwd`."""
     cwd: str | None = None
     branch: str | None = None
-    """Of git, where the agent tells it."""
+    """The git branch, where the agent reports it."""
     title: str | None = None
     """The run's name, else the first line of its first prompt."""
     model: str | None = None
-    """The one it used last."""
+    """The model that it used last."""
     started_at: str | None = None
-    """The first time that the source tells; None when it tells none."""
+    """The first time that the source gives; None when it gives none."""
     ended_at: str | None = None
-    """The last time that the source tells."""
+    """The last time that the source gives."""
     duration_ms: int | None = None
     status: str = "unknown"
     status_reason: str | None = None
@@ -64,7 +64,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     """Reasoning included."""
     reasoning_output_tokens: int = 0
     cost_usd: float | None = None
-    """For the models that have a price; None when none has."""
+    """The cost of the models that have a price; None when none has."""
     cost_is_partial: bool = False
     """Whether a model without a price was used, too."""
     host: str | None = None
@@ -82,20 +82,20 @@ def _not_known() -> Life:
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """What is known of a run beside its events."""
+    """What is known about a run beside its events."""
 
     run_id: str = ""
-    """Where no event names it."""
+    """Used where no event names it."""
     agent: str | None = None
     agent_version: str | None = None
     cwd: str | None = None
     branch: str | None = None
     life: Callable[[], Life] = _not_known
-    """Whether a process still writes it; asked when the events were read."""
+    """Whether a process still writes it; called after the events were read."""
 
 
 def info_of(events: Iterable[Event], prices: Prices, setting: Setting | None = None) -> RunInfo:
-    """What the events of one run come to."""
+    """The info of the events of one run."""
     facts = _Facts()
     for event in events:
         facts.add(event)
@@ -103,15 +103,15 @@ def info_of(events: Iterable[Event], prices: Prices, setting: Setting | None = N
 
 
 def info_of_line(line: RunLine, identity: ArchiveIdentity | None) -> RunInfo:
-    """The same for a run of the index, by its line in the list of runs and the archive that keeps it."""
-    told = {name: getattr(line, name) for name in RunInfo.__struct_fields__ if name in line.__struct_fields__}
+    """The info of a run of the index, from its line in the list of runs and the archive that keeps it."""
+    fields = {name: getattr(line, name) for name in RunInfo.__struct_fields__ if name in line.__struct_fields__}
     if identity is None:
-        return RunInfo(**told)
-    return RunInfo(**told, host=identity.host, user=identity.user, archive_id=identity.id)
+        return RunInfo(**fields)
+    return RunInfo(**fields, host=identity.host, user=identity.user, archive_id=identity.id)
 
 
 def project_of(cwd: str | None) -> str | None:
-    """The name of a folder that was worked in."""
+    """The name of a working folder."""
     return None if not cwd else cwd.replace("\\", "/").rstrip("/").rpartition("/")[2] or cwd
 
 

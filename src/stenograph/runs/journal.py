@@ -1,4 +1,4 @@
-"""A run in a journal of ours."""
+"""A run in one of our journals."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem, journal_problems
+from stenograph.runs.selection import Selection, selected
 from stenograph.sources.detection import detect_file, format_named
 
 
@@ -36,13 +36,13 @@ class JournalRun:
 
     @property
     def run_id(self) -> str:
-        """By the first event that names it; of an empty journal, its name."""
+        """From the first event that names it; for an empty journal, its name."""
         return next((event.run_id for event in read_events(self._path) if event.seq > 0), self._path.stem)
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
-        """Every line is an event; what is not one is `unknown`."""
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
+        """Every line is an event; a line of another kind is `unknown`."""
         self._last = read_events(self._path)
-        return selected(self._last, passage)
+        return selected(self._last, selection)
 
     def lines(self) -> Iterator[Line]:
         """The lines that are events, byte for byte."""
@@ -50,7 +50,7 @@ class JournalRun:
         return ((event, journal.line) for event in journal if event.seq > 0)
 
     def info(self) -> RunInfo:
-        """By its events."""
+        """Computed from its events."""
         from stenograph.query.prices import load_prices
 
         identity = detect_file(self._path, format_named("exchange")).identity
@@ -61,26 +61,26 @@ class JournalRun:
             branch=identity.branch,
             life=self.life,
         )
-        return info_of(self.events(Passage(), keep_raw=False), load_prices(), setting)
+        return info_of(self.events(Selection(), keep_raw=False), load_prices(), setting)
 
     def life(self) -> Life:
-        """By its lock, and by when it was last written."""
+        """Determined by its lock, and by its last write."""
         return Liveness().of([self._path], is_journal=True)
 
     def tree(self) -> RunNode:
-        """The runs that it called are looked for beside it."""
+        """The runs that it called are searched for beside it."""
         return tree_of(self._path)
 
     def problems(self) -> tuple[Problem, ...]:
         """Lines that are not JSON, characters that are not UTF-8, a torn end."""
         if self._last is None:
-            for _ in self.events(Passage(), keep_raw=False):
+            for _ in self.events(Selection(), keep_raw=False):
                 pass
         assert self._last is not None
         return journal_problems(self._last, self.place)
 
     def growth(self, from_seq: int) -> Growth:
-        """By the journal's own follower."""
+        """The journal's own follower."""
         return JournalGrowth(self._path, from_seq)
 
     def verified(self) -> Verified:
@@ -95,7 +95,7 @@ class JournalRun:
         )
 
     def for_bundle(self) -> JournalReader:
-        """The journal itself: its lines go along byte for byte, and what it called is looked for beside it."""
+        """The journal itself: its lines are copied byte for byte, and called runs are searched for beside it."""
         self._last = read_events(self._path)
         return self._last
 
@@ -128,9 +128,9 @@ class JournalGrowth:
         self.folders = frozenset([path.parent])
 
     def new(self) -> Iterator[Line]:
-        """The lines that were added; a journal that is not there has none."""
+        """The lines that were added; none while the journal does not exist."""
         return self._follower.new()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._follower.release()

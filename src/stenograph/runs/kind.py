@@ -1,4 +1,4 @@
-"""What one kind of run does in its own way; everything else a `RunReader` does for all of them."""
+"""What differs between kinds of runs; everything else a `RunReader` does for all of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stenograph.fold.status import Life
 from stenograph.fold.tree import RunNode
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo
-from stenograph.runs.passage import Passage
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection
 
 Line = tuple[Event, bytes | None]
-"""An event with the very line that it was read from; None where it was made of something else."""
+"""An event with the exact line that it was read from; None where it was not read from a line."""
 
 
 class Growth(Protocol):
@@ -24,20 +24,20 @@ class Growth(Protocol):
 
     @property
     def folders(self) -> frozenset[Path]:
-        """Where a change means that there may be more, as it is now."""
+        """The folders to watch for changes; they may change."""
         ...
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can come any more."""
+        """Whether nothing more can come."""
         ...
 
     def new(self) -> Iterator[Line]:
-        """What has come since the last call; at first, everything from the number on that was asked for."""
+        """What is new since the last call; at first, everything from the requested number on."""
         ...
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close files."""
         ...
 
 
@@ -46,19 +46,19 @@ class Verified(Struct, frozen=True, kw_only=True):
 
     ok: bool
     summary: str
-    """In one line, for people."""
+    """One line for people."""
     findings: tuple[str, ...]
-    """Each in one line: `✗` for a problem, `·` for what is worth knowing."""
+    """One line each: `✗` for a problem, `·` for a notice."""
     report: Any
-    """All of it, for programs."""
+    """The whole report, for programs."""
 
 
 class RunKind(Protocol):
-    """One run, where it is kept."""
+    """One run, by where it is kept."""
 
     @property
     def name(self) -> str:
-        """What the kind is called, as in "a journal"."""
+        """The name of the kind, as in "a journal"."""
         ...
 
     @property
@@ -68,11 +68,11 @@ class RunKind(Protocol):
 
     @property
     def run_id(self) -> str:
-        """The run, as far as it can be told without reading on; else an empty text."""
+        """The run's id, as far as it is known without reading on; else an empty text."""
         ...
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
-        """The events of a passage, from the first on. `keep_raw`: with the source lines, where they are at hand."""
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
+        """The selected events, from the first on. `keep_raw`: with the source lines, where they are available."""
         ...
 
     def lines(self) -> Iterator[Line]:
@@ -80,11 +80,11 @@ class RunKind(Protocol):
         ...
 
     def info(self) -> RunInfo:
-        """What the run is and what it came to."""
+        """What the run is, and its totals."""
         ...
 
     def life(self) -> Life:
-        """What is known of the process that writes the run."""
+        """What is known about the process that writes the run."""
         ...
 
     def tree(self) -> RunNode:
@@ -100,7 +100,7 @@ class RunKind(Protocol):
         ...
 
     def verified(self) -> Verified:
-        """Check all that the run promises."""
+        """Check everything that the run promises."""
         ...
 
     def for_bundle(self) -> Iterable[Event]:
@@ -112,5 +112,5 @@ class RunKind(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close what was opened."""
         ...

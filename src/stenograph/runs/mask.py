@@ -1,4 +1,4 @@
-"""A run as it may be shared: every text that its reader gives is masked."""
+"""A run as it may be shared: every text that its reader returns is masked."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ from stenograph.redact.stream import mask_events
 from stenograph.runs.info import RunInfo
 
 Masker = Callable[[Event], Event]
-"""Gives an event with its secrets masked, such as `default_masker()`."""
+"""Returns an event with its secrets masked, such as `default_masker()`."""
 _IDS = {"run_id", "parent_run_id", "started_at", "ended_at", "archive_id", "status"}
-"""What says which run it is, and when: nothing secret can stand there, and programs join by it."""
+"""Fields that identify the run and its time: they hold no secrets, and programs join by them."""
 
 
 class RunMask:
-    """Masks what a reader gives: for a reader, not for a journal, so paths, names and ids in texts may change."""
+    """Masks the output of a reader. Unlike in a journal, paths, names and ids in texts may change."""
 
     def __init__(self, masker: Masker | None = None) -> None:
-        """Without a masker: every secret that we know the shape or name of, and those of this machine."""
+        """Without a masker: every secret whose shape or name we know, and those of this machine."""
         self._mask: EventMask | None = None
         if masker is None:
             self._mask = machine_mask()
             masker = self._mask.event
         self.event = masker
-        """Masks one event, looked at by itself."""
+        """Masks one event by itself."""
 
         self._passes: list[Counter[str]] = []
         self._has_learned = False
 
     @property
     def counts(self) -> Counter[str]:
-        """What was masked in events, by rule; of a run that was read several times, the time when most was."""
+        """What was masked in events, by rule; for a run that was read several times, the largest count."""
         return max(self._passes, key=Counter.total, default=Counter())
 
     @property
     def latest(self) -> Counter[str]:
-        """What was masked since a run was read from its beginning the last time."""
+        """What was masked since a run was last read from its beginning."""
         return self._passes[-1] if self._passes else Counter()
 
     def learn(self, events: Callable[[], Iterable[Event]]) -> None:
-        """Look at a run, the first time, so that what is secret somewhere is masked everywhere in it."""
+        """Read a run once in advance, so that what is secret in one place is masked everywhere in it."""
         if self._mask is not None and not self._has_learned:
             self._has_learned = True
             self._mask.learn(events())
 
     def count_anew(self) -> None:
-        """A run is read from its beginning."""
+        """Start counting again: a run is read from its beginning."""
         if self._mask is not None:
             self._mask.counts = Counter()
             self._passes.append(self._mask.counts)
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events of a run; chunks of a stream are looked at together where the mask can do that."""
+        """The events of a run, masked; chunks of a stream are masked together where the mask can do that."""
         return (masked for masked, _ in self.pairs(events))
 
     def pairs(self, events: Iterable[Event]) -> Iterator[tuple[Event, Event]]:
-        """The same, each with the event as it was."""
+        """The masked events, each with the original."""
         if self._mask is None:
             return ((self.event(event), event) for event in events)
         self.count_anew()
@@ -87,7 +87,7 @@ class RunMask:
             texts.counts = None
 
     def text(self, text: str) -> str:
-        """One text, as the mask treats that of an event."""
+        """One text, masked as a text of an event is."""
         if self._mask is not None:
             return self._mask.texts.text(text)
         payload = SystemPayload(subtype="text", text=text)
@@ -96,7 +96,7 @@ class RunMask:
         return (masked.text or "") if isinstance(masked, SystemPayload) else ""
 
     def info(self, info: RunInfo) -> RunInfo:
-        """What a run is, without secrets."""
+        """The run's info without secrets."""
         return msgspec.structs.replace(info, **self._texts(info.to_dict()))
 
     def tree(self, node: RunNode) -> RunNode:

@@ -1,4 +1,4 @@
-"""Secrets in what a sync added to the archive."""
+"""Secrets in the events that a sync added to the archive."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def event_counts(archive: Archive) -> dict[str, int]:
 
 
 def new_secrets(archive: Archive, before: Mapping[str, int]) -> dict[str, int]:
-    """How many secrets stand in the events that were added since then, by run, where there are any."""
-    from stenograph.bundle.secrets import machine_mask  # many patterns, which take their time to load
+    """How many secrets are in the events that were added since then, by run, where there are any."""
+    from stenograph.bundle.secrets import machine_mask  # many patterns, which are slow to load
     from stenograph.runs.secrets import secrets_in
 
     found: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""open_run: the one way in to a run."""
+"""open_run: the one way to open a run."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def open_run(
     archive: Target | None = None,
     redact: bool | Masker | None = None,
 ) -> RunReader:
-    """A reader of the run that is meant.
+    """A reader of the run that `target` names.
 
     `target` is a run id or the unique beginning of one; `@` or `last` for the newest run of the archive, `@2` for the
     one before; a journal; an agent's own file or folder; one session of a database (`opencode.db#SESSION`); or a
-    bundle. `root` is where journals are kept, `archive` the folder of the archive; else the usual ones. `redact=True`
-    masks every secret that we know, and a masker of your own, such as `default_masker()`, masks as it likes.
+    bundle. `root` is the folder of journals, `archive` the folder of the archive; by default the usual ones.
+    `redact=True` masks every known secret; a masker of your own, such as `default_masker()`, decides itself what to
+    mask.
 
-    Raises `RunNotFound`, `AmbiguousRun`, and `SourceError` for what cannot be read or is in no format we know.
+    Raises `RunNotFound`, `AmbiguousRun`, and `SourceError` for what cannot be read or has an unknown format.
     """
     return reader_of(find_run(target, root, archive), redact)
 
@@ -35,6 +36,6 @@ def reader_of(kind: RunKind, redact: bool | Masker | None = None) -> RunReader:
     """A reader of a run that was found."""
     if redact is None or redact is False:
         return RunReader(kind)
-    from stenograph.runs.mask import RunMask  # many patterns, which take their time to load
+    from stenograph.runs.mask import RunMask  # many patterns, which are slow to load
 
     return RunReader(kind, RunMask(None if redact is True else redact))

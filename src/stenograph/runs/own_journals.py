@@ -1,9 +1,9 @@
-"""Our own journals, indexed as soon as what they record has ended.
+"""Indexes our own journals as soon as their recording has ended.
 
 Theory of operation. A recording must not wait for the archive, so it starts a process that outlives it: in a session of
-its own, with none of its pipes. That process takes the archive's lock like every other writer, looks only at the
-journals that it was given, and notes what goes wrong in the log of problems, because it has no terminal. An index of
-another version is left to the next `steno sync`, which makes it anew.
+its own, with none of its pipes. That process takes the archive's lock like every other writer, reads only the
+given journals, and writes problems to the log of problems, because it has no terminal. An index of
+another version is left to the next `steno sync`, which rebuilds it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STANDARD = (0, 1, 2)
 
 
 def index_later(journals: Sequence[Path]) -> None:
-    """Start a process that indexes these journals; those that no sync would find are left out."""
+    """Start a process that indexes these journals, except those that a sync would not find."""
     if config.value("archive.index") is False:
         return
     found = [str(journal.resolve()) for journal in journals if journal.is_file() and _is_synced(journal)]
@@ -32,7 +32,7 @@ def index_later(journals: Sequence[Path]) -> None:
 
 
 def _is_synced(journal: Path) -> bool:
-    """Whether a journal is in the archive or in the storage that is set: only there a sync looks for journals."""
+    """Whether a journal is in the archive or in the configured storage: a sync searches only there."""
     from stenograph.journal.place import archive_home
 
     storage = config.value("archive.storage")
@@ -46,7 +46,7 @@ def index_journals(journals: Sequence[str]) -> None:
 
 
 def keep_now(agents: Sequence[str], only: Sequence[str] | None = None) -> None:
-    """Sync what these agents left, or no more than some files of it. Raises `StoreError`, and `SourceError`.
+    """Sync what these agents wrote, or only some of their files. Raises `StoreError`, and `SourceError`.
 
     An index of another version is left to the next `steno sync`.
     """
@@ -72,7 +72,7 @@ def main() -> None:
     try:
         os.chdir("/")
         index_journals(sys.argv[1:])
-    except Exception as error:  # noqa: BLE001  # the log of problems is all that this process can tell it to
+    except Exception as error:  # noqa: BLE001  # the log of problems is the only output of this process
         note(None, f"what was recorded is not indexed yet: {type(error).__name__}: {error}; run: steno sync")
 
 

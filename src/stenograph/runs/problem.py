@@ -1,4 +1,4 @@
-"""What of a run could not be read as it should be."""
+"""Parts of a run that could not be read correctly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """One kind of flaw in one file of a run."""
+    """One kind of defect in one file of a run."""
 
     path: str
     kind: str
@@ -21,14 +21,14 @@ class Problem(Struct, frozen=True, kw_only=True):
     number: int
     """How many lines, characters, bytes or files."""
     text: str
-    """For people."""
+    """The sentence that people see."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"
 
 
 def journal_problems(journal: JournalReader, path: str) -> tuple[Problem, ...]:
-    """The flaws of a journal that was read to its end; `path` is what a person calls it."""
+    """The defects of a journal that was read to its end; `path` is its name for people."""
     flaws = [
         ("malformed", journal.malformed, "lines are not JSON: unknown events without a number"),
         ("replaced", journal.replaced, "characters were not UTF-8 and are shown as U+FFFD"),
@@ -42,7 +42,7 @@ def journal_problems(journal: JournalReader, path: str) -> tuple[Problem, ...]:
 
 
 def source_problems(files: Iterable[FileReport]) -> tuple[Problem, ...]:
-    """The flaws of agents' files that were read to their ends."""
+    """The defects of agents' files that were read to their ends."""
     return tuple(problem for file in files for problem in _of_file(file))
 
 
@@ -53,9 +53,9 @@ def _of_file(file: FileReport) -> Iterable[Problem]:
     report = file.report
     flaws = [
         ("malformed", report.malformed, "lines are not JSON"),
-        ("failed", report.failed, "lines broke our mapping (please report)"),
+        ("failed", report.failed, "lines could not be mapped (please report)"),
         ("replaced", report.replaced, "characters were replaced"),
-        ("missing", len(report.wanted_files), "side files were wanted and not read"),
+        ("missing", len(report.wanted_files), "side files were missing"),
     ]
     for kind, number, text in flaws:
         if number:

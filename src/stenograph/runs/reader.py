@@ -1,4 +1,4 @@
-"""RunReader: one run, read in one way, wherever it is kept."""
+"""RunReader: one run, read in the same way wherever it is kept."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from stenograph.model.event import Event
 from stenograph.runs.following import Following
 from stenograph.runs.info import RunInfo
 from stenograph.runs.kind import RunKind
-from stenograph.runs.passage import Passage, Selection
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection, Selector
 from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 class RunReader:
     """One run: a journal, an agent's own file, a session of a database, a bundle, or a run of the archive.
 
-    Every method reads anew, so a run that grew gives more; `info` is as of the first time it was asked for. Numbers
-    (`seq`) are those in what was opened; between kinds, entries are the same by their `entry_id`. For one thread at a
-    time. Close it, or use it in a `with`.
+    Every method reads again, so a run that grew gives more; `info` is as of its first use. Numbers
+    (`seq`) are those of the opened file or archive; across kinds, entries are the same by their `entry_id`. For one
+    thread at a time. Close it, or use it in a `with`.
     """
 
     def __init__(self, kind: RunKind, mask: RunMask | None = None) -> None:
         """`open_run` makes readers."""
         self.kind = kind
-        """Where the run is kept, and what that kind does in its own way."""
+        """Where the run is kept, and what differs for that kind."""
         self._mask = mask
 
     @cached_property
     def info(self) -> RunInfo:
-        """What the run is and what it came to."""
+        """What the run is, and its totals."""
         info = self.kind.info()
         return info if self._mask is None else self._mask.info(info)
 
@@ -57,19 +57,19 @@ class RunReader:
         unit: int | None = None,
         keep_raw: bool = True,
     ) -> Iterator[Event]:
-        """The events in order, or a part of them: from and to a number, of one source, of one unit.
+        """The events in order, or a part of them: between two numbers, of one source, of one unit.
 
         `source` is `main`, or a subagent by its id or the beginning of it; `subagent` is any. `keep_raw`: with the
-        source lines, where they are at hand.
+        source lines, where they are available.
         """
-        passage = Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit)
+        selection = Selection(first=from_seq or 0, last=to_seq, source=source, unit=unit)
         if self._mask is None:
-            return self.kind.events(passage, keep_raw=keep_raw)
+            return self.kind.events(selection, keep_raw=keep_raw)
         self._mask.learn(self._whole)
-        return self._mask.events(self.kind.events(passage, keep_raw=keep_raw))
+        return self._mask.events(self.kind.events(selection, keep_raw=keep_raw))
 
     def _whole(self) -> Iterator[Event]:
-        return self.kind.events(Passage(), keep_raw=False)
+        return self.kind.events(Selection(), keep_raw=False)
 
     @property
     def masked(self) -> Counter[str]:
@@ -85,19 +85,19 @@ class RunReader:
         unit: int | None = None,
     ) -> Iterator[TranscriptEntry]:
         """The entries of these events; they have the numbers that they have in the whole run."""
-        selection = Selection(Passage(first=from_seq or 0, last=to_seq, source=source, unit=unit))
+        selector = Selector(Selection(first=from_seq or 0, last=to_seq, source=source, unit=unit))
         projector = Projector()
-        events = self.kind.events(Passage(), keep_raw=True)
+        events = self.kind.events(Selection(), keep_raw=True)
         if self._mask is not None:
             self._mask.learn(self._whole)
         pairs = ((event, event) for event in events) if self._mask is None else self._mask.pairs(events)
         for shown, event in pairs:
-            told = projector.feed(shown)
-            if selection.has(event):
-                yield from told
+            entries = projector.feed(shown)
+            if selector.has(event):
+                yield from entries
 
     def lines(self, from_seq: int = 1) -> Iterator[tuple[Event, bytes]]:
-        """The events that have a number, from one on, each with its JSON line: a journal's own, byte for byte."""
+        """The numbered events from `from_seq` on, each with its JSON line: a journal's own, byte for byte."""
         if self._mask is not None:
             self._mask.learn(self._whole)
             events = (event for event, _ in self.kind.lines() if event.seq >= from_seq)
@@ -129,19 +129,19 @@ class RunReader:
         return node if self._mask is None else self._mask.tree(node)
 
     def follow(self, from_seq: int = 1, *, on_problem: Callable[[SourceError], None] | None = None) -> Following:
-        """The events from a number on: those there are, then those to come, until `close()` of what this gives.
+        """The events from a number on: existing ones, then new ones, until `close()` of the result.
 
-        `on_problem` hears of what cannot be read at the moment; without it, that is raised.
+        `on_problem` is called with what cannot be read at the moment; without it, that is raised.
         """
         masked = None if self._mask is None else self._mask.events
         return Following(self.kind.growth(from_seq), masked, on_problem)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What of the run could not be read as it should be."""
+        """Parts of the run that could not be read correctly."""
         return self.kind.problems()
 
     def close(self) -> None:
-        """Let go of what was opened; may be called twice."""
+        """Close what was opened; may be called twice."""
         self.kind.close()
 
     def __enter__(self) -> Self:

@@ -15,7 +15,7 @@ from stenograph.query.retention import Expiry, expiries
 from stenograph.runs.forgetting import forget_runs, plan_of_runs
 
 INTERVAL = 3600.0
-"""Seconds between two looks for expired runs while an archive is watched."""
+"""Seconds between two checks for expired runs while an archive is watched."""
 
 
 def expired_runs(home: Home) -> list[Expiry]:

@@ -1,4 +1,4 @@
-"""Rows that cannot be changed, one step from a data frame."""
+"""Immutable rows, one step from a data frame."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 
 class HasColumns(Protocol):
-    """A row: what gives its columns by name."""
+    """A row that returns its columns by name."""
 
     def to_dict(self) -> dict[str, Any]:
         """The columns as plain values."""
@@ -18,7 +18,7 @@ T = TypeVar("T", bound=HasColumns)
 
 
 class Row(Mapping[str, Any]):
-    """One row: its columns by name, in their order. Cannot be changed."""
+    """One row: its columns by name, in order. Immutable."""
 
     __slots__ = ("_columns",)
 
@@ -56,7 +56,7 @@ class Rows(tuple[T, ...]):
 
 
 def distinct(columns: Sequence[str]) -> list[str]:
-    """Names of which a row can hold each: a second `n` becomes `n_2`."""
+    """Distinct names for the columns of a row: a second `n` becomes `n_2`."""
     names: list[str] = []
     for column in columns:
         name, number = column, 1

@@ -1,4 +1,4 @@
-"""Secrets of runs: where they stand, for who wants to know before sharing or committing a transcript."""
+"""Secrets of runs and their positions, to check a transcript before it is shared or committed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.redact.scan import Sureness, findings
 
 
 class FoundSecret(Struct, frozen=True, kw_only=True):
-    """Where a secret stands. The secret itself is in `value`, which nobody sees unless asked for."""
+    """The position of a secret. The secret itself is in `value`, which is not shown unless asked for."""
 
     run_id: str
     seq: int
@@ -22,7 +22,7 @@ class FoundSecret(Struct, frozen=True, kw_only=True):
     value: str
 
     def to_dict(self, *, show: bool = False) -> dict[str, object]:
-        """The fields as plain values, without the secret unless it is to be shown."""
+        """The fields as plain values; with `show`, also the secret."""
         shown = {"run_id": self.run_id, "seq": self.seq, "field": self.field, "rule": self.rule, "sure": self.sureness}
         return {**shown, "value": self.value} if show else shown
 

@@ -1,4 +1,4 @@
-"""What a person names, found: a run id or the beginning of one, `@`, a file, a folder, a session, a bundle.
+"""Finds what a person names: a run id or the beginning of one, `@`, a file, a folder, a session, a bundle.
 
 A file or folder of that name always wins. Then `@` and `last` are the newest run of the archive, `@2` the one before.
 Then it is a run id, or the unique beginning of one, of a journal or of a run of the archive.
@@ -38,22 +38,22 @@ _ID = re.compile(r"[0-9a-f-]{1,36}")
 _NEWEST = re.compile(r"last|@([1-9]\d{0,5})?")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FIRST_LINE = 1 << 14
-"""Bytes in which the first line of a journal mostly ends."""
+"""Bytes within which the first line of a journal usually ends."""
 _LOOKED_AT = 1 << 20
-"""Bytes of a file in which an event must stand for it to be a journal."""
+"""Bytes of a file within which there must be an event for it to be a journal."""
 _BEGINNING = b'{"seq":'
-"""Of the first line that a recorder writes: all there is of it when a crash tore it."""
+"""How the first line that a recorder writes begins: all that is left of it after a crash."""
 _SHOWN = 3
 
 
 def find_run(
     target: Target, root: Target | None = None, archive: Target | None = None, *, archive_first: bool = False
 ) -> RunKind:
-    """The run that is meant. Raises `RunNotFound`, `AmbiguousRun`, or `SourceError` for what cannot be read.
+    """The run that `target` names. Raises `RunNotFound`, `AmbiguousRun`, or `SourceError` for what cannot be read.
 
-    Of a run that the archive has, too, a journal is what one witness saw: it is taken where it holds more than the
-    archive has of it, and with `archive_first` not even then. A root of one's own leaves the archive out, unless that
-    is given, too.
+    A journal holds what one recorder saw, the archive what all recorders of the run saw. So of a run that both have,
+    the journal is used only where it holds more than the archive, and with `archive_first` not even then. A given root
+    excludes the archive, unless that is given, too.
     """
     text = os.fspath(target)
     path = existing_path(text)
@@ -68,7 +68,7 @@ def find_run(
 
 
 def find_growing(target: Target, root: Target | None = None, archive: Target | None = None) -> RunKind:
-    """The run that is meant, to be followed: a file that does not exist yet is fine when its name is complete."""
+    """The run that `target` names, to be followed: a file that does not exist yet is fine when its name is complete."""
     text = os.fspath(target)
     path = existing_path(text)
     if path is not None and path.is_file() and not path.stat().st_size:
@@ -86,10 +86,10 @@ def find_growing(target: Target, root: Target | None = None, archive: Target | N
 
 
 class _ExpectedRun(JournalRun):
-    """A file that nobody has written to yet: a journal, unless its first line says otherwise."""
+    """A file that is not written yet: a journal, unless its first line says otherwise."""
 
     def growth(self, from_seq: int) -> Growth:
-        """What it is, as soon as there is something in it."""
+        """Its kind is decided as soon as there is something in it."""
         return _ExpectedGrowth(Path(self.place), from_seq)
 
 
@@ -126,7 +126,7 @@ def in_file(path: Path) -> RunKind:
     """The one run in a file. Raises `AmbiguousRun` for a file that holds several."""
     head = _head(path, _FIRST_LINE)
     if head.startswith(_BEGINNING) and _is_event(head.partition(b"\n")[0]):
-        return JournalRun(path)  # without loading what knows other formats
+        return JournalRun(path)  # without loading the other formats
     from stenograph.sources.detection import detect_file
     from stenograph.sources.stored import check_single
 
@@ -148,19 +148,19 @@ def in_file(path: Path) -> RunKind:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a zip that no format knows; one that is not a bundle is refused when it is opened."""
+    """Whether a file is a zip that is not of a known format; one that is not a bundle is refused when it is opened."""
     if not _head(path, len(_ZIP[0])).startswith(_ZIP):
         return False
     from stenograph.sources.detection import detect_file
 
     try:
         return detect_file(path).spec is None
-    except SourceError:  # a damaged one: opening it says how
+    except SourceError:  # a damaged zip: opening it reports how
         return True
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is a journal by its lines, whatever it is called; an empty one is an empty journal."""
+    """Whether a file is a journal by its lines, whatever its name; an empty file is an empty journal."""
     head = _head(path, _LOOKED_AT)
     *lines, last = head.split(b"\n")
     return not head or last.startswith(_BEGINNING) or any(map(_is_event, (*lines, last)))
@@ -232,7 +232,7 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
     run_id = known[0] if len(known) == 1 else ""
     if index is not None and run_id in archived:
         journal = journals.get(run_id)
-        # Of a run that the archive has, too, a journal is what one witness told: the archive has what all of them did.
+        # A journal holds what one recorder saw, the archive what all recorders of the run saw.
         if archive_first or journal is None or index.has_whole(journal):
             return _archived(index, archived[run_id], run_id)
     if index is not None:
@@ -249,7 +249,7 @@ def _by_id(text: str, root: Target, home: Path | None, archive_first: bool) -> R
 
 
 def find_archived(text: str, home: Path | None = None) -> RunKind:
-    """A run of the archive alone: by its id or the unique beginning of it, or by how new it is."""
+    """A run of the archive alone: by its id or the unique beginning of it, or by its place from the newest."""
     from stenograph.archive.reader import IndexReader
     from stenograph.archive.store.damage import readable_index
 
@@ -268,7 +268,7 @@ def find_archived(text: str, home: Path | None = None) -> RunKind:
 
 
 def _index(home: Path | None, *, is_needed: bool) -> IndexReader | None:
-    """The index; None where there is none, or none that can be read when a journal was found anyway."""
+    """The index; None where there is none, or where it cannot be read and a journal was found anyway."""
     from stenograph.archive.reader import IndexReader
     from stenograph.archive.store.damage import readable_index
 

@@ -1,4 +1,4 @@
-"""Who may look: a token in the printed address, which becomes a cookie that outlives the server."""
+"""Access: a token in the printed address, which becomes a cookie that outlives the server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BYTES = 32
 
 
 class Access:
-    """The token, the cookie and the tokens that are good for one use, all made from one key."""
+    """The token, the cookie and one-time tokens, all made from one key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -23,7 +23,7 @@ class Access:
         self.token = self._derived("token")
         """For the printed address and for `Authorization: Bearer`."""
         self.cookie = self._derived("cookie")
-        """The value of the cookie; the same after a restart, so that an open page goes on."""
+        """The value of the cookie; the same after a restart, so that an open page keeps working."""
 
     def token_for_one_use(self) -> str:
         """A token for the browser that is opened: other users of the machine may see the arguments of its process."""
@@ -32,12 +32,12 @@ class Access:
         return token
 
     def accepts_token(self, token: str) -> bool:
-        """Whether a token opens the page; one that is good for one use is used up by this."""
-        given = token.encode()
-        if hmac.compare_digest(given, self.token.encode()):
+        """Whether a token opens the page; a one-time token is used up by this."""
+        sent = token.encode()
+        if hmac.compare_digest(sent, self.token.encode()):
             return True
         for each in self._once:
-            if hmac.compare_digest(given, each.encode()):
+            if hmac.compare_digest(sent, each.encode()):
                 self._once.discard(each)
                 return True
         return False
@@ -55,7 +55,7 @@ class Access:
 
 
 def key_of(folder: Path) -> bytes:
-    """The key kept in a folder, which only its owner can read; made where there is none. Raises `StoreError`."""
+    """The key kept in a folder, which only its owner can read; created if there is none. Raises `StoreError`."""
     path = folder / FILE
     try:
         try:
@@ -73,8 +73,3 @@ def key_of(folder: Path) -> bytes:
         message = f"cannot keep the key of the page in {path}: {error.strerror}; check its permissions"
         raise StoreError(message, str(path)) from error
     return key
-
-
-def new_key() -> bytes:
-    """A key that is kept nowhere."""
-    return secrets.token_bytes(_BYTES)

@@ -1,4 +1,4 @@
-"""Answers: pages, JSON and text, compressed where that pays."""
+"""Responses: pages, JSON and text, compressed if that pays."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def json(request: Request, value: Any, status: int = 200) -> Response:
 
 
 def redirect(place: str) -> Response:
-    """Go and get that with GET."""
+    """Redirect to an address with GET."""
     return Response(b"", 303, {"location": place})

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from stenograph.model.codec import encode
 from stenograph.query.stats import KEYS
 from stenograph.server.answers import answer, json
-from stenograph.server.listing import SHOWN, filters_of, runs_of
+from stenograph.server.listing import SHOWN, filters_of, owners_of, runs_of
 from stenograph.server.looking import facets_of, find, hits_of
 from stenograph.server.pages import RunPages
 from stenograph.server.run_page import masked
@@ -91,16 +91,16 @@ def search(site: Site, request: Request) -> Response:
     """`/api/v1/search`: hits in all runs, newest first, with their facets."""
     query = dict(request.query_params)
     has_words = bool(query.get("q", "").strip())
-    hits = hits_of(site, query, _limit(request, 20, 1000)) if has_words else []
-    return json(request, {"hits": hits, "facets": facets_of(site, query) if has_words else {}})
+    hits, looked_at = hits_of(site, query, _limit(request, 20, 1000)) if has_words else ([], "")
+    scanned = {"looked_at": looked_at} if looked_at else {}
+    return json(request, {"hits": hits, "facets": facets_of(site, query) if has_words else {}, **scanned})
 
 
 def stats(site: Site, request: Request) -> Response:
     """`/api/v1/stats`: sums by day, week, model, agent, project or tool."""
     query = dict(request.query_params)
     by = query.get("by", KEYS[0])
-    with site.archive() as archive:
-        found = archive.stats(by, **filters_of(query))
+    found = site.runs.stats(by, owners_of(query), **filters_of(query))
     rows = [{**row.to_dict(), by: site.text(row[by])} for row in found]
     return json(request, {"by": by, "rows": rows, "totals": found.totals.to_dict()})
 

@@ -1,4 +1,4 @@
-"""The application: which page answers which address."""
+"""The application: which view serves which address."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ CHANGES: dict[str, Change] = {
     "/api/v1/marks": marking.change_mark,
     "/runs/{run_id}/marks": marking.change_by_form,
 }
-"""What may be changed, by POST from our own page."""
+"""The changes that our own page may make by POST."""
 
 
 def application(site: Site, access: Access, port: int, hosts: Iterable[str], feed: Feed) -> ASGIApp:
@@ -104,7 +104,7 @@ def application(site: Site, access: Access, port: int, hosts: Iterable[str], fee
 
 
 def _pages(site: Site) -> dict[str, View]:
-    """The pages of a site. What shows a bundle is loaded with a bundle only: it takes a third of the start."""
+    """The pages of a site. The views of a bundle are loaded only for a bundle: they take a third of the start."""
     if site.bundle is None:
         return {**PAGES, "/bundle": _no_bundle, "/bundle/{view}": _no_bundle}
     from stenograph.server import bundling
@@ -122,7 +122,7 @@ def _no_bundle(_: Site, __: Request) -> Response:
 
 
 def _answering(site: Site, view: View, *, is_page: bool) -> Callable[[Request], Awaitable[Response]]:
-    """A view in a thread; what we raise on purpose is an answer in one line."""
+    """A view in a thread; our own errors become an answer of one line."""
 
     def answered(request: Request) -> Response:
         try:
@@ -154,10 +154,11 @@ def _taking(site: Site, change: Change) -> Callable[[Request], Awaitable[Respons
 
 
 def _load() -> dict[str, bytes]:
-    found = {"transcript.css": STYLE.encode()}
-    for file in (files("stenograph.server") / "static").iterdir():
-        if file.name.rpartition(".")[2] in _KINDS:
-            found[file.name] = file.read_bytes()
+    static = files("stenograph.server") / "static"
+    found = {file.name: file.read_bytes() for file in static.iterdir() if file.name.rpartition(".")[2] in _KINDS}
+    found["style.css"] = STYLE.encode() + found.pop(
+        "page.css"
+    )  # in one answer: a page is not painted before its styles
     return found
 
 

@@ -12,8 +12,8 @@ from stenograph.fold.tree import RunNode, StepNode
 from stenograph.model.moment import moment_of
 from stenograph.model.payload import ToolPayload
 from stenograph.render.figures import counted, duration
-from stenograph.render.given import task_of
 from stenograph.render.html.escape import line
+from stenograph.render.tool_input import task_of
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, status_mark
 from stenograph.server.listing import title_of
@@ -29,7 +29,7 @@ def tree_page(site: Site, request: Request) -> Response:
     """`/runs/{id}/tree`."""
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
-        with site.archive() as archive, archive.run(run_id) as opened:
+        with site.runs.open(run_id) as opened:
             node = opened.tree()
         names = {run_id: title_of(info), **dict(_tasks(site, reader, run, node.steps))}
     if site.mask is not None:

@@ -1,4 +1,4 @@
-"""A debug bundle in the browser: what it holds, its transcript, its logs, and questions to it in SQL."""
+"""A debug bundle in the browser: what it holds, its transcript, its logs, and SQL over it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from stenograph.server.site import Site
 SHOWN = 100
 """Entries or records on a page."""
 ROWS = 1000
-"""Rows of a question that are shown."""
+"""Rows of a query that are shown."""
 SECONDS = 10.0
 _VIEWS = (("/bundle", "Transcript"), ("/bundle/logs", "Logs"), ("/bundle/sql", "SQL"))
 _ENTRIES = "SELECT * FROM entries"
@@ -43,7 +43,7 @@ _HUGE = 1 << 24
 
 @contextmanager
 def bundle_home(bundle: Path) -> Iterator[Home]:
-    """The runs of a bundle as an archive for the time being. Raises `SourceError` for a file that is not a bundle."""
+    """The runs of a bundle as a temporary archive. Raises `SourceError` for a file that is not a bundle."""
     DebugBundle.load(bundle)
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         home = home_of(folder)
@@ -137,10 +137,10 @@ def sql_page(site: Site, request: Request) -> Response:
 
 
 def _answer(site: Site, sql: str) -> str:
-    """The rows of a question; a mistake in it is said where they would stand."""
+    """The rows of a query, or its error in their place."""
     limits = Limits(rows=ROWS, seconds=SECONDS, bytes=_HUGE)
     shown: list[Sequence[Any]] = []
-    told = ""
+    problem = ""
     columns: Sequence[str] = ()
     try:
         with bundle_database(_bundle(site), sql) as connection:
@@ -150,10 +150,10 @@ def _answer(site: Site, sql: str) -> str:
             for row in rows:
                 shown.append(row)  # noqa: PERF402  # a limit that is reached on the way leaves the rows before it
     except InvalidQuery as error:
-        told = f'<p class="no" role="alert">{line(site.text(str(error)))}</p>'
+        problem = f'<p class="no" role="alert">{line(site.text(str(error)))}</p>'
     cells = (f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>\n" for row in shown)
     listed = table([line(name) for name in columns], cells) if columns else ""
-    return f"{told}<p>{counted(len(shown), 'row')}</p>{listed}" if columns else told
+    return f"{problem}<p>{counted(len(shown), 'row')}</p>{listed}" if columns else problem
 
 
 def _cell(value: Any) -> str:
@@ -208,8 +208,8 @@ def _views(here: str) -> str:
 
 
 def _facts(*facts: tuple[str, str]) -> str:
-    told = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts if value)
-    return f'<dl class="facts">{told}</dl>'
+    items = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts if value)
+    return f'<dl class="facts">{items}</dl>'
 
 
 def _chips(
@@ -242,7 +242,7 @@ def _search(query: Mapping[str, str]) -> str:
 
 def _entry(site: Site, row: Mapping[str, Any]) -> str:
     content = site.text(row["content"] or "")
-    told = [row["source"], row["entry_type"], row["tool_name"] or "", f"#{row['sequence_number']}"]
+    labels = [row["source"], row["entry_type"], row["tool_name"] or "", f"#{row['sequence_number']}"]
     shown = f'<div class="md">{prose(content)}</div>' if row["entry_type"] in _SAID else folded(content, full=False)
     folds = "".join(
         f'<details class="raw"><summary>{name}</summary>{pre(site.text(row[name]))}</details>'
@@ -250,19 +250,19 @@ def _entry(site: Site, row: Mapping[str, Any]) -> str:
         if row[name] and row[name] not in ("{}", "null")
     )
     kind = " user" if row["entry_type"] == "user_message" else " error" if row["entry_type"] == "error" else ""
-    head = f'<div class="who">{line(site.text(" · ".join(filter(None, told))))} {_at(row["timestamp"])}</div>'
+    head = f'<div class="who">{line(site.text(" · ".join(filter(None, labels))))} {_at(row["timestamp"])}</div>'
     return f'<article class="ev{kind}">{head}{shown if content else ""}{folds}</article>\n'
 
 
 def _record(site: Site, row: Mapping[str, Any]) -> str:
-    told = [row["level"] or "", row["logger"] or "", row["event"] or ""]
+    labels = [row["level"] or "", row["logger"] or "", row["event"] or ""]
     kind = " error" if row["level"] in ("ERROR", "CRITICAL") else ""
     folds = "".join(
         f'<details class="raw"><summary>{name}</summary>{pre(site.text(str(row[name])))}</details>'
         for name in ("context", "exception")
         if row[name] and row[name] != "{}"
     )
-    head = f'<div class="who">{line(site.text(" · ".join(filter(None, told))))} {_at(row["timestamp"])}</div>'
+    head = f'<div class="who">{line(site.text(" · ".join(filter(None, labels))))} {_at(row["timestamp"])}</div>'
     body = folded(site.text(row["message"]), full=False) if row["message"] else ""
     return f'<article class="ev{kind}">{head}{body}{folds}</article>\n'
 
@@ -281,8 +281,8 @@ def _more(place: str, query: Mapping[str, str], start: int, has_more: bool) -> s
 
 
 def _start(query: Mapping[str, str]) -> int:
-    given = query.get("from", "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else 0
+    start = query.get("from", "")
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 12 else 0
 
 
 def _named(cursor: Any, row: tuple[Any, ...]) -> dict[str, Any]:

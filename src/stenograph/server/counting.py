@@ -13,7 +13,7 @@ from stenograph.render.figures import amount, cost
 from stenograph.render.html.escape import line
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, table
-from stenograph.server.listing import filters_of
+from stenograph.server.listing import filters_of, owners_of
 from stenograph.server.site import Site
 
 _BARS = 40
@@ -25,8 +25,7 @@ def stats_page(site: Site, request: Request) -> Response:
     """`/stats`: tokens, cost and tools by day, week, model, agent, project or tool."""
     query = dict(request.query_params)
     by = query.get("by") or KEYS[0]
-    with site.archive() as archive:
-        found = archive.stats(by, **filters_of(query))
+    found = site.runs.stats(by, owners_of(query), **filters_of(query))
     rows = [{**row.to_dict(), "key": site.text(row[by])} for row in found]
     switch = "".join(
         f'<a href="{address("/stats", {**query, "by": each})}"{" aria-current=true" if each == by else ""}>{each}</a>'

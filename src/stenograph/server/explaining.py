@@ -26,7 +26,7 @@ def explain_page(site: Site, request: Request) -> Response:
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
         told = site.explained(reader, run)
-        note = copied_note(site.copied(reader, run))
+        note = copied_note(site.runs.copied(reader, run))
     text = "\n".join(explanation_lines(told.explanation))
     body = (
         f'{head_of(info)}{views_of(run_id, "/explain")}<main class="narrow"><h2>What happened</h2>{note}{pre(text)}'
@@ -54,8 +54,7 @@ def diff_page(site: Site, request: Request) -> Response:
 
 def _earlier(site: Site, info: RunInfo) -> str:
     """Links that compare the run with those before it in the same folder."""
-    with site.archive() as archive:
-        runs = archive.runs(limit=_NEIGHBOURS, after=info.run_id, project=info.cwd or None)
+    runs = site.runs.listed(_NEIGHBOURS, info.run_id, project=info.cwd or None)
     links = "".join(
         f'<li><a href="/diff?left={each.run_id}&amp;right={info.run_id}" dir="auto">{_name(site.masked(each))}</a></li>'
         for each in runs

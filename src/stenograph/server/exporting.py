@@ -108,7 +108,7 @@ def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         target = Path(folder) / "bundle.zip"
         options = BundleOptions(redact=redact, environment=False)
-        with site.archive() as archive, archive.run(run_id) as run:
+        with site.runs.open(run_id) as run:
             mask = BundleMask() if redact else None
             if mask is not None:
                 mask.learn(run.kind.for_bundle())
@@ -121,7 +121,7 @@ def _pieces(
     site: Site, run_id: str, kind: str, redact: bool, picked: Set[int] | None = None, density: str = "normal"
 ) -> Iterator[bytes]:
     """The document; `picked` are the numbers of the events that it is to have, None for all."""
-    with site.archive() as archive, archive.run(run_id, redact=redact) as run:
+    with site.runs.open(run_id, redact=redact) as run:
         for text in _texts(run, kind, picked, density):
             yield text.encode("utf-8", "replace")
 

@@ -1,8 +1,8 @@
-"""Tells the streams when the archive may have changed.
+"""Wakes the streams when the archive may have changed.
 
-One thread watches the folder of the archive for all streams. What changed is not its business: every stream reads the
-index from its own cursor, as fast as its reader takes it. A reader of the index touches files of the folder, too, so
-the thread asks the index whether somebody committed: otherwise a stream that looks would wake itself, for ever.
+One thread watches the folder of the archive for all streams. It does not look at what changed: every stream reads the
+index from its own cursor, as fast as its client reads. Readers of the index also touch files of the folder, so the
+thread asks the index whether there was a commit: otherwise a stream that reads would wake itself forever.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stenograph.watch import Changes, FolderWatch
 
 
 class Feed:
-    """Wakes whoever waits for the archive."""
+    """Wakes the streams that wait for the archive."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -38,7 +38,7 @@ class Feed:
         return self._stop.is_set()
 
     def waiter(self) -> Waiter:
-        """Something to wait for changes with; for one stream."""
+        """A waiter for changes, for one stream."""
         return Waiter(self)
 
     def _run(self) -> None:
@@ -59,23 +59,23 @@ class Feed:
             wake()
 
     def add(self, wake: Callable[[], None]) -> None:
-        """Call this at every change, in the thread of the feed."""
+        """Call a function at every change, in the thread of the feed."""
         with self._lock:
             self._wakers.add(wake)
 
     def remove(self, wake: Callable[[], None]) -> None:
-        """No longer."""
+        """Stop calling a function."""
         with self._lock:
             self._wakers.discard(wake)
 
     def close(self) -> None:
-        """Stop, and wake everybody a last time; may be called twice, also by a signal handler."""
+        """Stop, and wake all streams a last time; may be called twice, also by a signal handler."""
         self._stop.set()
         threading.Thread(target=self._wake, daemon=True).start()
 
 
 class _Index:
-    """The index, as far as to see that somebody committed to it, or put another one in its place."""
+    """Detects a commit to the index, or a new index in its place."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -84,7 +84,7 @@ class _Index:
         self.has_changed()
 
     def has_changed(self) -> bool:
-        """Whether it changed since this was asked for the last time; True where that cannot be known."""
+        """Whether it changed since the last call; True if that cannot be known."""
         try:
             inode = self._home.index.stat().st_ino
             if self._connection is None or self._state is None or self._state[0] != inode:
@@ -92,20 +92,20 @@ class _Index:
                 self._connection = open_index(self._home.path, readonly=True)
             before = self._state
             self._state = inode, self._connection.execute("PRAGMA data_version").fetchone()[0]
-        except (OSError, sqlite3.Error, StenographError):  # there is none yet, or it is being made anew
+        except (OSError, sqlite3.Error, StenographError):  # there is none yet, or it is being rebuilt
             self.close()
             return True
         return self._state != before
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         connection, self._connection, self._state = self._connection, None, None
         if connection is not None:
             connection.close()
 
 
 def _is_beside(changes: Changes, home: Home) -> bool:
-    """Whether something else than the index is among what changed."""
+    """Whether anything but the index changed."""
     return changes is not None and any(not path.startswith(str(home.index)) for path in changes)
 
 
@@ -123,7 +123,7 @@ class Waiter:
             self._loop.call_soon_threadsafe(self._event.set)
 
     def wake(self) -> None:
-        """End the wait, in its event loop: there is something else to do."""
+        """End the wait, from its event loop."""
         self._event.set()
 
     async def wait(self, seconds: float) -> bool:
@@ -136,5 +136,5 @@ class Waiter:
         return True
 
     def close(self) -> None:
-        """Wait no longer."""
+        """Stop waiting for changes."""
         self._feed.remove(self._wake)

@@ -10,18 +10,18 @@ from stenograph.fold.units import begins_unit
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.query.prices import load_prices
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html.escape import line
-from stenograph.render.html.skin import HtmlSkin, unit_figures
+from stenograph.render.html.page_writer import HtmlPageWriter, unit_figures
 from stenograph.render.layout import PageLayout
-from stenograph.render.outline import SourceFacts, UnitFacts
-from stenograph.render.survey import outline_of
+from stenograph.render.page_facts import SourceFacts, UnitFacts
 
 LONGEST = 20_000
-"""Characters of an output that stand on a page; the whole is on the page of the raw event."""
+"""Characters of an output that a page shows; the page of the raw event has all of it."""
 
 
-class ServedSkin(HtmlSkin):
-    """The look of the exported page, where a page may begin in the middle of a run."""
+class ServedPageWriter(HtmlPageWriter):
+    """The exported page's form for a page that may begin in the middle of a run."""
 
     def __init__(self, offset: int, *, is_fragment: bool = False) -> None:
         """`offset` is added to the number of each unit; a fragment has no frame around a unit that goes on."""
@@ -40,7 +40,7 @@ class ServedSkin(HtmlSkin):
         return f'<section class="unit" id="unit-{number}-on"><h2>{link}{unit_figures(facts)}</h2>\n', "</section>\n"
 
     def subagent(self, event: Event, facts: SourceFacts | None, *, continued: bool) -> tuple[str, str]:
-        """With the name of its source, so that what comes later finds its place; a fragment goes into that place."""
+        """With the name of its source, so that later fragments find their place."""
         if self._is_fragment:
             return "", ""
         head, tail = super().subagent(event, facts, continued=continued)
@@ -52,22 +52,24 @@ def rendered(events: Sequence[Event], first_unit: int, *, is_live: bool = False,
     if not events:
         return ""
     shown = [shortened(event) for event in events]
-    outline = outline_of(shown, load_prices())
+    page_facts = page_facts_of(shown, load_prices())
     if is_live:
-        outline = msgspec.structs.replace(outline, late=outline.late | outline.unanswered, unanswered=frozenset())
+        page_facts = msgspec.structs.replace(
+            page_facts, late=page_facts.late | page_facts.unanswered, unanswered=frozenset()
+        )
     offset = first_unit - 1 if begins_unit(events[0]) else first_unit
-    return "".join(PageLayout(outline, ServedSkin(offset, is_fragment=is_fragment)).text(shown))
+    return "".join(PageLayout(page_facts, ServedPageWriter(offset, is_fragment=is_fragment)).text(shown))
 
 
 def units_on(events: Sequence[Event], first_unit: int) -> Sequence[UnitFacts]:
     """The units that begin among the events, with their numbers in the run."""
     offset = first_unit - 1 if events and begins_unit(events[0]) else first_unit
-    found = outline_of(events, load_prices()).units
+    found = page_facts_of(events, load_prices()).units
     return [msgspec.structs.replace(unit, number=unit.number + offset) for unit in found if unit.number or not offset]
 
 
 def shortened(event: Event) -> Event:
-    """The event with what of its output a page can hold."""
+    """The event with as much of its output as a page can hold."""
     payload = event.payload
     if not isinstance(payload, ToolPayload) or not isinstance(payload.output, str) or len(payload.output) <= LONGEST:
         return event
@@ -78,4 +80,4 @@ def shortened(event: Event) -> Event:
 
 def frame_of(event: Event) -> str:
     """The frame of a subagent, by its first event, with nothing inside."""
-    return "".join(ServedSkin(0).subagent(event, None, continued=False))
+    return "".join(ServedPageWriter(0).subagent(event, None, continued=False))

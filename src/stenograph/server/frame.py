@@ -32,17 +32,21 @@ def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'{again}<title>{line(title)} · Stenograph</title>\n<link rel="icon" href="/static/icon.svg">\n'
-        '<link rel="stylesheet" href="/static/transcript.css">\n<link rel="stylesheet" href="/static/page.css">\n'
-        '<script src="/static/theme.js"></script>\n<script type="module" src="/static/main.js"></script>\n</head>\n'
+        '<script src="/static/theme.js"></script>\n<link rel="stylesheet" href="/static/style.css">\n'
+        '<script type="module" src="/static/main.js"></script>\n</head>\n'
         f'<body{attributes}>\n<a class="skip" href="#content">To the content</a>\n'
         f'<header class="bar"><nav aria-label="Pages"><a class="logo" href="/">steno</a>{links}</nav>'
         '<form class="look" action="/search" role="search"><input type="search" name="q" aria-label="Search all runs" '
         'placeholder="Search all runs"></form>'
         '<button type="button" class="theme" data-do="theme" hidden>Light / dark</button></header>\n'
         f'{note}<div id="content">\n{body}\n</div>\n'
-        '<footer class="foot">Nothing leaves this machine. <a href="/help">Keys and help</a></footer>\n'
+        f'<footer class="foot">{_foot(site)} <a href="/help">Keys and help</a></footer>\n'
         '<div class="toast" id="toast" role="status"></div>\n</body>\n</html>\n'
     )
+
+
+def _foot(site: Site) -> str:
+    return "Nothing leaves this machine." if site.store is None else f"Everybody's runs in {line(site.runs.place)}."
 
 
 def status_mark(status: str, reason: str | None = None) -> str:

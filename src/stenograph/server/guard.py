@@ -1,7 +1,7 @@
-"""What stands before every page: whom we answer, what a browser may do with the answer, and the access log.
+"""Checks every request before a page: the host, the token, what a browser may do with the answer, and the access log.
 
-The order matters. The `Host` comes first, because a page of another site that got our address by DNS rebinding sends
-its own name there; nothing is looked at before that, not even a static file. Then who asks, then what is asked.
+The order matters. The `Host` is first, because a page of another site that got our address by DNS rebinding sends its
+own name there; nothing is served before that, not even a static file. Then the token is checked, then the request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEADERS = (
 _DOWNLOAD_HEADERS = tuple(
     (name, value + b"; sandbox" if value == POLICY.encode() else value) for name, value in HEADERS
 )
-"""For what a browser must not show as a page of ours, whatever it makes of it."""
+"""Headers of downloads, which a browser must not show as a page of ours."""
 LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _A_YEAR = 31_536_000
 _LONGEST_BODY = 1 << 16
@@ -45,13 +45,13 @@ _NOT_OUR_PAGE = "Only our own page may change anything.\n"
 
 
 class Guard:
-    """Answers only for known hosts, to those who have the token, and gives every answer its headers."""
+    """Answers only for known hosts and with the token, and adds headers to every answer."""
 
     def __init__(self, app: ASGIApp, access: Access, port: int, hosts: Iterable[str] = ()) -> None:
-        """`hosts`: further names under which the page may be asked for."""
+        """`hosts`: further names by which the page may be reached."""
         self._app = app
         self._access = access
-        self._cookie = f"steno-{port}"  # cookies do not tell ports apart
+        self._cookie = f"steno-{port}"  # cookies do not distinguish ports
         self._hosts = LOCAL | {host.lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -157,7 +157,7 @@ class _Exchange:
         await self._refuse(303, "", headers)
 
     def _is_from_our_page(self, host: str) -> bool:
-        """A change needs the cookie, JSON or a form of ours, and a browser that says that our own page sent it."""
+        """A change needs the cookie, JSON or our form, and a browser header that says our own page sent it."""
         wanted = "application/json" if self._scope["path"].startswith("/api/") else _FORM
         kind = self._headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
         site, origin = self._headers.get("sec-fetch-site"), self._headers.get("origin", [""])
@@ -176,7 +176,7 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             own = {name for name, _ in HEADERS}
-            given = [pair for pair in message["headers"] if pair[0].lower() not in own]
-            is_download = any(name.lower() == b"content-disposition" for name, _ in given)
-            message = {**message, "headers": [*given, *(_DOWNLOAD_HEADERS if is_download else HEADERS)]}
+            others = [pair for pair in message["headers"] if pair[0].lower() not in own]
+            is_download = any(name.lower() == b"content-disposition" for name, _ in others)
+            message = {**message, "headers": [*others, *(_DOWNLOAD_HEADERS if is_download else HEADERS)]}
         await self._send(message)

@@ -42,16 +42,24 @@ _KEEPING = {
     "elsewhere": "It is kept up to date by a steno watch.",
 }
 
+_LEFT_OUT = "A store has no marks, and its pages do not grow by themselves."
+
 
 def help_page(site: Site, request: Request) -> Response:
     """`/help`."""
     keys = "".join(f"<dt><kbd>{line(key)}</kbd></dt><dd>{line(what)}</dd>" for key, what in KEYS)
-    keeping = _KEEPING["no" if site.keeper is None else site.keeper.state]
+    place = f"<code>{line(site.runs.place)}</code>"
+    if site.store is None:
+        keeping = _KEEPING["no" if site.keeper is None else site.keeper.state]
+        data = f"The archive is in {place}. {keeping}"
+        leaves = "Nothing leaves this machine: the pages load nothing from elsewhere, and their policy forbids it."
+    else:
+        data = f"These are everybody's runs in the store {place}, as steno lake load found them last. {_LEFT_OUT}"
+        leaves = "The server reads the store; the pages load nothing from elsewhere, and their policy forbids it."
     masked = "Secrets are masked." if site.mask else "Nothing is masked: pages show what was recorded."
     body = (
         f'<main class="narrow"><h1>Help</h1><h2>Keys</h2><dl id="keys">{keys}</dl><h2>Your data</h2>'
-        f"<p>The archive is in <code>{line(str(site.home.path))}</code>. {keeping} {masked}</p>"
-        "<p>Nothing leaves this machine: the pages load nothing from elsewhere, and their policy forbids it.</p>"
+        f"<p>{data} {masked}</p><p>{leaves}</p>"
         f"<h2>Version</h2><p>Stenograph {line(__version__)}</p></main>"
     )
     return html(request, framed(site, "Help", body, here="/help"))

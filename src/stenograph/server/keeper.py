@@ -1,8 +1,8 @@
 """The process that keeps the archive up to date while the page is served.
 
-It is `python -m stenograph.server.keeping`, which does what `steno watch` does and ends when we do: it reads a pipe of
-ours, which closes also when we are killed. Where a `steno watch` is at work already, the page follows what that keeps,
-and we ask again now and then whether it is still there.
+It is `python -m stenograph.server.keeping`, which does what `steno watch` does and ends when we do: it reads from our
+pipe, which closes even if we are killed. If a `steno watch` is already running, the page follows what that keeps, and
+we check now and then whether it still runs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import threading
 from stenograph.archive.store.home import Home
 
 _AGAIN = 5.0
-"""Seconds until a keeper that ended is started again."""
+"""Seconds before a keeper that ended is restarted."""
 
 
 class Keeper:
-    """Starts the process, and starts it again when it ended."""
+    """Starts the process, and restarts it if it ended."""
 
     def __init__(self, home: Home, paths: tuple[str, ...] = ()) -> None:
         """`paths`: folders instead of those of the agents."""

@@ -17,21 +17,21 @@ from stenograph.runs.syncing import wanted_roots
 
 
 def keep(folder: str, paths: Sequence[str]) -> int:
-    """Watch, and say `yes` after every sync; `elsewhere` where another process watches the archive."""
+    """Watch, and print `yes` after every sync; `elsewhere` if another process watches the archive."""
     home = home_of(folder)
     stop = threading.Event()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes our pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C, and closes our pipe
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
 
-    def told(summary: Summary) -> None:
+    def on_sync(summary: Summary) -> None:
         if not paths:
             home.note_sync()
         checkpoint_after(home, summary)
         _say("yes")
 
     try:
-        watch(home, lambda: wanted_roots(home, None, (), paths, are_there=False), stop, told)
+        watch(home, lambda: wanted_roots(home, None, (), paths, existing_only=False), stop, on_sync)
     except ArchiveLocked:
         _say("elsewhere")
     except StenographError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -16,10 +15,11 @@ from stenograph.query.runs import NEWEST
 from stenograph.query.scope import STATUSES
 from stenograph.render.figures import amount, cost, cost_words, counted, duration, when
 from stenograph.render.html.escape import line
-from stenograph.runs.archive import Filters, listed
-from stenograph.runs.info import RunInfo, info_of_line
+from stenograph.runs.archive import Filters
+from stenograph.runs.info import RunInfo
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, moment, status_mark, table
+from stenograph.server.served_runs import OWNERS, Owners
 from stenograph.server.site import Site
 
 SHOWN = 100
@@ -41,7 +41,8 @@ _TAKING = (
     '<button type="submit">Download a zip</button></form>'
 )
 _ASKING = '<button type="button" data-do="notify" hidden>Notify me when a run waits or fails</button>'
-_FOLDED = ("agent", "project", "model", "since", "until", "tag", "errors", "sub", "starred")
+_AS_LOADED = "As steno lake load found them last; steno tail -f RUN --store follows a run."
+_FOLDED = (*OWNERS, "agent", "project", "model", "since", "until", "tag", "errors", "sub", "starred")
 _NEWEST = 300
 """Runs among which those that are open are looked for."""
 
@@ -62,20 +63,22 @@ def filters_of(query: Mapping[str, str]) -> Filters:
     return cast("Filters", filters)
 
 
+def owners_of(query: Mapping[str, str]) -> Owners:
+    """Whose runs a query string asks for."""
+    return {name: query[name] for name in OWNERS if query.get(name)}
+
+
 def runs_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[list[RunInfo], bool]:
     """The runs that a query asks for, and whether there are more."""
-    with site.archive() as archive:
-        filters = filters_of(query)
-        lines, _ = listed(archive, limit + 1, query.get("after") or None, sort=query.get("sort") or None, **filters)
-        identity = archive.identity
-    found = [site.masked(info_of_line(each, identity)) for each in lines[:limit]]
-    return found, len(lines) > limit
+    after, sort = query.get("after") or None, query.get("sort") or None
+    infos = site.runs.listed(limit + 1, after, sort, owners_of(query), **filters_of(query))
+    return [site.masked(info) for info in infos[:limit]], len(infos) > limit
 
 
 def runs_page(site: Site, request: Request) -> Response:
     """`/`: the runs, those with the newest events first."""
     query = dict(request.query_params)
-    if not site.home.index.is_file():
+    if not site.runs.is_there():
         return html(request, _beginning(site))
     runs, has_more = runs_of(site, query)
     rows = rows_of(site, runs)
@@ -86,25 +89,37 @@ def runs_page(site: Site, request: Request) -> Response:
     none = "" if runs else '<p class="empty">No run is like that.</p>'
     taking = _TAKING if runs else ""
     body = (
-        f'<main class="wide"><h1>Runs</h1>{_form(query)}{table(_heads(query), rows, "runs")}{none}{taking}{more}</main>'
+        f'<main class="wide"><h1>Runs</h1>{_form(site, query)}{table(_heads(site, query), rows, "runs")}'
+        f"{none}{taking}{more}</main>"
     )
     is_first = not query.get("after") and query.get("sort") in (None, "", NEWEST)
-    return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_first else ""))
+    is_live = site.runs.is_live and is_first
+    return html(request, framed(site, "Runs", body, here="/", attributes=' data-topic="list"' if is_live else ""))
 
 
 def _beginning(site: Site) -> str:
     """What is shown before the first sync has made an archive; it looks again by itself."""
-    told = "steno sync makes it." if site.keeper is None else "What the agents on this machine wrote is being read."
-    body = f'<main class="wide"><h1>Runs</h1><p class="empty">There is no archive yet. {told}</p></main>'
+    if site.store is not None:
+        told = f"Nothing is loaded yet. steno lake load {line(site.runs.place)} does that."
+    elif site.keeper is None:
+        told = "There is no archive yet. steno sync makes it."
+    else:
+        told = "There is no archive yet. What the agents on this machine wrote is being read."
+    body = f'<main class="wide"><h1>Runs</h1><p class="empty">{told}</p></main>'
     return framed(site, "Runs", body, here="/", refresh=site.keeper is not None)
 
 
-def _heads(query: Mapping[str, str]) -> list[str]:
+def _columns(site: Site) -> tuple[str, ...]:
+    """The names of the columns; of a store, also whose machine it is."""
+    return _HEAD if site.store is None else (*_HEAD[:2], "Machine", *_HEAD[2:])
+
+
+def _heads(site: Site, query: Mapping[str, str]) -> list[str]:
     """The names of the columns; those that can be sorted by are links, and say how they are sorted."""
     now = query.get("sort") or NEWEST
     kept = {name: value for name, value in query.items() if name not in ("sort", "after")}
     found = []
-    for name in _HEAD:
+    for name in _columns(site):
         sort = _SORTED.get(name)
         if sort is None:
             found.append(name)
@@ -117,22 +132,21 @@ def _heads(query: Mapping[str, str]) -> list[str]:
 
 def rows_of(site: Site, runs: Sequence[RunInfo]) -> list[str]:
     """Runs in the table, with their marks."""
-    marks = read_marks(site.home.path)
-    last: dict[str, int] = {}
-    if marks and runs:
-        with site.archive() as archive, archive.reading() as reader:
-            query = "SELECT run_id, last_seq FROM main.runs WHERE run_id IN (SELECT value FROM json_each(?))"
-            last = dict(reader.index.execute(query, (json.dumps([run.run_id for run in runs]),)).fetchall())
+    folder = site.runs.marks_folder
+    marks = {} if folder is None else read_marks(folder)
+    last = site.runs.last_seqs([run.run_id for run in runs]) if marks and runs else {}
+    columns = _columns(site)
     found = []
     for run in runs:
         mark = marks.get(run.run_id, Mark())
         is_new = mark.seen is not None and last.get(run.run_id, 0) > mark.seen
         name, tags = mark.name and site.text(mark.name), tuple(map(site.text, mark.tags))
-        found.append(row(run, msgspec.structs.replace(mark, name=name, tags=tags), is_new=is_new))
+        shown = msgspec.structs.replace(mark, name=name, tags=tags)
+        found.append(row(run, shown, columns, is_new=is_new))
     return found
 
 
-def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
+def row(run: RunInfo, mark: Mark, columns: Sequence[str] = _HEAD, *, is_new: bool = False) -> str:
     """A run in the table."""
     place = f"/runs/{run.run_id}"
     title = line(mark.name or title_of(run))
@@ -140,10 +154,12 @@ def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
     tags = "".join(f' <a class="tag" href="{address("/", {"tag": tag})}">{line(tag)}</a>' for tag in mark.tags)
     errors = f'<a class="no" href="{place}?types=errors">{run.errors:,}</a>' if run.errors else "0"
     child = '<span class="child" title="started by another run">↳</span> ' if run.parent_run_id else ""
+    machine = (line(run.host or ""),) if "Machine" in columns else ()
     cells = (
         f'<input type="checkbox" form="take" name="run" value="{run.run_id}" aria-label="Choose {title}"> '
         f"{status_mark(run.status, run.status_reason)}",
         f'{star}{child}<a href="{place}" dir="auto">{title}</a>{tags}',
+        *machine,
         line(name_of_agent(run.agent)),
         line(run.project or ""),
         moment(run.ended_at, when(run.ended_at)),
@@ -154,7 +170,7 @@ def row(run: RunInfo, mark: Mark, *, is_new: bool = False) -> str:
         amount(run.input_tokens + run.output_tokens),
         line(cost(run.cost_usd, run.cost_is_partial)),
     )
-    told = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(_HEAD, cells, strict=True))
+    told = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(columns, cells, strict=True))
     kind = ' class="unread"' if is_new else ""
     return f'<tr{kind} id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{told}</tr>\n'
 
@@ -167,13 +183,16 @@ def title_of(run: RunInfo) -> str:
 
 def live_page(site: Site, request: Request) -> Response:
     """`/live`: runs that are running or wait for somebody."""
-    if not site.home.index.is_file():
+    if not site.runs.is_there():
         return html(request, _beginning(site))
     runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
     items = "".join(_live_item(run) for run in runs)
     none = '<p class="empty">No run is open now.</p>'
-    body = f'<main class="narrow"><h1>Live</h1>{_ASKING}<ul class="live">{items}</ul>{"" if runs else none}</main>'
-    return html(request, framed(site, "Live", body, here="/live", attributes=' data-topic="list" data-reload="1"'))
+    is_live = site.runs.is_live
+    asking = _ASKING if is_live else f'<p class="hint">{_AS_LOADED}</p>'
+    body = f'<main class="narrow"><h1>Live</h1>{asking}<ul class="live">{items}</ul>{"" if runs else none}</main>'
+    attributes = ' data-topic="list" data-reload="1"' if is_live else ""
+    return html(request, framed(site, "Live", body, here="/live", attributes=attributes))
 
 
 def _live_item(run: RunInfo) -> str:
@@ -190,7 +209,7 @@ def _live_item(run: RunInfo) -> str:
     )
 
 
-def _form(query: Mapping[str, str]) -> str:
+def _form(site: Site, query: Mapping[str, str]) -> str:
     def field(name: str, label: str, kind: str = "text") -> str:
         value = line(query.get(name, ""))
         return f'<label>{label} <input type="{kind}" name="{name}" value="{value}"></label>'
@@ -203,17 +222,19 @@ def _form(query: Mapping[str, str]) -> str:
     choices = "".join(
         f"<option{' selected' if query.get('status') == name else ''}>{name}</option>" for name in ("", *STATUSES)
     )
+    can_mark = site.runs.marks_folder is not None
     folded = "".join(
         (
+            *(field(name, name.capitalize()) for name in site.runs.owners),
             field("agent", "Agent"),
             field("project", "Project"),
             field("model", "Model"),
             field("since", "Since"),
             field("until", "Until"),
-            field("tag", "Tag"),
+            field("tag", "Tag") if can_mark else "",
             tick("errors", "1", "with errors"),
             tick("sub", "0", "no child runs"),
-            tick("starred", "1", "starred"),
+            tick("starred", "1", "starred") if can_mark else "",
         )
     )
     is_open = " open" if any(query.get(name) for name in _FOLDED) else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +17,11 @@ from stenograph.query.runs import title_of
 from stenograph.query.snippet import Snippet, Snippets
 from stenograph.render.figures import clock, counted, when
 from stenograph.render.html.escape import line, text
-from stenograph.render.outline import on_a_line
+from stenograph.render.page_facts import on_a_line
+from stenograph.runs.archive import SearchOptions
 from stenograph.server.answers import html
 from stenograph.server.frame import address, framed, moment
-from stenograph.server.listing import filters_of
+from stenograph.server.listing import filters_of, owners_of
 from stenograph.server.run_page import head_of, views_of
 from stenograph.server.site import Site
 
@@ -106,42 +106,35 @@ def marked(snippet: Snippet) -> str:
     return "".join(parts) + text(snippet.text[done:])
 
 
-def hits_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> list[dict[str, Any]]:
-    """The hits that a query string asks for, newest first, as `steno search --json` has them and with their spans."""
+def hits_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[list[dict[str, Any]], str]:
+    """The hits that a query string asks for, newest first, as `steno search --json` has them and with their spans; and
+    what was looked at, where that is not everything."""
     filters = filters_of({name: value for name, value in query.items() if name not in ("q", "errors")})
-    with site.archive() as archive:
-        hits = archive.search(
-            query.get("q", ""),
-            role=query.get("role") if query.get("role") in _ROLES else None,
-            tool=query.get("tool") or None,
-            errors=query.get("errors") == "1",
-            rank=query.get("sort") == "rank",
-            limit=limit,
-            **filters,
-        )
+    options = SearchOptions(
+        role=query.get("role") if query.get("role") in _ROLES else None,
+        tool=query.get("tool") or None,
+        errors=query.get("errors") == "1",
+        rank=query.get("sort") == "rank",
+        limit=limit,
+        mask=None,
+    )
+    searched = site.runs.search(query.get("q", ""), options, owners_of(query), **filters)
     found = []
-    for hit in hits:
+    for hit in searched.hits:
         snippet = hit.snippet
         if site.mask is not None and (masked := site.mask.text(snippet.text)) != snippet.text:
             snippet = Snippet(masked)
         found.append({**hit.to_dict(), "snippet": snippet.text, "spans": [list(span) for span in snippet.spans]})
-    return found
+    return found, searched.looked_at
 
 
 def facets_of(site: Site, query: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """How many hits each agent, project, role and day has, among the newest ones."""
-    parsed = parse_query(query.get("q", ""))
-    sql = """
-        SELECT runs.agent, runs.project, events.role, substr(events.timestamp, 1, 10)
-        FROM words CROSS JOIN main.events AS events ON events.id = words.rowid
-        CROSS JOIN main.runs AS runs ON runs.id = events.run WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?
-    """
     counts = {name: Counter[str]() for name in ("agent", "project", "role", "since")}
-    with site.archive() as archive, archive.reading() as reader:
-        for row in reader.index.execute(sql, (parsed.match, _FACETS_OF)):
-            for name, value in zip(counts, row, strict=True):
-                if value:
-                    counts[name][site.text(value)] += 1
+    for row in site.runs.facets(query.get("q", ""), _FACETS_OF):
+        for name, value in zip(counts, row, strict=True):
+            if value:
+                counts[name][site.text(value)] += 1
     return {name: dict(counter.most_common(8)) for name, counter in counts.items()}
 
 
@@ -149,7 +142,7 @@ def search_page(site: Site, request: Request) -> Response:
     """`/search`: words in all runs, every hit a link to the very event."""
     query = dict(request.query_params)
     words = query.get("q", "")
-    hits = hits_of(site, query) if words.strip() else []
+    hits, looked_at = hits_of(site, query) if words.strip() else ([], "")
     facets = facets_of(site, query) if words.strip() else {}
     chips = "".join(_facet(name, values, query) for name, values in facets.items() if values)
     titles = _titles(site, {hit["run_id"] for hit in hits})
@@ -158,10 +151,21 @@ def search_page(site: Site, request: Request) -> Response:
     body = (
         '<main class="narrow"><h1>Search</h1><form class="big" role="search"><input type="search" name="q" '
         f'value="{line(words)}" aria-label="Search all runs" autofocus> <button type="submit">Search</button></form>'
-        f'<p class="hint">Words, "a phrase", a OR b, -without, begin*</p>{chips}'
+        f'<p class="hint">Words, "a phrase", a OR b, -without, begin*</p>{_looked_at(looked_at, query)}{chips}'
         f'<ol class="hits">{items}</ol>{none}</main>'
     )
     return html(request, framed(site, f"{words} · Search" if words else "Search", body, here="/search"))
+
+
+def _looked_at(told: str, query: Mapping[str, str]) -> str:
+    """What was looked at, and how to look at more."""
+    if not told:
+        return ""
+    links = "".join(
+        f' <a href="{address("/search", {**query, "since": since})}">{since}</a>'
+        for since in ("1d", "7d", "30d", "365d")
+    )
+    return f'<p class="hint">Looked at {line(told)}. Since:{links}</p>'
 
 
 def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> str:
@@ -175,18 +179,11 @@ def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> st
 
 def _titles(site: Site, run_ids: set[str]) -> dict[str, str]:
     """What the runs of some hits are called."""
-    if not run_ids:
-        return {}
-    query = """
-        SELECT run_id, name, first_prompt, agent, project FROM main.runs
-        WHERE run_id IN (SELECT value FROM json_each(?))
-    """
-    with site.archive() as archive, archive.reading() as reader:
-        rows = reader.index.execute(query, (json.dumps(sorted(run_ids)),)).fetchall()
-    return {
-        run_id: site.text(" · ".join(filter(None, (on_a_line(title_of(name, prompt) or "", 60), agent, project))))
-        for run_id, name, prompt, agent, project in rows
-    }
+    found = {}
+    for run_id, run in (site.runs.titles(run_ids) if run_ids else {}).items():
+        title = on_a_line(title_of(run.name, run.first_prompt) or "", 60)
+        found[run_id] = site.text(" · ".join(filter(None, (title, run.agent, run.project))))
+    return found
 
 
 def _hit(hit: Mapping[str, Any], words: str, run: str) -> str:

@@ -9,14 +9,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, MarkChange, add_mark, read_marks
-from stenograph.errors import InvalidQuery
+from stenograph.errors import InvalidQuery, RunNotFound
 from stenograph.render.html.escape import line, text
 from stenograph.server.answers import json, redirect
 from stenograph.server.site import Site
 
+_NOT_OF_A_STORE = "a store has no marks: stars, names, tags and notes are kept by the archive of each machine"
+
 
 def marks(site: Site, request: Request) -> Response:
     """`GET /api/v1/marks`: stars, names, tags and notes, by run."""
+    if site.store is not None:
+        raise RunNotFound(_NOT_OF_A_STORE)
     found = {run_id: msgspec.structs.asdict(mark) for run_id, mark in read_marks(site.home.path).items()}
     for each in found.values():
         each |= {name: site.text(each[name]) for name in ("name", "note") if each[name]}
@@ -51,6 +55,8 @@ def _keep(site: Site, change: MarkChange) -> str:
     """Write a change; gives the id of its run. Raises `InvalidQuery` for one that is too long."""
     if site.bundle is not None:
         raise InvalidQuery("a bundle is not changed; marks are kept in an archive")
+    if site.store is not None:
+        raise InvalidQuery(_NOT_OF_A_STORE)
     if not change.fits:
         raise InvalidQuery("that is too long for a mark; shorten it")
     with site.run(change.run_id) as (_, _, run_id):
@@ -62,10 +68,10 @@ def _keep(site: Site, change: MarkChange) -> str:
 def mark_form(site: Site, run_id: str, mark: Mark) -> str:
     """The form for what is noted of a run; it works without a script.
 
-    There is none for a bundle, nor where a mark has to be masked: what is kept would be the mask.
+    There is none for a bundle or a store, nor where a mark has to be masked: what is kept would be the mask.
     """
     noted = ", ".join(filter(None, (mark.name, *mark.tags, mark.note)))
-    if site.bundle is not None or site.text(noted) != noted:
+    if site.marks_folder is None or site.text(noted) != noted:
         return ""
 
     def field(name: str, label: str, value: str) -> str:

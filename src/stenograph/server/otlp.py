@@ -1,7 +1,7 @@
-"""The door for OTLP: `/v1/traces` and `/v1/logs` over HTTP, and who may send there.
+"""The OTLP endpoints `/v1/traces` and `/v1/logs` over HTTP, and who may send there.
 
-No web page may write: a browser says by `Origin` or `Sec-Fetch-Site` that a page sends, and such a request is refused.
-An answer of 200 means that the request's bytes are on disk. Whatever is refused is said in one line.
+Web pages may not send: a browser marks their requests by `Origin` or `Sec-Fetch-Site`, and these are refused. An answer
+of 200 means that the request's bytes are on disk. A refusal says why in one line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Refusal(Exception):
 
 
 def application(receiver: Receiver, token: str | None) -> ASGIApp:
-    """The two addresses, for senders that have the token where there is one."""
+    """The two endpoints, for senders with the token, if there is one."""
 
     async def accept(request: Request) -> Response:
         kind = _media_type(request)
@@ -45,7 +45,7 @@ def application(receiver: Receiver, token: str | None) -> ASGIApp:
             await _accept(receiver, request, kind)
         except Refusal as refusal:
             return _refused(refusal, kind)
-        except ClientDisconnect:  # nobody hears the answer
+        except ClientDisconnect:  # the client is gone
             return Response(status_code=400)
         return Response(b"{}" if kind == JSON else b"", media_type=kind)
 
@@ -57,8 +57,8 @@ def _check_sender(request: Request, token: str | None) -> None:
         raise Refusal(403, "web pages may not send here")
     if token is None:
         return
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not hmac.compare_digest(sent.strip().encode(), token.encode()):
         raise Refusal(401, "the token is missing or wrong; set OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TOKEN")
 
 
@@ -101,7 +101,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _refused(refusal: Refusal, kind: str) -> Response:
-    """The reason as OTLP has it: a `Status` in the words of the request."""
+    """The reason as OTLP requires: a `Status` in the encoding of the request."""
     if kind == PROTOBUF:
         return Response(_status(refusal.reason), refusal.status, refusal.headers, PROTOBUF)
     import msgspec

@@ -15,7 +15,7 @@ from msgspec import Struct
 from stenograph.archive.reader import IndexReader
 from stenograph.fold.units import BEGINS_UNIT
 from stenograph.model.event import Event
-from stenograph.runs.passage import is_called
+from stenograph.runs.selection import matches_source
 
 UNITS, EVENTS = 20, 400
 """What a page holds at most."""
@@ -70,7 +70,7 @@ class RunPages:
         self.pages = pages_of(self.prompts, self.last)
 
     def holding(self, seq: int) -> Page | None:
-        """The page on which an event stands; None where there is no such event."""
+        """The page of an event; None if there is no such event."""
         if not 1 <= seq <= self.last:
             return None
         return self.pages[bisect_right([page.first for page in self.pages], seq) - 1]
@@ -122,7 +122,7 @@ class RunPages:
         query = f"SELECT id, seq, source FROM main.events WHERE run = ? AND seq >= ? AND {condition} ORDER BY seq"
         found: list[Event] = []
         for number, seq, speaker in self._reader.index.execute(query, (self._run, first)):
-            if source is not None and not is_called(speaker, source):
+            if source is not None and not matches_source(speaker, source):
                 continue
             if len(found) == EVENTS:
                 return found, seq

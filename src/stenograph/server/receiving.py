@@ -1,4 +1,4 @@
-"""Keeping what is received: files that grew are synced into the archive as soon as there is time for it."""
+"""Archives what is received: files that grew are synced as soon as there is time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import RECEIVED, Root, received_in
-from stenograph.archive.keep.watching import BREATH, SHORTEST_BREATH
+from stenograph.archive.keep.watching import PAUSE, SHORTEST_PAUSE
 from stenograph.archive.store.home import Home
 from stenograph.archive.writer import Store
 from stenograph.errors import StenographError
@@ -16,14 +16,14 @@ from stenograph.evidence.after_sync import checkpoint_after
 
 _PATIENCE = 60.0
 _SHARE = 2
-"""We rest this many times as long as the last sync took, so that there is time to receive."""
+"""The pause after a sync, as a multiple of its duration, so that there is time to receive."""
 
 
 class ReceivedSync:
-    """Syncs received files, in a thread of its own. Another process may sync them, too: each thing is kept once."""
+    """Syncs received files in its own thread. Another process may sync them, too: each is kept once."""
 
     def __init__(self, home: Home, failed: Callable[[str], None]) -> None:
-        """`failed` is told what could not be kept; it is tried again."""
+        """`failed` is called with what could not be kept; it is tried again."""
         self._home = home
         self._failed = failed
         self._root = Root(received_in(home.path).resolve(), RECEIVED)
@@ -33,11 +33,11 @@ class ReceivedSync:
         self._thread = threading.Thread(target=self._run, name="steno-receive-sync", daemon=True)
 
     def start(self) -> None:
-        """Begin, with whatever was received before."""
+        """Begin with what was received before."""
         self._thread.start()
 
     def changed(self, paths: set[str]) -> None:
-        """Say that files grew."""
+        """Note that files grew."""
         with self._wake:
             if self._changed is not None:
                 self._changed |= paths
@@ -61,13 +61,13 @@ class ReceivedSync:
             begun = time.monotonic()
             if changed != set() and not self._sync(changed):
                 with self._wake:
-                    self._changed = None  # look at everything the next time
+                    self._changed = None  # check everything the next time
             if is_open:
                 self._rest(time.monotonic() - begun)
 
     def _rest(self, took: float) -> None:
         with self._wake:
-            self._wake.wait_for(lambda: self._is_closing, min(BREATH, max(SHORTEST_BREATH, _SHARE * took)))
+            self._wake.wait_for(lambda: self._is_closing, min(PAUSE, max(SHORTEST_PAUSE, _SHARE * took)))
 
     def _sync(self, changed: set[str] | None) -> bool:
         try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from stenograph.archive.marks import Mark, read_marks
-from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.source_line import SourceLine, source_line
 from stenograph.fold.agent_tables import name_of_agent
 from stenograph.model.codec import encode
@@ -64,7 +63,7 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
-        told = copied_note(site.copied(reader, run))
+        told = copied_note(site.runs.copied(reader, run))
         if pages.last <= EXPLAINED:
             told += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
@@ -72,38 +71,30 @@ def run_page(site: Site, request: Request) -> Response:
         kept = {"types": ",".join(types), "density": "" if density == "normal" else density}
         views = views_of(run_id, "", kept)
         switches = _switches(run_id, dict(query), density, run_strip(reader, run, run_id, pages, page))
-        beside = "".join(f' data-{name}="{other}"' for name, other in _beside(reader, run) if other)
+        neighbours = msgspec.structs.asdict(site.runs.neighbours(reader, run))
+        beside = "".join(f' data-{name}="{other}"' for name, other in neighbours.items() if other)
+        cursor = f' data-cursor="{run_id}:{pages.revision}:{pages.last}"' if site.runs.is_live else ""
         attributes = (
-            f'{beside} data-run="{run_id}" data-cursor="{run_id}:{pages.revision}:{pages.last}"'
+            f'{beside} data-run="{run_id}"{cursor}'
             f' data-density="{density}" data-page="{"last" if is_last else "other"}" data-status="{info.status}"'
         )
-    mark = read_marks(site.home.path).get(run_id, Mark())
+    folder = site.marks_folder
+    mark = Mark() if folder is None else read_marks(folder).get(run_id, Mark())
     form = mark_form(site, run_id, mark)
     mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
-    head = head_of(info, None if site.bundle else mark, told + form)
+    owner = "" if site.store is None else " · ".join(filter(None, (info.host, info.user)))
+    head = head_of(info, None if folder is None else mark, told + form, owner)
     content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
-def _beside(reader: IndexReader, run: int) -> Iterator[tuple[str, str | None]]:
-    """The runs before and after a run in the list."""
-    place = "(coalesce(ended_ms, -1), id)"
-    of = f"(SELECT {place[1:-1]} FROM main.runs WHERE id = ?)"
-    for name, sign, order in (("newer", ">", "ASC"), ("older", "<", "DESC")):
-        query = f"""
-            SELECT run_id FROM main.runs WHERE {place} {sign} {of}
-            ORDER BY coalesce(ended_ms, -1) {order}, id {order} LIMIT 1
-        """
-        found = reader.index.execute(query, (run,)).fetchone()
-        yield name, None if found is None else found[0]
-
-
-def head_of(info: RunInfo, mark: Mark | None = None, told: str = "") -> str:
+def head_of(info: RunInfo, mark: Mark | None = None, told: str = "", owner: str = "") -> str:
     """What a run is and what it came to; the same figures as in the list.
 
-    With a mark, a star to set; `told` is what can be unfolded below.
+    With a mark, a star to set; `told` is what can be unfolded below; `owner` is the machine that keeps it.
     """
     figures = (
+        ("Machine", line(owner)),
         ("Agent", line(" ".join(filter(None, (name_of_agent(info.agent), info.agent_version))))),
         ("Project", line(info.project or "")),
         ("Model", line(info.model or "")),

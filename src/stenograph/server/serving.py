@@ -66,7 +66,7 @@ def _listening(hosts: Sequence[str], port: int) -> tuple[list[socket.socket], in
 
 
 class _Server(uvicorn.Server):
-    """Tells the open streams to end before it waits for them."""
+    """Ends the open streams before it waits for them."""
 
     def __init__(self, config: uvicorn.Config, on_exit: Callable[[], None]) -> None:
         super().__init__(config)
@@ -78,7 +78,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(app: ASGIApp, sockets: list[socket.socket], on_exit: Callable[[], None]) -> None:
-    """Answer until Ctrl-C or SIGTERM. `on_exit` is called when that comes."""
+    """Serve until Ctrl-C or SIGTERM, then call `on_exit`."""
     run(server_of(app, on_exit), sockets)
 
 
@@ -106,7 +106,7 @@ def run(server: uvicorn.Server, sockets: list[socket.socket], ready: Callable[[]
         server.should_exit = True
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    # uvicorn raises the signal again when it is done; Ctrl-C is the ordinary end here, so nobody need hear of it.
+    # uvicorn raises the signal again when it is done; Ctrl-C is the normal end here, so it is not reported.
     for number in before:
         signal.signal(number, end)
     try:

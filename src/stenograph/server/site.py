@@ -1,4 +1,4 @@
-"""What is served: an archive, masked or not, with the process that keeps it up to date."""
+"""What is served: the runs of an archive or of a store, masked or not."""
 
 from __future__ import annotations
 
@@ -15,33 +15,48 @@ from stenograph.errors import RunNotFound
 from stenograph.fold.explain import Explained, explained
 from stenograph.query.prices import load_prices
 from stenograph.query.run_status import RunStatuses
-from stenograph.query.runs import run_line
 from stenograph.runs.archive import Archive, open_archive
-from stenograph.runs.info import RunInfo, info_of_line
+from stenograph.runs.info import RunInfo
+from stenograph.server.machine_runs import MachineRuns
+from stenograph.server.served_runs import ServedRuns
 
 if TYPE_CHECKING:
     from stenograph.runs.mask import RunMask
     from stenograph.server.keeper import Keeper
+    from stenograph.server.store_runs import StoreRuns
 
 _RUN_ID = re.compile(r"[0-9a-f-]{4,36}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One archive as it is served. Every request opens the archive for itself."""
+    """What is served. Every request opens it for itself."""
 
     home: Home
+    """The folder of the archive; of a bundle or a store, a temporary one."""
     mask: RunMask | None = None
     """Masks whatever is shown; None where nothing is masked."""
     keeper: Keeper | None = None
     """The process that keeps the archive up to date."""
     bundle: Path | None = None
     """The bundle that was given instead of an archive."""
+    store: StoreRuns | None = None
+    """Everybody's runs, where those are served instead of an archive's."""
     scripts: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> ServedRuns:
+        """The runs that are shown."""
+        return MachineRuns(self.home) if self.store is None else self.store
+
+    @property
+    def marks_folder(self) -> Path | None:
+        """Where stars, names, tags and notes are kept; None where runs cannot be marked."""
+        return None if self.bundle is not None else self.runs.marks_folder
 
     @contextmanager
     def archive(self) -> Iterator[Archive]:
-        """The archive, for one request."""
+        """The archive of this machine, for one request."""
         with open_archive(self.home.path) as archive:
             yield archive
 
@@ -50,18 +65,12 @@ class Site:
         """The index with the number and the id of one run. Raises `RunNotFound`, also for what is not an id."""
         if not _RUN_ID.fullmatch(run_id):
             raise RunNotFound("that is not the id of a run; steno ls lists them", run_id)
-        with self.archive() as archive, archive.reading() as reader:
-            yield (reader, *reader.find_run(run_id))
+        with self.runs.index_of(run_id) as found:
+            yield found
 
     def info(self, reader: IndexReader, run: int) -> RunInfo:
         """A run in figures, as `steno ls --json` has them."""
-        info = info_of_line(run_line(reader.index, run, load_prices()), self.home.identity())
-        return info if self.mask is None else self.mask.info(info)
-
-    def copied(self, reader: IndexReader, run: int) -> int:
-        """How many calls of a run were copied from the one that it continues, and count there."""
-        found: int = reader.index.execute("SELECT copied_calls FROM main.runs WHERE id = ?", (run,)).fetchone()[0]
-        return found
+        return self.masked(self.runs.info(reader, run))
 
     def explained(self, reader: IndexReader, run: int) -> Explained:
         """What happened in a run, as `steno explain` says it; all of the run is read for it."""

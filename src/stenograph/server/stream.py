@@ -26,6 +26,7 @@ from stenograph.model import mend
 from stenograph.model.event import Event
 from stenograph.model.payload import ToolPayload
 from stenograph.runs.info import RunInfo
+from stenograph.server.answers import json
 from stenograph.server.feed import Feed
 from stenograph.server.fragment import frame_of, rendered
 from stenograph.server.listing import rows_of, runs_of, title_of
@@ -51,6 +52,8 @@ Cursor = dict[str, tuple[int, int]]
 
 def stream(site: Site, feed: Feed, request: Request) -> Response:
     """`/api/v1/stream?runs=list,ID,…&after=CURSOR`."""
+    if not site.runs.is_live:
+        return json(request, {"error": "a store is not followed here; steno tail -f RUN --store URL does that"}, 404)
     topics = [each for each in request.query_params.get("runs", "").split(",") if each]
     given = request.headers.get("last-event-id") or request.query_params.get("after", "")
     following = Following(site, topics, cursor_of(given))

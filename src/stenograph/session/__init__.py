@@ -1,4 +1,4 @@
-"""A place to keep what a live agent says and does: typed slices, reducers that fill them, snapshots, a bus."""
+"""Keeping what a live agent says and does: typed slices, reducers that fill them, snapshots, a bus."""
 
 from stenograph.session.bus import Bus
 from stenograph.session.events import PromptExecuted, PromptRendered, ToolInvoked

@@ -1,4 +1,4 @@
-"""Bus: whoever listens hears what is dispatched."""
+"""Bus: calls subscribers with every value that is dispatched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from stenograph.forked import survives_fork
+from stenograph.after_fork import reset_after_fork
 
 log = logging.getLogger("stenograph.session")
 
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 class Bus:
-    """Calls subscribers in the order in which they subscribed; one that fails disturbs nobody."""
+    """Calls subscribers in the order in which they subscribed; one that fails does not disturb the others."""
 
     def __init__(self) -> None:
         self._subscriptions: tuple[_Subscription, ...] = ()
         self._failed = 0
         self._lock = threading.Lock()  # protects changes of the subscriptions and of the count
-        survives_fork(self)
+        reset_after_fork(self)
 
     @property
     def failed(self) -> int:
@@ -31,7 +31,7 @@ class Bus:
         return self._failed
 
     def subscribe(self, kind: type[T], subscriber: Callable[[T], object]) -> Callable[[], None]:
-        """Call the subscriber with every value of this type or a subclass; returns what ends that, once or often."""
+        """Call the subscriber with every value of this type or a subclass; returns a function that ends that."""
         subscription = _Subscription(kind, subscriber)
         with self._lock:
             self._subscriptions += (subscription,)
@@ -43,7 +43,7 @@ class Bus:
         return unsubscribe
 
     def publish(self, value: object) -> None:
-        """Call those who subscribed to the value's type. What they raise is logged and counted."""
+        """Call the subscribers of the value's type. What they raise is logged and counted."""
         for subscription in self._subscriptions:
             if isinstance(value, subscription.kind):
                 try:
@@ -58,17 +58,17 @@ class Bus:
 
 
 class _Subscription:
-    """One subscriber, and when its failures were last told."""
+    """One subscriber, and when its failures were last logged."""
 
     def __init__(self, kind: type[Any], subscriber: Callable[[Any], object]) -> None:
         self.kind = kind
         self.subscriber = subscriber
-        self._told_at = float("-inf")
+        self._logged_at = float("-inf")
 
     def tell(self, value: object, error: Exception) -> None:
         now = time.monotonic()
-        if now - self._told_at < 1.0:  # it may fail for every entry; say it once a second
+        if now - self._logged_at < 1.0:  # it may fail for every entry; log that once a second
             return
-        self._told_at = now
+        self._logged_at = now
         with suppress(Exception):  # the host's log handlers are called here, and they may fail, too
             log.error("subscriber %r failed on a %s", self.subscriber, type(value).__name__, exc_info=error)

@@ -1,4 +1,4 @@
-"""What adapters tell a session beside the entries: a prompt was rendered, a tool was called, the answer is there."""
+"""What adapters dispatch to a session beside the entries: a prompt was rendered, a tool was called, an answer came."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PromptRendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInvoked:
-    """A tool was called and has ended, well or not."""
+    """A tool call has ended, with or without an error."""
 
     prompt_name: str
     adapter: str

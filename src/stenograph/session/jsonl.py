@@ -30,15 +30,15 @@ class JsonlSlice(Generic[T]):
 
     @property
     def path(self) -> Path:
-        """Where the values are; the file is made with the first one."""
+        """The file with the values; it is made with the first one."""
         return self._file.path
 
     def append(self, value: T) -> None:
-        """Add a line; raises `StoreError` or, for what JSON cannot hold, `InvalidEvent`."""
+        """Add a line; raises `StoreError` or, for a value that JSON cannot hold, `InvalidEvent`."""
         self._file.append(self._record.line(value))
 
     def replace(self, values: Iterable[T]) -> None:
-        """Put a file with these values in the place of the old one; raises as `append` does."""
+        """Replace the file by one with these values; raises as `append` does."""
         self._file.replace([self._record.line(value) for value in values])
 
     def __iter__(self) -> Iterator[T]:
@@ -58,17 +58,17 @@ class JsonlSlice(Generic[T]):
         )
 
     def stats(self) -> SliceStats:
-        """What was set aside, left out and replaced."""
+        """What was moved aside, left out and replaced."""
         torn = self._file.torn + self._file.has_half_line()
         return SliceStats(torn=torn, unreadable=self._unreadable, replaced=self._record.replaced)
 
     def close(self) -> None:
-        """Give up the file."""
+        """Close the file."""
         self._file.close()
 
 
 class JsonlSliceFactory:
-    """Keeps values in files of one folder; what is there already is continued."""
+    """Keeps values in files of one folder; existing files are continued."""
 
     def __init__(self, base_dir: str | os.PathLike[str]) -> None:
         self.base_dir = Path(base_dir)

@@ -1,4 +1,4 @@
-"""Slices in memory: quick, and gone with the process."""
+"""Slices in memory: fast, and gone with the process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MemorySlice(Generic[T]):
         self._values.append(value)
 
     def replace(self, values: Iterable[T]) -> None:
-        """Hold these values instead; whoever is reading goes on with the old ones."""
+        """Hold these values instead; a reader that has begun goes on with the old ones."""
         self._values = list(values)
 
     def __iter__(self) -> Iterator[T]:

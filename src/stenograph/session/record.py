@@ -51,7 +51,7 @@ class Record(Generic[T]):
         self.kind = kind
         self.name = type_name(kind)
         self.replaced = 0
-        """Characters that no UTF-8 can hold and that became U+FFFD."""
+        """Characters that UTF-8 cannot hold and that became U+FFFD."""
         self._head = b'{"%s":%s' % (TYPE_KEY.encode(), json.dumps(self.name).encode())
 
     def line(self, value: T) -> bytes:
@@ -77,7 +77,7 @@ class Record(Generic[T]):
         """The value in a line, without its newline; None when the line holds no value of this type."""
         try:
             return self._parse(line)
-        except Exception:  # noqa: BLE001  # a damaged line, an older form of the class, or its own code: whoever reads counts it
+        except Exception:  # noqa: BLE001  # a damaged line, an older form of the class, or its own code: counted
             return None
 
     def _parse(self, line: bytes) -> T:
@@ -96,7 +96,7 @@ class Record(Generic[T]):
 
 
 def _with_writable_times(value: T) -> T:
-    """The same moments in UTC where an offset has seconds, which RFC 3339 has no form for."""
+    """The value with times in UTC where an offset has seconds, which RFC 3339 cannot hold."""
     moved = {
         name: moment.astimezone(UTC)
         for name in _names(value)

@@ -1,4 +1,4 @@
-"""Reducers: what an event does to a slice. Pure functions from a slice and an event to one operation, or to None."""
+"""Reducers: how an event changes a slice. Pure functions from a slice and an event to one operation, or to None."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Append(Struct, Generic[T], frozen=True):
-    """Add one value to the end; its cost does not depend on what is there."""
+    """Add one value to the end; its cost does not depend on the number of values."""
 
     value: T
 
@@ -25,7 +25,7 @@ class Replace(Struct, Generic[T], frozen=True):
 
 
 Reducer = Callable[[SliceView[Any], Any], Append[Any] | Replace[Any] | None]
-"""Takes the slice as it is and the event; None leaves the slice alone."""
+"""Takes the slice and the event; None leaves the slice unchanged."""
 
 
 def append_all(view: SliceView[T], event: T) -> Append[T]:
@@ -39,7 +39,7 @@ def replace_latest(view: SliceView[T], event: T) -> Replace[T]:
 
 
 def upsert_by(key: Callable[[Any], object]) -> Reducer:
-    """Keep one event per key: a new one takes the place of the old one, or goes to the end."""
+    """Keep one event per key: a new one replaces the old one, or goes to the end."""
 
     def upsert(view: SliceView[Any], event: Any) -> Append[Any] | Replace[Any]:
         wanted = key(event)

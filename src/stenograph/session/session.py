@@ -1,4 +1,4 @@
-"""Session: what is dispatched goes through reducers into slices, then to whoever listens on the bus."""
+"""Session: dispatched values go through reducers into slices, then to the subscribers of the bus."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 from msgspec import Struct
 
+from stenograph.after_fork import reset_after_fork
 from stenograph.errors import InvalidEvent, StoreClosed
-from stenograph.forked import survives_fork
 from stenograph.session.bus import Bus
 from stenograph.session.events import PromptExecuted, PromptRendered, ToolInvoked
 from stenograph.session.record import is_record
@@ -25,11 +25,11 @@ from stenograph.transcript.entry import TranscriptEntry
 T = TypeVar("T")
 
 LOG_TYPES = (TranscriptEntry, PromptRendered, ToolInvoked, PromptExecuted)
-"""What is history from the start; every other type is STATE unless `set_policy` says otherwise."""
+"""Types whose slices are LOG from the start; every other type is STATE unless `set_policy` says otherwise."""
 
 
 class SessionStats(Struct, frozen=True, kw_only=True):
-    """What a session took, and what was lost on the way."""
+    """What a session stored, and what was lost."""
 
     dispatched: int
     """Values that were stored."""
@@ -40,26 +40,26 @@ class SessionStats(Struct, frozen=True, kw_only=True):
     unreadable: int
     """Lines that the last full reading of each slice had to leave out."""
     replaced: int
-    """Characters that no UTF-8 can hold and that became U+FFFD."""
+    """Characters that UTF-8 cannot hold and that became U+FFFD."""
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _OpenSlice:
     """A slice in use."""
 
     policy: SlicePolicy
     slice: Slice[Any]
     initial: tuple[Any, ...]
-    """What a STATE slice held before this session."""
+    """The values of a STATE slice before this session."""
     is_fixed: bool = False
-    """Whether it has got values, so that its policy can no longer change."""
+    """Whether it has values, so that its policy can no longer change."""
 
 
 class Session:
     """Keeps values by their type. Safe from any number of threads.
 
     A LOG slice takes every value of its type unless another reducer is registered for that; a STATE slice does so as
-    long as nobody registered a reducer for the type.
+    long as no reducer is registered for the type.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Session:
         self._config = slice_config or SliceFactoryConfig()
         self._policies: dict[type[Any], SlicePolicy] = dict.fromkeys(LOG_TYPES, SlicePolicy.LOG)
         self._reducers: dict[type[Any], dict[type[Any], Reducer]] = {}
-        self._shelves: dict[type[Any], _Shelf] = {}
+        self._open_slices: dict[type[Any], _OpenSlice] = {}
         self._unpublished: deque[object] = deque()
         self._is_publishing = False
         self._dispatched = 0
         self._is_closed = False
         # Protects changes of everything above and of slices. Never held while subscribers run.
         self._lock = threading.RLock()
-        survives_fork(self)
+        reset_after_fork(self)
 
     @property
     def session_id(self) -> UUID:
@@ -92,17 +92,17 @@ class Session:
     def set_policy(self, kind: type[Any], policy: SlicePolicy) -> None:
         """Say whether a type is LOG or STATE, before its first value is dispatched."""
         if not isinstance(policy, SlicePolicy):
-            raise InvalidEvent(f"{policy!r:.80} is no policy; give SlicePolicy.LOG or SlicePolicy.STATE")
+            raise InvalidEvent(f"{policy!r:.80} is not a policy; give SlicePolicy.LOG or SlicePolicy.STATE")
         with self._lock:
             self._check_open()
-            shelf = self._shelves.get(_checked(kind))
-            if shelf is not None and shelf.policy is not policy:
-                if shelf.is_fixed:
+            opened = self._open_slices.get(_checked(kind))
+            if opened is not None and opened.policy is not policy:
+                if opened.is_fixed:
                     raise InvalidEvent(
-                        f"the {shelf.policy.name} slice of {kind.__name__} has values already; set its policy before "
+                        f"the {opened.policy.name} slice of {kind.__name__} has values already; set its policy before "
                         "the first is dispatched"
                     )
-                self._shelves.pop(kind).slice.close()
+                self._open_slices.pop(kind).slice.close()
             self._policies[kind] = policy
 
     def dispatch(self, value: object) -> None:
@@ -127,23 +127,25 @@ class Session:
         """The STATE slices as they are."""
         with self._lock:
             states = {
-                kind: tuple(shelf.slice) for kind, shelf in self._shelves.items() if shelf.policy is SlicePolicy.STATE
+                kind: tuple(opened.slice)
+                for kind, opened in self._open_slices.items()
+                if opened.policy is SlicePolicy.STATE
             }
         return Snapshot(session_id=self._id, states=MappingProxyType(states))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Take the STATE slices back to a snapshot; LOG slices keep everything."""
+        """Set the STATE slices back to a snapshot; LOG slices keep everything."""
         with self._lock:
             self._check_open()
-            for kind in {**snapshot.states, **self._shelves}:
-                shelf = self._shelf(kind)
-                if shelf.policy is SlicePolicy.STATE:
-                    shelf.slice.replace(snapshot.states.get(kind, shelf.initial))
+            for kind in {**snapshot.states, **self._open_slices}:
+                opened = self._open_slice(kind)
+                if opened.policy is SlicePolicy.STATE:
+                    opened.slice.replace(snapshot.states.get(kind, opened.initial))
 
     def stats(self) -> SessionStats:
-        """What was taken and what was lost, until now."""
+        """What was stored and what was lost so far."""
         with self._lock:
-            losses = [shelf.slice.stats() for shelf in self._shelves.values()]
+            losses = [opened.slice.stats() for opened in self._open_slices.values()]
             return SessionStats(
                 dispatched=self._dispatched,
                 failed_subscribers=self.bus.failed,
@@ -153,11 +155,11 @@ class Session:
             )
 
     def close(self) -> None:
-        """Give up the files. Reading still works, dispatching does not. Closing twice is fine."""
+        """Close the files. Reading still works, dispatching does not. May be called twice."""
         with self._lock:
             self._is_closed = True
-            for shelf in self._shelves.values():
-                shelf.slice.close()
+            for opened in self._open_slices.values():
+                opened.slice.close()
 
     def __enter__(self) -> Session:
         return self
@@ -169,30 +171,30 @@ class Session:
         with self._lock:
             self._reducers.setdefault(_checked(event), {})[kind] = reducer
 
-    def _shelf(self, kind: type[Any]) -> _Shelf:
-        shelf = self._shelves.get(kind)  # without the lock: who reads does not wait for who writes
-        return self._new_shelf(kind) if shelf is None else shelf
+    def _open_slice(self, kind: type[Any]) -> _OpenSlice:
+        opened = self._open_slices.get(kind)  # without the lock: readers do not wait for writers
+        return self._make_slice(kind) if opened is None else opened
 
-    def _new_shelf(self, kind: type[Any]) -> _Shelf:
+    def _make_slice(self, kind: type[Any]) -> _OpenSlice:
         with self._lock:
-            if kind not in self._shelves:
+            if kind not in self._open_slices:
                 policy = self._policies.get(kind, SlicePolicy.STATE)
                 made = self._config.factory(policy).create(kind)
                 initial = tuple(made) if policy is SlicePolicy.STATE else ()
-                self._shelves[kind] = _Shelf(policy, made, initial)
-            return self._shelves[kind]
+                self._open_slices[kind] = _OpenSlice(policy, made, initial)
+            return self._open_slices[kind]
 
     def _reduced(self, value: object) -> list[tuple[type[Any], Append[Any] | Replace[Any]]]:
-        """What the reducers make of a value, slice by slice; its own slice first when that takes it by default."""
+        """The operations of the reducers on a value, slice by slice; its own slice first when it has no reducer."""
         own = type(value)
         reducers = self._reducers.get(own, {})
-        if not reducers or (own not in reducers and self._shelf(own).policy is SlicePolicy.LOG):
+        if not reducers or (own not in reducers and self._open_slice(own).policy is SlicePolicy.LOG):
             reducers = {own: append_all, **reducers}
         operations = []
         for kind, reducer in reducers.items():
-            shelf = self._shelf(kind)
-            operation = reducer(SliceView(lambda shelf=shelf: shelf.slice), value)  # type: ignore[misc]  # bound now
-            if isinstance(operation, Replace) and shelf.policy is SlicePolicy.LOG:
+            opened = self._open_slice(kind)
+            operation = reducer(SliceView(lambda opened=opened: opened.slice), value)  # type: ignore[misc]  # bound now
+            if isinstance(operation, Replace) and opened.policy is SlicePolicy.LOG:
                 raise InvalidEvent(
                     f"the LOG slice of {kind.__name__} is append-only and its reducer for {own.__name__} gave Replace; "
                     "give Append, or set SlicePolicy.STATE"
@@ -202,12 +204,12 @@ class Session:
         return operations
 
     def _apply(self, kind: type[Any], operation: Append[Any] | Replace[Any]) -> None:
-        shelf = self._shelf(kind)
+        opened = self._open_slice(kind)
         if isinstance(operation, Append):
-            shelf.slice.append(operation.value)
+            opened.slice.append(operation.value)
         else:
-            shelf.slice.replace(operation.values)
-        shelf.is_fixed = True
+            opened.slice.replace(operation.values)
+        opened.is_fixed = True
 
     def _publish(self) -> None:
         with self._lock:
@@ -235,19 +237,19 @@ class Session:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise StoreClosed(f"session {self._id} is closed and takes nothing more; use a new one")
+            raise StoreClosed(f"session {self._id} is closed; use a new one")
 
 
 class SliceAccessor(SliceView[T], Generic[T]):
     """`session[T]`: the slice of a type, and its reducers."""
 
     def __init__(self, session: Session, kind: type[T]) -> None:
-        super().__init__(lambda: session._shelf(kind).slice)
+        super().__init__(lambda: session._open_slice(kind).slice)
         self._session = session
         self._kind = kind
 
     def register(self, event: type[Any], reducer: Reducer) -> None:
-        """Let the reducer change this slice when a value of type `event` is dispatched; one per event type."""
+        """Register the reducer that changes this slice when a value of type `event` is dispatched; one per type."""
         self._session._register(self._kind, event, reducer)
 
 

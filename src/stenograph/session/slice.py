@@ -1,4 +1,4 @@
-"""Slice: the values of one type, in their order. What a storage must offer, and how people read it."""
+"""Slice: the values of one type, in order. What a storage must offer, and how it is read."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ T = TypeVar("T")
 
 
 class SlicePolicy(Enum):
-    """What becomes of a slice when a snapshot is restored."""
+    """What happens to a slice when a snapshot is restored."""
 
     STATE = "state"
-    """Rolls back to what it was."""
+    """It goes back to the snapshot."""
     LOG = "log"
-    """Is only ever appended to, and keeps everything."""
+    """It is append-only, and keeps everything."""
 
 
 class SliceStats(Struct, frozen=True, kw_only=True):
-    """What a slice could not keep or read as it was."""
+    """What a slice could not keep or read unchanged."""
 
     torn: int = 0
-    """Half lines that a crash left at the end of the file: those set aside, and the one that is there now."""
+    """Half lines that a crash left at the end of the file: those moved aside, and the one that is there now."""
     unreadable: int = 0
     """Lines that the last full reading had to leave out."""
     replaced: int = 0
-    """Characters that no UTF-8 can hold and that became U+FFFD."""
+    """Characters that UTF-8 cannot hold and that became U+FFFD."""
 
 
 class Slice(Protocol[T]):
@@ -50,7 +50,7 @@ class Slice(Protocol[T]):
         """What was lost."""
 
     def close(self) -> None:
-        """Give up what is open. Reading still works."""
+        """Close what is open. Reading still works."""
 
 
 class SliceFactory(Protocol):
@@ -75,7 +75,7 @@ class SliceView(Generic[T]):
         return self._find().latest()
 
     def where(self, predicate: Callable[[T], object]) -> tuple[T, ...]:
-        """The values that the predicate holds for, in order."""
+        """The values for which the predicate is true, in order."""
         return tuple(value for value in self._find() if predicate(value))
 
     @property

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from stenograph.after_fork import reset_after_fork
+from stenograph.disk import write_all
 from stenograph.errors import StoreError, unreadable
-from stenograph.forked import survives_fork
 from stenograph.journal.lines import LineReader, last_newline
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -24,23 +25,23 @@ _REWRITE = os.O_WRONLY | os.O_TRUNC | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class SliceFile:
-    """Lines in a file that is made when the first one comes."""
+    """The lines of a file, which is made with the first line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.torn = 0
-        """Half lines that were set aside."""
+        """Half lines that were moved aside."""
         self._fd = -1
-        survives_fork(self)
+        reset_after_fork(self)
 
     def append(self, line: bytes) -> None:
         """Write one line, whole or not at all; raises `StoreError`."""
         try:
             with self._alone() as (fd, end):
                 try:
-                    _write(fd, line)
+                    write_all(fd, line)
                 except BaseException:
-                    with suppress(OSError):  # then it is set aside before the next line
+                    with suppress(OSError):  # where this fails, it is moved aside before the next line
                         os.ftruncate(fd, end)
                     raise
         except StoreError:
@@ -55,7 +56,7 @@ class SliceFile:
             _make_private(self.path.parent)
             fd = os.open(fresh, _REWRITE, 0o600)
             try:
-                _write(fd, b"".join(lines))
+                write_all(fd, b"".join(lines))
             finally:
                 os.close(fd)
             fresh.replace(self.path)
@@ -72,7 +73,7 @@ class SliceFile:
                 yield from lines
 
     def lines_back(self) -> Iterator[bytes]:
-        """The same from the end, reading no more than is asked for."""
+        """Every whole line from the last to the first, reading no more than is needed; raises `SourceError`."""
         with self._reading() as fd:
             end = last_newline(fd, os.fstat(fd).st_size) if fd >= 0 else 0
             while end > 0:
@@ -86,7 +87,7 @@ class SliceFile:
             return fd >= 0 and _has_half_line(fd, os.fstat(fd).st_size)
 
     def close(self) -> None:
-        """Give up the file; the next line opens it again."""
+        """Close the file; the next line opens it again."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
@@ -95,11 +96,11 @@ class SliceFile:
         self.close()
 
     def _after_fork(self) -> None:
-        self.close()  # the advisory lock goes with the open file, so by this one parent and child would share it
+        self.close()  # the lock belongs to the open file, so parent and child would share it
 
     @contextmanager
     def _alone(self) -> Iterator[tuple[int, int]]:
-        """The open file and where it ends, with everybody else kept out and no half line at the end."""
+        """The open file, locked and without a half line at the end, and its size."""
         while True:
             if self._fd < 0:
                 self._open()
@@ -112,7 +113,7 @@ class SliceFile:
                     return
             finally:
                 fcntl.flock(fd, fcntl.LOCK_UN)
-            self.close()  # deleted or replaced since it was opened: what is written here nobody would find
+            self.close()  # deleted or replaced since it was opened, so a line written here would be lost
 
     def _open(self) -> None:
         _make_private(self.path.parent)
@@ -130,7 +131,7 @@ class SliceFile:
         start = last_newline(fd, size)
         aside = os.open(f"{self.path}.torn", _REWRITE & ~os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            _write(aside, os.pread(fd, size - start, start) + b"\n")
+            write_all(aside, os.pread(fd, size - start, start) + b"\n")
         finally:
             os.close(aside)
         os.ftruncate(fd, start)
@@ -157,7 +158,7 @@ class SliceFile:
     def _refusal(self, error: OSError | ValueError) -> StoreError:
         why = getattr(error, "strerror", None) or error
         return StoreError(
-            f"cannot write to {self.path}: {why}; the value was not kept, mend that and go on",
+            f"cannot write to {self.path}: {why}; the value was not kept, fix that and go on",
             str(self.path),
         )
 
@@ -166,13 +167,8 @@ def _has_half_line(fd: int, size: int) -> bool:
     return size > 0 and os.pread(fd, 1, size - 1) != b"\n"
 
 
-def _write(fd: int, data: bytes) -> None:
-    while data:  # once, unless the disk is full
-        data = data[os.write(fd, data) :]
-
-
 def _make_private(folder: Path) -> None:
-    """Create what is missing, for the owner alone."""
+    """Create missing folders, readable only by their owner."""
     for each in (*reversed(folder.parents), folder):
         if not each.exists():
             each.mkdir(mode=0o700, exist_ok=True)

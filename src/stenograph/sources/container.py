@@ -1,4 +1,4 @@
-"""Files that hold many runs: a JSON document, a ZIP of them, or a table; read when they are asked for."""
+"""Files that hold many runs: a JSON document, a ZIP of them, or a table. A run is read when it is needed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from stenograph.sources.files import Open
 
 ZIP = b"PK\x03\x04"
 _ZSTANDARD = 93
-"""The method of compression that Python's own reader does not know before 3.14."""
+"""The method of compression that Python's own reader does not support before 3.14."""
 _LOCAL = struct.Struct("<4s5H3I2H")
 _HEADS = ("header.json", "_journal/start.json", "conversations.json")
-"""Members that say what a ZIP is, as far as we know any."""
+"""Members by which a ZIP is recognized."""
 
 
 @contextmanager
 def opened_container(path: Path, open: Open, parts: Mapping[str, Path] | None = None) -> Iterator[Contents]:
-    """The JSON in a file, and in further files by their names. Raises `SourceError` for what cannot be read."""
+    """The JSON in a file, and in further files by their names. Raises `SourceError` where it cannot be read."""
     try:
         with open(path) as file:
             beginning = file.read(len(ZIP))
@@ -119,7 +119,7 @@ class _ZipContainer:
 
 
 def head_of_zip(path: Path, open: Open) -> list[Any]:
-    """What says of which program a ZIP is: a record with the names of its members, then the heads among them."""
+    """Records by which a ZIP's program is recognized: one with the names of its members, then those in `_HEADS`."""
     with opened_container(path, open) as container:
         names = set(container.names)
         found: list[Any] = [{"container": "zip", "names": list(container.names)}]

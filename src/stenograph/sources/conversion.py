@@ -1,4 +1,4 @@
-"""Agents' files as canonical events: one file, a session with its subagents, a folder, or a stream."""
+"""Converting agents' files to canonical events: one file, a session with its subagents, a folder, or a stream."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ _LINES_AT_ONCE = 100
 
 
 class FileReport(Struct, kw_only=True):
-    """What became of one file."""
+    """The outcome of reading one file."""
 
     path: str
     format: str | None
-    """None when no format knows the file; then it was not read."""
+    """None when no format recognizes the file; then it was not read."""
     problem: str | None = None
-    """Why the file was not read, when it was not."""
+    """Why the file was not read, if so."""
     run_id: str | None = None
     source: str | None = None
     report: Report
     losses: dict[str, Any] | None = None
-    """What of an exchange file became events, and what did not, in the shape of an export's loss report."""
+    """What of an exchange file became events, and what did not, as in the loss report of an export."""
 
 
 class Conversion:
-    """The canonical events of a source: iterate it once. `files` fills as it goes."""
+    """The canonical events of an input: iterate it once. `files` is filled meanwhile."""
 
     def __init__(self, events: Iterator[Event], files: list[FileReport]) -> None:
         self.files = files
@@ -66,7 +66,7 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
     """The events of a file (with the files that belong to it) or of everything in a folder.
 
     `FILE#SESSION` is one session of a file that holds many.
-    Raises `SourceError` for what cannot be read, and for a single file that no format knows.
+    Raises `SourceError` for a file that cannot be read, and for a single file that no format recognizes.
     """
     path, wanted = address_of(path)
     reading = _Reading(spec, keep_raw, wanted)
@@ -79,7 +79,7 @@ def convert(path: Path, spec: FormatSpec | None = None, *, keep_raw: bool = True
 
 
 def sessions_in(folder: Path) -> list[Detection]:
-    """The main file of every session below a folder, as far as some format knows it."""
+    """The main file of every session below a folder, as far as a format recognizes it."""
     return [found for found, _ in _Reading(None, keep_raw=True).sessions(folder)]
 
 
@@ -91,7 +91,7 @@ def convert_stream(
     name: str = STREAM,
     at: datetime | None = None,
 ) -> Conversion:
-    """The events of a stream. No side file is opened; the report names those that were wanted."""
+    """The events of a stream. No side file is opened; the report names the missing ones."""
     head = read_head(stream)
     found = detect_head(head, name, at or datetime.now(UTC), spec)
     reading = _Reading(spec, keep_raw)
@@ -103,7 +103,7 @@ def convert_stream(
 
 
 class _Reading:
-    """One conversion under way: how to read, and what became of each file so far."""
+    """One conversion: how to read, and the outcome of each file so far."""
 
     def __init__(self, spec: FormatSpec | None, keep_raw: bool, wanted: str | None = None) -> None:
         self.files: list[FileReport] = []
@@ -113,7 +113,7 @@ class _Reading:
         self._found: dict[Path, Detection] = {}
 
     def detect(self, path: Path) -> Detection:
-        """What a file is; its beginning is read once, however many sessions ask for it."""
+        """What a file is; its beginning is read once, however many sessions need it."""
         found = self._found.get(path)
         if found is None:
             found = self._found[path] = detect_file(path, self._spec)
@@ -132,12 +132,12 @@ class _Reading:
                 found.append(self.detect(path))
             except SourceError as error:
                 self._unread(path, None, str(error))
-        found = _told_apart(found, folder)
+        found = _with_places(found, folder)
         members = {each.path: self.members(each) for each in found}
         taken = {str(member.path) for each in members.values() for member in each}
         for each in found:
             if each.spec is None:
-                self._unread(each.path, None, "no format knows it, skipped")
+                self._unread(each.path, None, "no format recognizes it, skipped")
         return [(each, members[each.path]) for each in found if each.spec is not None and each.path not in taken]
 
     def members(self, found: Detection) -> list[Member]:
@@ -155,9 +155,9 @@ class _Reading:
         for member in members:
             try:
                 detected = self.detect(member.path)
-                if detected.spec is not found.spec:  # its place says what it is, whatever its beginning says
+                if detected.spec is not found.spec:  # its path decides, whatever its beginning says
                     detected = detect_file(member.path, found.spec)
-            except SourceError as error:  # an agent cleans up as it likes; the session is worth reading without it
+            except SourceError as error:  # agents delete files at any time; the session is worth reading without it
                 self._unread(member.path, found.spec.name, str(error))
                 continue
             series.append(self.opened(detected, _read(detected.path), main, member))
@@ -203,8 +203,8 @@ def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-def _told_apart(found: list[Detection], folder: Path) -> list[Detection]:
-    """The same files; of those that name no run and begin alike, all but the first are known by their place."""
+def _with_places(found: list[Detection], folder: Path) -> list[Detection]:
+    """The files; of those that name no run and have the same beginning, all but the first with their place."""
     met: set[tuple[str, str]] = set()
     apart: list[Detection] = []
     for each in found:
@@ -234,14 +234,14 @@ def _read(path: str) -> Iterator[bytes]:
 
 
 def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines, many at once: a parser takes them faster so."""
+    """Lines joined to larger pieces, which a parser reads faster."""
     left = iter(lines)
     while some := b"".join(islice(left, _LINES_AT_ONCE)):
         yield some
 
 
 def _with_losses(events: Iterator[Event], parser: Format, file: FileReport) -> Iterator[Event]:
-    """The events; at their end the account of a format that keeps one goes into the report."""
+    """The events; at their end, the losses of a format that counts them are put into the report."""
     yield from events
     losses: LossReport | None = getattr(parser, "losses", None)
     file.losses = None if losses is None else losses.to_dict()

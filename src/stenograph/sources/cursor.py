@@ -1,9 +1,9 @@
-"""One file on its way through its parser: bytes become whole lines, and lines become events.
+"""Reading one file with its parser: bytes become whole lines, and lines become events.
 
-Theory of operation. The parser is given whole lines only; the rest waits here. `settle` also gives out a last line
-that lacks only its newline (`is_early`): the newline may never come. What was given out before, in an earlier reading
-or from another copy of the file, is not given out again: the parser sees those lines, because it has a memory, and
-`GivenLines` says which of its events are new. A document is not a series of lines: it is parsed when it settles.
+Theory of operation. The parser gets whole lines only; the rest waits here. `settle` also emits a last line
+that lacks only its newline (`is_early`): the newline may never come. What was emitted before, in an earlier reading
+or from another copy of the file, is not emitted again: the parser sees those lines, because it has a state, and
+`EmittedLines` says which of its events are new. A document is not a series of lines: it is parsed when it settles.
 
 A cursor opens nothing and knows no path. It can be pickled, and goes on when it is read back.
 """
@@ -21,33 +21,33 @@ from stenograph.model.event import Event
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class GivenLines(Protocol):
-    """Which lines of a file were given out before."""
+class EmittedLines(Protocol):
+    """Which lines of a file were emitted before."""
 
     @property
-    def is_used_up(self) -> bool:
-        """Whether every line from now on is new."""
+    def is_exhausted(self) -> bool:
+        """Whether every following line is new."""
 
     def add(self, block: bytes) -> None:
-        """Take note of whole lines that are all new."""
+        """Note whole lines that are all new."""
 
     def new_events(self, line: bytes, events: list[Event]) -> list[Event]:
-        """Those events of the next line that were not given out before."""
+        """The events of the next line that were not emitted before."""
 
 
 class FileCursor:
     """Turns the bytes of a file into the events that are new."""
 
     def __init__(
-        self, opening: Callable[[], Format], given: GivenLines | None = None, *, is_document: bool = False
+        self, opening: Callable[[], Format], emitted: EmittedLines | None = None, *, is_document: bool = False
     ) -> None:
-        """`opening` makes the parser when the first line is there; it may raise, and is then called again."""
+        """`opening` makes the parser when the first line has come; where it raises, it is called again later."""
         self.is_early = False
-        """The last line was given out without its newline."""
+        """The last line was emitted without its newline."""
         self.is_flushed = False
-        """The parser gave what it held back: it cannot go on."""
-        self.given = given
-        """What was given out before; None for nothing."""
+        """The parser emitted what it held back, so reading cannot go on."""
+        self.emitted = emitted
+        """What was emitted before; None for nothing."""
         self.is_document = is_document
         self._opening: Callable[[], Format] | None = opening
         self._parser: Format | None = None
@@ -71,11 +71,11 @@ class FileCursor:
 
     @property
     def partial(self) -> bytes:
-        """An unfinished line at the end that was not given out."""
+        """An unfinished line at the end that was not emitted."""
         return b"".join(self._partial)
 
     def is_continued_by(self, data: bytes) -> bool:
-        """Whether these bytes can stand after those that were read."""
+        """Whether these bytes can follow those that were read."""
         if self.is_document or self.is_flushed:
             return False
         return not self.is_early or data.startswith((b"\n", b"\r\n"))
@@ -87,7 +87,7 @@ class FileCursor:
             return []
         end = data.rfind(b"\n") + 1
         if end and self._parser is None:
-            _ = self.parser  # which may fail: nothing has been taken yet
+            _ = self.parser  # this may raise: no byte has been taken yet
         if self.is_early:
             rest = data.removeprefix(b"\r").removeprefix(b"\n")
             end -= len(data) - len(rest)
@@ -111,13 +111,13 @@ class FileCursor:
         return events
 
     def flush(self) -> list[Event]:
-        """What the parser holds back. If that is anything, reading cannot go on with this cursor."""
+        """The events that the parser holds back. If there are any, reading cannot go on with this cursor."""
         held = copy.deepcopy(self.parser).finish()
         self.is_flushed = bool(held)
         return held
 
     def finish(self) -> list[Event]:
-        """All that is left, at the end of a file that is read once: also a last line that is not whole."""
+        """All events that are left, at the end of a file that is read once: also of a last line that is not whole."""
         if self.is_document:
             return self._document()
         events = self.parser.feed(self.partial) if self._partial else []
@@ -125,15 +125,15 @@ class FileCursor:
         return events + self.parser.finish()
 
     def _whole_lines(self, block: bytes) -> list[Event]:
-        given, parser = self.given, self.parser
-        if given is None:
+        emitted, parser = self.emitted, self.parser
+        if emitted is None:
             return parser.feed(block)
-        if given.is_used_up:
-            given.add(block)
+        if emitted.is_exhausted:
+            emitted.add(block)
             return parser.feed(block)
         events: list[Event] = []
         for line in block.split(b"\n")[:-1]:
-            events += given.new_events(line, parser.feed(line + b"\n"))
+            events += emitted.new_events(line, parser.feed(line + b"\n"))
         return events
 
     def _document(self) -> list[Event]:

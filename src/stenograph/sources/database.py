@@ -1,4 +1,4 @@
-"""SQLite databases that other programs own and may be writing: opened to be read, and never touched."""
+"""SQLite databases that other programs own and may be writing: opened for reading, and never changed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PATIENCE = 5.0
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to read by, in one unchanging view that holds what is only in the write-ahead log yet.
+    """A connection for reading one unchanging state, with what is still in the write-ahead log.
 
-    Texts come as bytes, as they stand. Whatever SQLite refuses becomes a `SourceError`.
+    Texts come as bytes. Raises `SourceError` for errors of SQLite.
     """
     connection = None
     try:
@@ -52,7 +52,7 @@ def is_database(path: Path, open: Open) -> bool:
 
 
 def head_of_database(path: Path) -> list[Any]:
-    """What tells of which program a database is: a record with the names of its tables."""
+    """A record by which a database's program is recognized: with the names of its tables."""
     with reading(path) as connection:
         rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         return [{"database": "sqlite", "tables": [name.decode("utf-8", "replace") for (name,) in rows]}]

@@ -1,4 +1,4 @@
-"""Looking at the beginning of a file: which format, which run."""
+"""Finding the format and the run of a file by its beginning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Detection(Struct, frozen=True, kw_only=True):
 
     path: str
     spec: FormatSpec | None
-    """None when no format knows it."""
+    """None when no format recognizes it."""
     identity: Identity
     at: str
     """The file's time of change."""
@@ -41,7 +41,7 @@ class Detection(Struct, frozen=True, kw_only=True):
     beginning: str = ""
     """A digest of its first record, of a document its first message; empty where its run is named otherwise."""
     place: str = ""
-    """Tells a file that names no run from others that begin alike; empty for the first of them."""
+    """Distinguishes a file that names no run from others with the same beginning; empty for the first of them."""
 
     @property
     def is_nameless(self) -> bool:
@@ -57,21 +57,23 @@ class Detection(Struct, frozen=True, kw_only=True):
 
 
 def format_named(name: str) -> FormatSpec:
-    """The format of that name, or in which the agent of that name keeps its sessions; else the names there are."""
-    placed = [spec for spec in formats().values() if spec.is_placed and spec.agent.id == name]
-    spec = formats().get(name) or max(placed, key=lambda spec: spec.priority, default=None)
+    """The format of that name, or that of the agent of that name. Raises `InvalidFormat` with the known names."""
+    spec = formats().get(name)
+    if spec is None:
+        placed = (each for each in formats().values() if each.is_placed and each.agent.id == name)
+        spec = max(placed, key=lambda each: each.priority, default=None)
     if spec is None:
         raise InvalidFormat(name, tuple(formats()))
     return spec
 
 
 def detect_file(path: Path, spec: FormatSpec | None = None) -> Detection:
-    """The format and the run of a file; with `spec` the format is taken as given."""
+    """The format and the run of a file; with `spec`, in that format."""
     return look_at(path, spec, open_file)[0]
 
 
 def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection, Head]:
-    """The same, and the beginning of the file; nothing is read twice."""
+    """The format and the run of a file, and its beginning; no byte is read twice."""
     document: list[Any] = []
     try:
         with open(path) as file:
@@ -90,8 +92,8 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
         return _detected(parquet.head_of_table(path), str(path), moment, spec), (head, records)
     if head.startswith(ZIP):
         return _detected(head_of_zip(path, open), str(path), moment, spec), (head, records)
-    if not records and (told := _binary_records(path, head, open)):
-        return _detected(told, str(path), moment, spec), (head, records)
+    if not records and (binary := _binary_records(path, head, open)):
+        return _detected(binary, str(path), moment, spec), (head, records)
     found = _detected(records, str(path), moment, spec)
     if not document or (is_list and found.spec is not None):
         return found, (head, records)
@@ -103,7 +105,7 @@ def look_at(path: Path, spec: FormatSpec | None, open: Open) -> tuple[Detection,
 
 
 def _binary_records(path: Path, head: bytes, open: Open) -> list[Any]:
-    """The records of a file that is not text, by the format that knows it; none where no format does."""
+    """The records of a file that is not text, by the format that recognizes it; none where no format does."""
     for spec in formats().values():
         binary = spec.binary
         if binary is None or not binary.may_be(head):
@@ -119,7 +121,7 @@ def _binary_records(path: Path, head: bytes, open: Open) -> list[Any]:
 
 
 def _moment(seconds: float) -> datetime:
-    """A file's time; the earliest there is in place of one that no calendar has."""
+    """A file's time; 1970 in place of one that `datetime` cannot hold."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
@@ -127,7 +129,7 @@ def _moment(seconds: float) -> datetime:
 
 
 def read_head(stream: BinaryIO) -> bytes:
-    """Enough of the beginning to tell the format: a few lines, or the whole of a first line that is long."""
+    """Enough of the beginning to detect the format: a few lines, or the whole of a long first line."""
     read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)  # a pipe gives what it has
     head = read(HEAD_BYTES)
     if head.startswith((MAGIC, ZIP, parquet.MAGIC)):
@@ -140,7 +142,7 @@ def read_head(stream: BinaryIO) -> bytes:
 
 
 def detect_head(head: bytes, path: str, at: datetime, spec: FormatSpec | None = None) -> Detection:
-    """The same for the beginning of anything."""
+    """The format and the run of an input with this beginning."""
     return _detected(head_records(head), path, at, spec)
 
 
@@ -154,13 +156,13 @@ def _detected(records: list[Any], path: str, at: datetime, spec: FormatSpec | No
 
 
 def _first_message(document: dict[str, Any]) -> Any:
-    """The first of the messages in a document, which grows by more of them; the document itself where it has none."""
+    """The first message in a document, which stays when the document grows; the document where it has none."""
     lists = (value for value in document.values() if isinstance(value, list) and value and isinstance(value[0], dict))
     return next((each[0] for each in lists), document)
 
 
 def _digest(record: Any) -> str:
-    """What a record is known by, however it is written."""
+    """A digest of a record that does not depend on how it is written."""
     try:
         text = json.dumps(record, sort_keys=True)
     except RecursionError:

@@ -1,7 +1,7 @@
-"""Files that are one JSON document, however it is broken into lines: a record, or a list of records.
+"""Files that are one JSON document over any number of lines: a record, or a list of records.
 
-A list is what its records are. An object is known only to the formats that are written so: half the world's JSON files
-have `messages` in them.
+A list is detected by its records. An object is claimed only by formats that are written as documents: many other JSON
+files have `messages` in them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST = 1 << 28
 
 
 def may_be_document(head: bytes) -> bool:
-    """Whether a file begins as such a document does: with an object or a list that its first line does not end."""
+    """Whether a file begins like such a document: with an object or a list that does not end in its first line."""
     first, _, rest = _lines(head)
     return first[:1] in _OPENING and bool(rest) and not _is_json(first)
 
@@ -56,7 +56,7 @@ def knows_document(spec: FormatSpec, records: list[dict[str, Any]]) -> bool:
 
 
 def records_of(data: bytes) -> list[dict[str, Any]]:
-    """The records in the bytes of such a file; none when it is not a document after all."""
+    """The records in the bytes of such a file; none when it is not a document."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         document = msgspec.json.decode(data)

@@ -1,4 +1,4 @@
-"""Opening agents' files to read them. Who needs other rules, or wants to count, passes an `Open` of its own."""
+"""Opening agents' files for reading. A caller with other rules, or one that counts, passes its own `Open`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 Open = Callable[[Path], BinaryIO]
-"""Opens a file to be read. Raises `OSError` for what cannot be opened."""
+"""Opens a file for reading. Raises `OSError` for a file that cannot be opened."""
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A file or pipe that a person named; never a device, which may go on for ever."""
+    """Open a file or pipe that a person named; never a device, which may be endless."""
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY), "rb")
     mode = os.fstat(file.fileno()).st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
@@ -24,12 +24,12 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file that a transcript or a folder named: never a pipe or a device, which may keep us waiting for ever."""
+    """Open a file that a transcript or a folder named: never a pipe or a device, which may block forever."""
     return os.fdopen(regular_fd(path), "rb")
 
 
 def regular_fd(path: Path, flags: int = 0) -> int:
-    """The descriptor of a regular file. Raises `OSError` for anything else."""
+    """A file descriptor of a regular file. Raises `OSError` for any other file."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)

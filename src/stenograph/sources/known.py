@@ -1,4 +1,4 @@
-"""What was given out of a file before, by digests of its lines, so that it is not given out again."""
+"""Which lines of a file were emitted before, by their digests, so that they are not emitted again."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ DIGEST = 8
 """Bytes of a line's digest."""
 ANY = bytes(DIGEST)
 """In place of a digest: a line known by its number only."""
-_LAST_LINE = 1 << 24  # a journal that names a later one is garbage, and not worth the memory
+_LAST_LINE = 1 << 24  # a journal that names a later line is damaged, and not worth the memory
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """What was given out of a file before."""
+    """What was emitted of a file before."""
 
     digests: bytes = b""
     """Eight bytes per line, from the first; zeros for a line that is known by its number only."""
-    given: int | None = None
-    """How many events of the last of these lines were given out; None for all."""
+    emitted: int | None = None
+    """How many events of the last of these lines were emitted; None for all."""
     events: int = 0
-    """Events given out, all together."""
+    """Events emitted, all together."""
 
 
 class LineSeries:
-    """The lines of a file that were given out, in their order: while they come again, they are not given out again.
+    """The lines of a file that were emitted, in order: while the same lines come, they are not emitted again.
 
-    The first line that differs ends what is known. For a `FileCursor` that reads the file from its beginning.
+    The first line that differs ends this. For a `FileCursor` that reads the file from its beginning.
     """
 
     def __init__(self, known: Known) -> None:
         self._digests = bytearray(known.digests)
-        self._given = known.given
+        self._emitted = known.emitted
         self._at = 0
 
     @property
     def lines(self) -> int:
-        """Lines given out."""
+        """Lines emitted."""
         return len(self._digests) // DIGEST
 
     @property
-    def is_used_up(self) -> bool:
-        """Whether the file was read to the end of what was given out."""
+    def is_exhausted(self) -> bool:
+        """Whether the file was read to the end of what was emitted."""
         return self._at == self.lines
 
     def begin(self) -> None:
-        """Be at the beginning of the file again."""
+        """Go back to the beginning of the file."""
         self._at = 0
 
     def forget_last(self) -> None:
-        """Not to have given out the line that was read last: what looked like a line was the beginning of one."""
+        """Forget the line that was read last: it was only the beginning of a line."""
         self._at -= 1
         del self._digests[self._at * DIGEST :]
 
     def add(self, block: bytes) -> None:
-        """Take note of whole lines after all that were given out."""
+        """Note whole lines after all that were emitted."""
         lines = block.split(b"\n")[:-1]
         self._digests += b"".join(map(digest_of, lines))
         self._at += len(lines)
 
     def new_events(self, line: bytes, events: list[Event]) -> list[Event]:
-        """Those events of the next line that were not given out before."""
+        """The events of the next line that were not emitted before."""
         at = self._at * DIGEST
         digest = digest_of(line)
         is_known = self._digests[at : at + DIGEST] in (digest, ANY)
@@ -74,41 +74,41 @@ class LineSeries:
         self._at += 1
         if not is_known:
             self._digests[at:] = digest
-            self._given = None
+            self._emitted = None
             return events
         self._digests[at : at + DIGEST] = digest
-        if not is_last or self._given is None:
+        if not is_last or self._emitted is None:
             return []
-        given, self._given = self._given, None
-        return events[given:]
+        emitted, self._emitted = self._emitted, None
+        return events[emitted:]
 
     def has(self, first: int, lines: list[bytes]) -> bool:
-        """Whether these lines were given out, from the line with that number (from 0) on."""
+        """Whether these lines were emitted, from the line with that number (from 0) on."""
         at = first * DIGEST
         return self._digests[at : at + len(lines) * DIGEST] == b"".join(map(digest_of, lines))
 
     def known(self, events: int) -> Known:
-        """What another tail needs to go on, which gave out so many events."""
-        return Known(digests=bytes(self._digests), given=self._given, events=events)
+        """What another tail needs to go on, with the number of events that this one emitted."""
+        return Known(digests=bytes(self._digests), emitted=self._emitted, events=events)
 
 
 class LineCounts(Counter[bytes]):
-    """How often each line, by its digest, was given out: each of these answers for one equal line, wherever it is."""
+    """How often each line, by its digest, was emitted: each of these accounts for one equal line, wherever it is."""
 
     @property
-    def is_used_up(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether none of them is left."""
         return not self
 
     def add(self, block: bytes) -> None:
-        """New lines answer for no others."""
+        """Do nothing: new lines account for no others."""
 
     def new_events(self, line: bytes, events: list[Event]) -> list[Event]:
-        """The events of a line unless it was given out before."""
+        """The events of a line unless it was emitted before."""
         return [] if self.take(digest_of(line)) else events
 
     def take(self, digest: bytes) -> bool:
-        """Whether one of these is left; if so, it is used up."""
+        """Whether one with that digest is left; if so, it is used up."""
         left = self.get(digest, 0)
         if left > 1:
             self[digest] = left - 1
@@ -118,9 +118,9 @@ class LineCounts(Counter[bytes]):
 
 
 def known_lines(events: Iterable[Event], *, verbatim: bool = True) -> dict[str | None, Known]:
-    """What a run's journal says was taken down, by file (None is the main one): the journal is the truth.
+    """The lines that a run's journal has recorded, by file (None is the main one): the journal is the truth.
 
-    The last line of a file may have been cut between two of its events. Lines are known by their raw text, those
+    Recording may have ended between two events of a file's last line. Lines are identified by their raw text, those
     without one by their number; `verbatim=False` is for a journal whose raw text was masked.
     """
     found: dict[str | None, _Recorded] = {}
@@ -129,7 +129,8 @@ def known_lines(events: Iterable[Event], *, verbatim: bool = True) -> dict[str |
         if event.origin is not None and line is not None and 0 < line <= _LAST_LINE:
             found.setdefault(event.origin.file, _Recorded()).add(event, line, verbatim)
     return {
-        file: Known(digests=bytes(each.digests), given=each.given, events=each.events) for file, each in found.items()
+        file: Known(digests=bytes(each.digests), emitted=each.emitted, events=each.events)
+        for file, each in found.items()
     }
 
 
@@ -138,18 +139,18 @@ class _Recorded:
 
     def __init__(self) -> None:
         self.digests = bytearray()
-        self.given = 0
+        self.emitted = 0
         self.events = 0
 
     def add(self, event: Event, line: int, verbatim: bool) -> None:
         raw = _raw_of(event)
         lines = len(self.digests) // DIGEST
         self.events += 1
-        self.given += 1
+        self.emitted += 1
         if raw is None and line == lines:
             return
-        # Only the first event of a line has its raw, so another raw at the same place is a line written anew.
-        self.given = 1
+        # Only the first event of a line has its raw text, so another raw text there means that the line was rewritten.
+        self.emitted = 1
         del self.digests[(line - 1) * DIGEST :]
         self.digests += ANY * (line - 1 - len(self.digests) // DIGEST)
         self.digests += digest_of(raw) if raw is not None and verbatim else ANY
@@ -165,5 +166,5 @@ def _raw_of(event: Event) -> bytes | None:
 
 
 def digest_of(line: bytes) -> bytes:
-    """What a line is known by."""
+    """The digest that identifies a line."""
     return blake2b(line, digest_size=DIGEST).digest()

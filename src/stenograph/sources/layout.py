@@ -1,6 +1,6 @@
-"""The files of agents, by the layouts that their formats bring: where they are, and which belong together.
+"""The files of agents, by the layouts of their formats: where they are, and which belong together.
 
-The defaults suit a file that stands alone.
+Without a layout, every file is a session of its own.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from stenograph.sources.pattern import glob_of, words_in
 
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
-"""Reads an output that the agent parked in a file of its own, by the name in the transcript; None where it is gone."""
+"""Reads an output that the agent put into a file of its own, by the name in the transcript; None where it is gone."""
 _ALONE = Layout()
-_LINK_SECONDS = 60.0  # far more than a sidecar is being written
+_LINK_SECONDS = 60.0  # far longer than writing a sidecar takes
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class SessionFiles:
 
     @property
     def deepest(self) -> int | None:
-        """How many folders below a home there may be sessions, where databases hold all of them; None for any."""
+        """How deep below a root sessions can be, where databases hold all of them; None for any depth."""
         if self._layout.database is None or any("**" in each for each in self._layout.sessions):
             return None
         return max((each.count("/") for each in self._layout.sessions), default=None)
@@ -70,7 +70,7 @@ class SessionFiles:
         yield from (path for path in sorted(set(found)) if is_one(path))
 
     def is_session(self, root: Path, path: Path) -> bool:
-        """Whether a file is one of these by its place alone; where only its content tells, it is not."""
+        """Whether a file is a session's main file by its path alone; False where only its content shows it."""
         layout = self._layout
         if layout.database is not None or not path.is_relative_to(root):
             return False
@@ -82,8 +82,15 @@ class SessionFiles:
         other = layout.replaced_by.get(path.suffix)
         return other is None or not path.with_suffix(other).exists()
 
+    def is_unread(self, root: Path, path: Path) -> bool:
+        """Whether a file below such a folder is one that the agent keeps for itself, and not a transcript."""
+        if not self._layout.unread or not path.is_relative_to(root):
+            return False
+        below = path.relative_to(root).as_posix()
+        return any(words_in(pattern, below) is not None for pattern in self._layout.unread)
+
     def find(self, root: Path, session_id: str) -> Path | None:
-        """The main file of one session below such a folder, as soon as there is one."""
+        """The main file of one session below such a folder; None before there is one."""
         database = self._layout.database
         if database is not None:
             return next((path for path in self.sessions(root) if _has(path, database, session_id)), None)
@@ -101,7 +108,7 @@ class SessionFiles:
         return _stored(path, database) if database is not None and is_database(path, open) else None
 
     def _is_our_database(self, path: Path) -> bool:
-        """Whether a database is in this format; one that cannot be read holds nothing to be found."""
+        """Whether a database is in this format; False for one that cannot be read."""
         assert self._spec is not None
         try:
             return is_database(path, open_regular) and self._spec.detect(head_of_database(path), str(path)) > 0
@@ -109,7 +116,7 @@ class SessionFiles:
             return False
 
     def _named(self, folder: Path, patterns: Iterable[str], session_id: str, open: Open) -> list[Path]:
-        """The files whose names fit a session's id, in their order; where that is only a part of it, also inside."""
+        """The files whose names match a session's id, in order; where names have only a part of it, also by content."""
         shorten = self._layout.session_in_name
         name = session_id if shorten is None else shorten(session_id)
         found = sorted({path for each in patterns for path in folder.glob(glob_of(each, session=name))})
@@ -145,7 +152,7 @@ class SessionFiles:
         return {name: path for name, path in inside.items() if path.is_file()}
 
     def main_of(self, path: Path) -> Path | None:
-        """The main file of the session whose part a file is; None for a file that is not one, or stands alone."""
+        """The main file of the session that a file is a part of; None for a file that is not a part."""
         for pattern in (*self._layout.parts, *self._layout.shared):
             depth = pattern.count("/")
             if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
@@ -169,7 +176,7 @@ class SessionFiles:
     ) -> list[Member]:
         """The files of the session's subagents in a stable order; none for a file that is not a session's main one.
 
-        With `only`, those of them that are among these: nothing is read for the others.
+        With `only`, those that are among these: no other file is read.
         """
         main, session_id = Path(session.path), session.identity.native_id
         if session.identity.source != "main":
@@ -183,9 +190,9 @@ class SessionFiles:
         return [Member(path=path, parent_source=found[path][0], parent_call_id=found[path][1]) for path in found]
 
     def parent_of(self, path: Path, open: Open = open_regular) -> Parent:
-        """The source and the call that spawned the file's subagent, as far as it can be told from the file alone.
+        """The source and the call that spawned the file's subagent, as far as they can be found from the file's path.
 
-        That is by its sidecar or, in a format without, by the session's main file, when it is where the agent put it.
+        They are in its sidecar or, in a format without, in the session's main file at its usual place.
         """
         if self._layout.sidecar is not None:
             return self._in_sidecar(path, open) or (None, None)
@@ -199,7 +206,7 @@ class SessionFiles:
         return None, None
 
     def being_linked(self, paths: Iterable[Path]) -> set[Path]:
-        """Subagents' files whose sidecar is still being written; one that was left unfinished never gets its name."""
+        """Subagents' files whose sidecar is still being written, so the spawning call is not known yet."""
         sidecar = self._layout.sidecar
         if sidecar is None or not sidecar.unfinished:
             return set()
@@ -218,12 +225,12 @@ class SessionFiles:
         return _OwnFiles(session, [*patterns, *self._layout.nearby]) if patterns else frozenset()
 
     def sidecar_of(self, path: Path) -> Path | None:
-        """Where the sidecar of a subagent's file is, in a format that has them."""
+        """The path of a subagent's sidecar, in a format that has them."""
         sidecar = self._layout.sidecar
         return None if sidecar is None else path.with_suffix(sidecar.suffix)
 
     def _goes_on_in(self, main: Path, session_id: str, open: Open) -> bool:
-        """Whether a file is the one of its session's that has the subagents."""
+        """Whether a file is the one of its session's files that has the subagents."""
         if self._layout.continues_in == "last" or not is_name(session_id):
             return True
         names = [pattern.rpartition("/")[2] for pattern in self._layout.sessions]
@@ -243,14 +250,14 @@ class SessionFiles:
                 continue
             try:
                 found = detect(path)
-            except SourceError:  # it has just been deleted: the agent cleans up as it likes
+            except SourceError:  # it has just been deleted: agents delete files at any time
                 continue
             is_ours = found.spec is not None and self._spec is not None and found.spec.name == self._spec.name
             if is_ours and found.identity.native_id == session_id:
                 yield path
 
     def _agent_of(self, path: Path) -> str:
-        """The id of the subagent whose file it is, by its name and those of the folders around it."""
+        """The id of a file's subagent, by the names of the file and of the folders around it."""
         for pattern in (*self._layout.members, *self._layout.nearby):
             inside = pattern[pattern.rfind("../") + 3 :] if "../" in pattern else pattern
             words = words_in(inside, "/".join(path.parts[-inside.count("/") - 1 :]))
@@ -259,7 +266,7 @@ class SessionFiles:
         return path.stem
 
     def _in_sidecar(self, path: Path, open: Open) -> Parent | None:
-        """Who spawned a subagent, as its sidecar tells; None where there is none."""
+        """The parent of a subagent by its sidecar; None where there is none."""
         sidecar = self._layout.sidecar
         if sidecar is None:
             return None
@@ -271,7 +278,7 @@ class SessionFiles:
         return sidecar.parent(content) if isinstance(content, dict) else None
 
     def _links(self, main: Path, members: Iterable[Path], open: Open) -> dict[str, Parent]:
-        """Who spawned which subagent, as the lines of transcripts tell."""
+        """The parents of subagents by the lines of transcripts."""
         links = self._layout.links
         if links is None:
             return {}
@@ -288,13 +295,13 @@ class SessionFiles:
     # Side files.
 
     def side_path(self, session: Path, session_id: str, name: str) -> Path | None:
-        """Where an output is that the agent parked in a file of its own, by the name in the transcript."""
+        """The path of an output that the agent put into a file of its own, by the name in the transcript."""
         path_of = self._layout.side_file
         path = None if path_of is None else path_of(session.as_posix(), session_id, name)
         return None if path is None else Path(path)
 
     def side_file(self, session: Path, session_id: str, open: Open = open_regular) -> SideFile:
-        """Reads the parked outputs of a session."""
+        """A function that reads such outputs of a session."""
 
         def read(name: str) -> bytes | None:
             path = self.side_path(session, session_id, name)
@@ -303,14 +310,14 @@ class SessionFiles:
                     return None
                 with open(path) as file:
                     return file.read()
-            except (OSError, ValueError):  # ValueError: no system has such a name
+            except (OSError, ValueError):  # ValueError: not a valid name on any system
                 return None
 
         return read
 
 
 class _OwnFiles:
-    """The subagents of a session that have a file of their own, as they are there when asked."""
+    """The subagents of a session that have a file of their own, checked at each query."""
 
     def __init__(self, session: Path, patterns: list[str]) -> None:
         self._session = session
@@ -331,7 +338,7 @@ class _OwnFiles:
 
 
 def _globbed(folder: Path, pattern: str) -> Iterator[Path]:
-    """The files of a pattern below a folder; a pattern that begins with `../` is about the folder above it."""
+    """The files of a pattern below a folder; a pattern that begins with `../` starts in the folder above it."""
     while pattern.startswith("../"):
         folder, pattern = Path(os.path.normpath(folder / "..")), pattern.removeprefix("../")
     return iter(folder.glob(pattern))
@@ -366,7 +373,7 @@ def _in_file(path: Path, many: ManySessions, open: Open) -> AbstractContextManag
 
 
 def _end_of(path: Path, depth: int) -> str:
-    """The last names of a path: that of the file and those of so many folders around it."""
+    """The last names of a path: that of the file and those of `depth` folders around it."""
     return "/".join(path.parts[-depth - 1 :])
 
 
@@ -385,12 +392,12 @@ def _marked(path: Path, mark: bytes, open: Open) -> Iterator[Any]:
                         yield msgspec.json.decode(line)
                     except REFUSALS:
                         continue
-    except OSError:  # the file has just been deleted; reading it says so
+    except OSError:  # the file has just been deleted; reading it will report that
         return
 
 
 def _is_new(path: Path) -> bool:
     try:
         return abs(time.time() - os.stat(path).st_mtime) < _LINK_SECONDS  # noqa: PTH116  # a name from a folder
-    except OSError:  # it has its name now
+    except OSError:  # it has its final name now
         return False

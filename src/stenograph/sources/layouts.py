@@ -12,25 +12,25 @@ from stenograph.sources.layout import SessionFiles
 
 @cache
 def layout_of(format_name: str) -> SessionFiles:
-    """The files of a format; those of a format that is not installed stand alone."""
+    """The files of a format; a format that is not installed has only single files."""
     return SessionFiles(formats().get(format_name))
 
 
 def placed_formats() -> list[FormatSpec]:
-    """The formats whose files have a place of their own."""
+    """The formats whose agents have a folder of their own."""
     return [spec for spec in formats().values() if spec.is_placed]
 
 
 @cache
 def sidecar_suffixes() -> tuple[str, ...]:
-    """What the names of sidecars end with: files beside a transcript that are not one."""
+    """The endings of sidecars: files beside a transcript that are not transcripts."""
     layouts = (spec.layout for spec in formats().values() if spec.layout is not None)
     return tuple(sorted({each.sidecar.suffix for each in layouts if each.sidecar is not None}))
 
 
 @cache
 def transcript_suffixes() -> tuple[str, ...]:
-    """What the names of transcripts end with."""
+    """The endings of transcripts."""
     layouts = (spec.layout for spec in formats().values() if spec.layout is not None)
     return tuple(sorted({".jsonl", ".ndjson", ".json", ".db"}.union(*(each.suffixes() for each in layouts))))
 
@@ -42,7 +42,7 @@ def formats_with_parts() -> tuple[str, ...]:
 
 
 def main_of(path: Path, format_name: str | None = None) -> Path | None:
-    """The main file of the session whose part a file is, in any format or in this one; None for every other file."""
+    """The main file of the session that a file is a part of, in any format or in this one; None for other files."""
     names = formats_with_parts() if format_name is None else (format_name,)
     return next((main for name in names if (main := layout_of(name).main_of(path)) is not None), None)
 

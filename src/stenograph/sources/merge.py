@@ -1,4 +1,4 @@
-"""Several files of one run as one series."""
+"""Merging several files of one run into one series of events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stenograph.model.moment import moment_of
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _MOST_WAITING = 100
-"""Records without a time at the beginning of a file for which a time is waited."""
+"""The most records without a time, at the beginning of a file, that wait for the first time."""
 
 
 def merged(series: Iterable[Iterable[Event]]) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Tables of Parquet, by pyarrow (`stenograph[parquet]`), which is loaded when a file needs it."""
+"""Parquet tables, read by pyarrow (`stenograph[parquet]`), which is loaded when a file needs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAGIC = b"PAR1"
 
 @contextmanager
 def opened_table(path: Path) -> Iterator[Contents]:
-    """The rows of a table. Raises `SourceError` for what cannot be read, without pyarrow for any."""
+    """The rows of a table. Raises `SourceError` for a table that cannot be read, and without pyarrow."""
     library = _pyarrow(path)
     try:
         with library.ParquetFile(str(path)) as table:
@@ -28,14 +28,14 @@ def opened_table(path: Path) -> Iterator[Contents]:
 
 
 def head_of_table(path: Path) -> list[Any]:
-    """What says of which program a table is: a record with the names of its columns."""
+    """A record by which a table's program is recognized: with the names of its columns."""
     with opened_table(path) as table:
         assert isinstance(table, _Table)
         return [{"container": "parquet", "columns": table.columns}]
 
 
 class _Table:
-    """A table whose rows are one value without a name."""
+    """A table as contents with one unnamed value: its rows."""
 
     def __init__(self, table: Any) -> None:
         self.names: tuple[str, ...] = ("",)
@@ -53,6 +53,6 @@ def _pyarrow(path: Path) -> Any:
     try:
         return import_module("pyarrow.parquet")
     except ImportError:
-        # Not `MissingExtra`: a folder may hold such a file among others, which are read all the same.
+        # Not `MissingExtra`: a folder may hold such a file among others, which are still read.
         reason = "pyarrow is not installed; in a checkout, run: pip install '.[parquet]'"
         raise SourceError(f"cannot read {path}: {reason}", str(path)) from None

@@ -10,7 +10,7 @@ _PIECES = re.compile(r"(\*\*/|\*|\{\w+\})")
 
 
 def glob_of(pattern: str, **values: str) -> str:
-    """The pattern for `Path.glob`, with these words replaced by values as they stand."""
+    """The pattern for `Path.glob`, with these words replaced by values."""
 
     def piece(text: str) -> str:
         if not text.startswith("{"):
@@ -21,7 +21,7 @@ def glob_of(pattern: str, **values: str) -> str:
 
 
 def words_in(pattern: str, path: str) -> dict[str, str] | None:
-    """What the words of the pattern stand for in a path; None when the path does not fit."""
+    """The values of the pattern's words in a path; None when the path does not match."""
     found = _expression(pattern).fullmatch(path)
     return None if found is None else found.groupdict()
 

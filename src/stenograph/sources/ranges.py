@@ -1,8 +1,8 @@
-"""Digests of the fixed ranges of a file: they tell whether bytes that were read before are still the same.
+"""Digests of the fixed ranges of a file: they show whether bytes that were read before are still the same.
 
-A file that has grown may have been edited before its old end, and neither its size nor its time says so. So whoever
-reads a file to keep it also keeps a digest of every `RANGE` bytes; later any of the ranges can be read again and
-compared, a few at a time. Docs/design/008-edited-files.md says which are compared when.
+A file that has grown may have been edited before its old end, and neither its size nor its time shows that. So the
+archive also keeps a digest of every `RANGE` bytes of a file; later any of the ranges can be read again and compared, a
+few at a time. Docs/design/008-edited-files.md says which are compared when.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def range_digests(data: bytes) -> Iterator[bytes]:
 
 
 def last_range(size: int) -> tuple[int, int]:
-    """Where the last range of so many bytes begins, and its length; both are 0 where there are none."""
+    """Where the last range of `size` bytes begins, and its length; both are 0 for no bytes."""
     start = max(0, size - 1) // RANGE * RANGE
     return start, size - start
 
 
 class Ranges:
-    """The digests of a growing series of bytes. It can be pickled, and go on."""
+    """The digests of a growing series of bytes. It can be pickled, and goes on when it is read back."""
 
     def __init__(self) -> None:
         self.whole = 0
         """Whole ranges so far."""
-        self._last = b""  # the bytes of the last range: they may be needed to make its digest when it is whole
+        self._last = b""  # the bytes of the last range, for its digest when it is whole
         self._made: list[bytes] = []
 
     @property

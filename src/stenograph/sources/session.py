@@ -1,4 +1,4 @@
-"""A file of a session as its parser is opened with it, by what was found at its beginning and around it."""
+"""The context with which a file's parser is opened, by what was found at its beginning and around it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stenograph.sources.layout import Member, SideFile
 from stenograph.sources.layouts import layout_of
 
 STREAM = "-"
-"""What a stream is called in place of a path."""
+"""The name of a stream, in place of a path."""
 
 
 def source_file(found: Detection, main: Path | None = None, member: Member | None = None) -> SourceFile:
-    """The file that was found, in a format that is known; with `main` and `member`, as a subagent's of that session."""
+    """The file that was found, in a known format; with `main` and `member`, as a subagent's file of that session."""
     assert found.spec is not None
     identity, name = found.identity, found.spec.name
     parent = identity.parent_native_id
@@ -49,7 +49,7 @@ def source_file(found: Detection, main: Path | None = None, member: Member | Non
 
 
 def stored_file(found: Detection, session: StoredSession) -> tuple[Detection, Member]:
-    """One session of a file that holds many, as the file of lines that it is read as, and what spawned it."""
+    """One session of a file that holds many, as a file of lines, and what spawned it."""
     source, call_id = session.parent()
     inside = replace(found, identity=session.identity, is_document=False)
     return inside, Member(path=Path(found.path), parent_source=source, parent_call_id=call_id)
@@ -58,7 +58,7 @@ def stored_file(found: Detection, session: StoredSession) -> tuple[Detection, Me
 def context_of(
     found: Detection, main: Path | None = None, member: Member | None = None, *, keep_raw: bool = True
 ) -> Context:
-    """What the parser of a file is told; with `main` and `member`, of a subagent's file of that session.
+    """The context of a file's parser; with `main` and `member`, of a subagent's file of that session.
 
     Raises `SourceError` for a file that holds many sessions: its bytes are not lines.
     """
@@ -79,7 +79,7 @@ def context_of(
 
 
 def _text_of(read: SideFile) -> Callable[[str], str | None]:
-    """What a parser takes for a side file."""
+    """A function that reads side files as text, for a parser."""
 
     def text(name: str) -> str | None:
         data = read(name)

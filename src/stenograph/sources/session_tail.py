@@ -1,4 +1,4 @@
-"""A growing session as events: its main file, and the files of subagents as they appear."""
+"""The events of a growing session: of its main file, and of the files of subagents as they appear."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from stenograph.sources.session import context_of
 from stenograph.sources.tail import MAX_READ_BYTES, FileTail, TailState
 
 OPEN_FILES = 64
-"""Files that are kept open at once; a host has few descriptors, and a session may have hundreds of files."""
-_FRESH_NS = 100_000_000  # a folder that changed so recently may change again without its time of change telling
-_LINK_WAIT = 0.5  # seconds that a subagent waits for the word on who spawned it
+"""Files that are kept open at once; a process has few file descriptors, and a session may have hundreds of files."""
+_FRESH_NS = 100_000_000  # a folder that changed this recently may change again with the same modification time
+_LINK_WAIT = 0.5  # seconds that a subagent's file waits for its sidecar, which names the spawning call
 
 
 class SessionTail:
     """Follows all files of one session. For one thread at a time.
 
-    Per file the events are those that `convert` gives afterwards, except where the agent itself tells later: the time
-    of lines before any that has one, and in old layouts the call that spawned a subagent.
+    Per file the events are those that `convert` gives afterwards, except for what the agent writes only later: the time
+    of lines before the first that has one, and in old layouts the call that spawned a subagent.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class SessionTail:
     ) -> None:
         """`main` need not exist yet. `base` is the run's main file when this session is not the run's first.
 
-        `known` is what was given out before, by file name; `opened` is called when a file has its first line.
+        `known` is what was emitted before, by file name; `opened` is called when a file has its first line.
         """
-        self.main = Path(os.path.abspath(main))  # noqa: PTH100  # not resolved: the watch tells names as we give them
+        self.main = Path(os.path.abspath(main))  # noqa: PTH100  # not resolved: the watch reports names as given
         self.problems: list[SourceError] = []
-        """What could not be read; whoever tells people about it empties the list."""
+        """Files that could not be read; the caller that reports them empties the list."""
         self._base = self.main if base is None else Path(os.path.abspath(base))  # noqa: PTH100  # the same
         self._spec = spec
         self._layout = layout_of(spec.name)
@@ -64,21 +64,21 @@ class SessionTail:
         self._announced: set[str | None] = set()
         self._session: Detection | None = None
         self._found: dict[Path, Detection] = {}
-        self._strangers: set[str] = set()  # files nearby that are another session's
-        self._seen: dict[Path, int] | None = None  # the folders when members were looked for; None: look again
-        self._is_unsettled = True  # something is to be looked for whatever changed
-        self._is_pending = False  # a file nearby could not be told yet
+        self._other_files: set[str] = set()  # files nearby that belong to other sessions
+        self._seen: dict[Path, int] | None = None  # the folders at the last search for members; None: search again
+        self._is_unsettled = True  # search for members whatever changed
+        self._is_pending = False  # a file nearby could not be identified yet
         self._tails: dict[str, FileTail] = {}
         self._in_use: dict[str, FileTail] = {}  # with an open file, the longest unused first
-        self._unlinked: dict[Path, float] = {}  # subagents that nobody has claimed yet, and since when
+        self._unlinked: dict[Path, float] = {}  # subagents without a known parent, and since when
         self._is_last_look = False
-        self._included: dict[str, str] = {}  # files of subagents that lie elsewhere, and whose they are
+        self._included: dict[str, str] = {}  # files of subagents in other folders, with their sources
         self._add(self.main, None)
         self._folders = self._folders_now()
 
     @property
     def folders(self) -> frozenset[Path]:
-        """What to watch, as it is now; each of them exists."""
+        """The folders to watch now; each of them exists."""
         return frozenset(self._folders)
 
     @property
@@ -87,13 +87,13 @@ class SessionTail:
         return tuple(self._tails.values())
 
     def state(self) -> tuple[TailState, ...]:
-        """Where each file is; `{each.file: each.known …}` lets another tail go on."""
+        """The state of each file; `{each.file: each.known …}` lets another tail go on."""
         return tuple(tail.state() for tail in self._tails.values())
 
     def read(self, changed: Collection[str] | None = None, *, discover: bool = True) -> Iterator[list[Event]]:
         """Everything that is complete now, in order per file; of the changed paths only, when they are given.
 
-        With `discover` false no new files are looked for. A file that cannot be read is one of `problems`.
+        With `discover` false it does not search for new files. A file that cannot be read is added to `problems`.
         """
         wanted = self._tails if changed is None else [path for path in changed if path in self._tails]
         for path in sorted(wanted, key=lambda path: path != str(self.main)):
@@ -113,7 +113,7 @@ class SessionTail:
             self._is_last_look = False
 
     def include(self, path: Path, source: str) -> None:
-        """Follow one more file as this source's, wherever it is; it need not exist yet. One that is followed stays."""
+        """Follow one more file, in any folder, with this source; it need not exist yet. No effect if it is followed."""
         path = Path(os.path.abspath(path))  # noqa: PTH100  # not resolved, as the main file is not
         real = os.path.realpath(path)
         if any(os.path.realpath(tail.path) == real for tail in self._tails.values()):
@@ -123,7 +123,7 @@ class SessionTail:
         self._folders = self._folders_now()
 
     def close(self) -> None:
-        """Let go of all files; the next read opens them again."""
+        """Close all files; the next read opens them again."""
         for tail in self._in_use.values():
             tail.close()
         self._in_use.clear()
@@ -154,7 +154,7 @@ class SessionTail:
     def _parser(self, tail: FileTail, member: Member | None) -> Format:
         found = detect_file(tail.path, self._spec)
         if member is None:
-            self._session, self._is_unsettled = found, True  # whose members there may be is known only now
+            self._session, self._is_unsettled = found, True  # only now can members be searched
         main = None if member is None else self.main
         context = context_of(found, main, member, keep_raw=self._keep_raw)
         context = replace(context, source=self._included.get(str(tail.path), context.source))
@@ -174,13 +174,13 @@ class SessionTail:
         return any(self._may_belong(path) for path in changed)
 
     def _may_belong(self, path: str) -> bool:
-        """Whether a path that changed may be a file we do not follow yet, or a folder with one."""
-        if path in self._tails or path in self._strangers:
+        """Whether a path that changed may be a new file of this session, or a folder with one."""
+        if path in self._tails or path in self._other_files:
             return False
         return path.endswith(self.main.suffix) or os.path.isdir(path)  # noqa: PTH112  # text, and often
 
     def _discovered(self, changed: Collection[str]) -> list[str]:
-        """Look for the session's files; the paths of those that are new."""
+        """Search for the session's files; returns the paths of new ones."""
         self._is_unsettled = self._session is None
         seen = _times(self._folders_now())
         self._is_pending = False
@@ -191,18 +191,18 @@ class SessionTail:
                 if str(member.path) not in known and (linked := self._linked(member)) is not None:
                     self._add(member.path, linked)
         for path in changed:
-            if self._may_belong(path) and self._is_stranger(Path(path)):
-                self._strangers.add(path)
+            if self._may_belong(path) and self._is_other_file(Path(path)):
+                self._other_files.add(path)
         self._folders = set(seen)
         self._seen = seen if is_old and not self._is_pending else None
         return [path for path in self._tails if path not in known]
 
     def _linked(self, member: Member) -> Member | None:
-        """The subagent with the call that spawned it; None while the agent is just saying which it was."""
+        """The subagent with the call that spawned it; None while the agent is still writing which it was."""
         if member.parent_call_id is not None or self._is_last_look:
             return member
         is_being_linked = bool(self._layout.being_linked([member.path]))
-        source, call_id = self._layout.parent_of(member.path)  # asked last: by now it may be there
+        source, call_id = self._layout.parent_of(member.path)  # read last: by now the sidecar may be there
         since = self._unlinked.setdefault(member.path, time.monotonic())
         if call_id is not None:
             return replace(member, parent_source=source, parent_call_id=call_id)
@@ -211,8 +211,8 @@ class SessionTail:
         self._is_unsettled = True
         return None
 
-    def _is_stranger(self, path: Path) -> bool:
-        """Whether a file nearby is surely not ours; one without a whole line yet may still be."""
+    def _is_other_file(self, path: Path) -> bool:
+        """Whether a file nearby belongs to another session; not known before it has a whole line."""
         try:
             return path.is_file() and self._detect(path).spec is not None
         except SourceError:
@@ -229,13 +229,13 @@ class SessionTail:
         return found
 
     def _folders_now(self) -> set[Path]:
-        """The folders of the main file and of included ones (or what there is of the way), and the session's own."""
+        """The folders of the main file and of included ones (or the nearest existing ones), and the session's own."""
         near = {_nearest(path.parent) for path in (self.main, *map(Path, self._included))}
         return {*near, *(Path(folder) for folder, _, _ in os.walk(self.main.with_suffix("")))}
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the deepest one above it that is there."""
+    """The folder, or the nearest existing one above it."""
     while not folder.is_dir() and folder != folder.parent:
         folder = folder.parent
     return folder

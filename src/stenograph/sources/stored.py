@@ -14,7 +14,7 @@ _SHOWN = 3
 
 
 def address_of(path: Path) -> tuple[Path, str | None]:
-    """The file and the session that are meant; a file that is really called so is itself."""
+    """The file and the session of an address; a file whose name contains `#` has no session."""
     file, mark, session = str(path).rpartition("#")
     if mark and session and not path.exists() and Path(file).is_file():
         return Path(file), session
@@ -22,18 +22,18 @@ def address_of(path: Path) -> tuple[Path, str | None]:
 
 
 def chosen(sessions: list[StoredSession], wanted: str | None, found: Detection) -> list[StoredSession]:
-    """The sessions of the one run that is wanted, by the beginning of its session id or run id; all without a wish."""
+    """The sessions of one run, by a unique beginning of its session id or run id; all when `wanted` is None."""
     if wanted is None:
         return sessions
     path, runs = found.path, _runs(sessions, found)
-    fitting = [native for native in runs if native == wanted] or [
+    matching = [native for native in runs if native == wanted] or [
         native for native, run_id in runs.items() if native.startswith(wanted) or run_id.startswith(wanted)
     ]
-    if not fitting:
+    if not matching:
         raise RunNotFound(f"{path} holds no session {wanted!r}; steno show {path} names the latest", path)
-    if len(fitting) > 1:
-        raise _ambiguous(f"{wanted!r} fits {len(fitting)} sessions of {path}", path, fitting)
-    return [each for each in sessions if each.identity.native_id == fitting[0]]
+    if len(matching) > 1:
+        raise _ambiguous(f"{wanted!r} matches {len(matching)} sessions of {path}", path, matching)
+    return [each for each in sessions if each.identity.native_id == matching[0]]
 
 
 def runs_of(found: Detection) -> dict[str, str]:
@@ -47,7 +47,7 @@ def runs_of(found: Detection) -> dict[str, str]:
 
 
 def find_session(found: Detection, wanted: str) -> str:
-    """The agent's id of the one session that is meant. Raises `RunNotFound` or `AmbiguousRun`."""
+    """The agent's id of a session, by a unique beginning of an id. Raises `RunNotFound` or `AmbiguousRun`."""
     assert found.spec is not None
     stored = layout_of(found.spec.name).stored(Path(found.path))
     if stored is None:
@@ -57,7 +57,7 @@ def find_session(found: Detection, wanted: str) -> str:
 
 
 def identity_of(found: Detection, wanted: str | None) -> Identity:
-    """What a file, or the session of it that is meant, tells about its run."""
+    """The identity of the run in a file, or in one session of it."""
     assert found.spec is not None
     stored = layout_of(found.spec.name).stored(Path(found.path))
     if stored is None:

@@ -1,14 +1,13 @@
-"""One growing JSON Lines file as events: nothing lost, nothing twice, whatever happens to the file.
+"""The events of one growing JSON Lines file: none lost and none twice, whatever happens to the file.
 
 Theory of operation. A `FileCursor` makes events of the bytes, and the tail keeps a digest of every line that it has
-given out. It starts again at 0, with a new cursor, when the file is another one, was cut, or has other bytes where it
-was read before. While the lines from the beginning are those it knows, the parser sees them and they are not given out
-again; the first that differs ends what is known. To resume is the same: a parser has a memory, so it is fed the known
-lines in silence.
+emitted. It starts again at 0, with a new cursor, when the file was replaced, was cut, or has other bytes where it was
+read before. While the lines from the beginning are known ones, the parser sees them and they are not emitted again; the
+first that differs ends this. Resuming works the same way: a parser has a state, so it is fed the known lines first.
 
-Whether the bytes are still the same is seen by comparing: those just before our place at every read; all lines when the
-file was written to and has not grown; of a file that grows as many bytes as have come, each time from where that ended;
-and at the end what is left.
+Changed bytes are found by comparing: those just before our position at every read; all lines when the file was written
+to and has not grown; of a file that grows, as many bytes as have come, each time from where the last comparison ended;
+and at the end the rest.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from stenograph.sources.known import Known, LineSeries
 
 MAX_READ_BYTES = 65536
 COMPARED_BYTES = 16384
-"""Lines of so many bytes are compared at once, whenever so many bytes have come."""
-_WINDOW = 1024  # so many bytes before our place are compared at every read
+"""Bytes of lines that are compared at once, each time this many bytes have come."""
+_WINDOW = 1024  # bytes before our position that are compared at every read
 
 
 class TailState(Struct, frozen=True, kw_only=True):
-    """Where a tail is. `known` is what another one needs to go on; the rest is for people."""
+    """The state of a tail. `known` is what another one needs to go on; the rest is for people."""
 
     path: str
     file: str | None
@@ -42,7 +41,7 @@ class TailState(Struct, frozen=True, kw_only=True):
     position: int
     inode: int
     partial: str
-    """The unfinished line at the end, as far as it was read."""
+    """The unfinished line at the end."""
     known: Known
 
 
@@ -58,22 +57,22 @@ class FileTail:
         known: Known | None = None,
         max_read_bytes: int = MAX_READ_BYTES,
     ) -> None:
-        """`opening` gives a new parser whenever the file begins (again); `known` is not given out a second time."""
+        """`opening` makes a new parser whenever the file is read from its beginning; `known` is not emitted again."""
         known = known or Known()
         self.path = path
         self.file = file
         self.source = "main"
-        """Whose file it is; set by what opens the parser."""
+        """The source that speaks in the file; set when the parser is opened."""
         self.events = known.events
-        """Events given out, those before a restart included."""
+        """Events emitted, those before a restart included."""
         self.discarded = 0
-        """Bytes of unfinished lines that went away when the file was cut or replaced."""
+        """Bytes of unfinished lines that were lost when the file was cut or replaced."""
         self.restarts = 0
-        """How often the file was cut, replaced or written anew."""
+        """How often the file was cut, replaced or rewritten."""
         self._opening = opening
         self._max_read_bytes = max_read_bytes
         self._series = LineSeries(known)
-        self._flushed = -1  # the number of lines at which the parser was asked for what it held back
+        self._flushed = -1  # the number of lines when the parser last emitted what it held back
         self._fd: int | None = None
         self._inode = 0
         self._status = (0, 0)  # size and time when the file was last read to its end
@@ -81,15 +80,15 @@ class FileTail:
         self._begin()
 
     def _begin(self) -> None:
-        """Be at the beginning of the file, with everything known still known."""
+        """Go to the beginning of the file; known lines stay known."""
         self._series.begin()
         self._cursor = FileCursor(self._opening, self._series)
         self._position = 0
         self._before = b""  # the last bytes before the position
         self._lines_end = 0  # where the last whole line ends
-        self._came = 0  # bytes that have come, without those for which as many were compared
+        self._came = 0  # bytes that have come, minus those that were compared in turn
         self._unchecked = 0  # bytes of lines that were not compared since the file last changed
-        self._next_check = (0, 0)  # where comparing goes on: the byte, and the number of the line that begins there
+        self._next_check = (0, 0)  # where the next comparison begins: the byte, and the number of its line
 
     @property
     def position(self) -> int:
@@ -103,12 +102,12 @@ class FileTail:
 
     @property
     def open_bytes(self) -> int:
-        """The length of an unfinished line at the end that was not given out."""
+        """The length of an unfinished line at the end that was not emitted."""
         return len(self._cursor.partial)
 
     @property
     def lines(self) -> int:
-        """Lines given out."""
+        """Lines emitted."""
         return self._series.lines
 
     def state(self) -> TailState:
@@ -126,7 +125,7 @@ class FileTail:
     def read(self) -> Iterator[list[Event]]:
         """Everything that is complete now, a chunk of the file at a time.
 
-        Raises `SourceError` for a file that cannot be read, once until that changes; a missing one is no error.
+        Raises `SourceError` for a file that cannot be read, once until that changes; a missing file is not an error.
         """
         try:
             if self._fd is not None and not self._is_current():
@@ -160,7 +159,7 @@ class FileTail:
             yield events
 
     def close(self) -> None:
-        """Let go of the file; the next read opens it again."""
+        """Close the file; the next read opens it again."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -186,7 +185,7 @@ class FileTail:
             # Not blocking, so that a pipe under that name is refused below and not waited for.
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
-            if self._position:  # it went away while we had let go of it
+            if self._position:  # it was removed while we had it closed
                 self._restart()
             return False
         status = os.fstat(self._fd)
@@ -211,7 +210,7 @@ class FileTail:
         self._came += max(0, self._position - start) if start else 0
 
     def _next_chunk(self) -> bytes:
-        """The bytes after our place; from the beginning when those before it are not what they were."""
+        """The bytes after our position; from the beginning when those before it have changed."""
         assert self._fd is not None
         before = len(self._before)
         data = os.pread(self._fd, before + self._max_read_bytes, self._position - before)
@@ -226,21 +225,21 @@ class FileTail:
         self._begin()
 
     def _taken(self, chunk: bytes) -> list[Event]:
-        """The new events of the next bytes; none where they make us read the file again from its beginning."""
+        """The new events of the next bytes; none where the file has to be read again from its beginning."""
         is_grown_line = self._cursor.is_early and not chunk.startswith(b"\n")
         if is_grown_line:
             self._series.forget_last()
         if is_grown_line or not self._cursor.is_continued_by(chunk):
             self._begin()
             return []
-        events = self._cursor.feed(chunk)  # may raise: nothing has been taken then
+        events = self._cursor.feed(chunk)  # where this raises, no byte has been taken
         if end := chunk.rfind(b"\n") + 1:
             self._lines_end = self._position + end
         self._position += len(chunk)
         self._before = chunk[-_WINDOW:] if len(chunk) >= _WINDOW else (self._before + chunk)[-_WINDOW:]
         return events
 
-    # Edits before our place.
+    # Edits before our position.
 
     def _status_now(self) -> tuple[int, int]:
         assert self._fd is not None
@@ -248,7 +247,7 @@ class FileTail:
         return status.st_size, status.st_mtime_ns
 
     def _bytes_to_check(self) -> int:
-        """How many bytes of lines are to be compared before the file is read on."""
+        """How many bytes of lines to compare before reading on."""
         status = self._status_now()
         if status == self._status:
             return 0
@@ -261,7 +260,7 @@ class FileTail:
         return COMPARED_BYTES
 
     def _is_edited(self, most: int) -> bool:
-        """Whether lines that were read are not in the file any more, as far as about so many bytes of them say."""
+        """Whether lines that were read have changed, judged by comparing about `most` bytes of them."""
         end = max(0, self._unchecked - most)
         while self._fd is not None and self._unchecked > end:
             lines = self._lines_to_check(self._fd, self._unchecked - end)
@@ -274,7 +273,7 @@ class FileTail:
         return False
 
     def _lines_to_check(self, fd: int, most: int) -> list[bytes]:
-        """Lines from where comparing goes on, of about so many bytes and at least one; none where no line ends."""
+        """The next lines to compare, of about `most` bytes and at least one; none where no line ends."""
         at, _ = self._next_check
         if at >= self._lines_end:
             at, _ = self._next_check = (0, 0)

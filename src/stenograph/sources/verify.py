@@ -1,4 +1,4 @@
-"""Checking an agent's file: can all of it be read, and did every call get its answer?"""
+"""Checking an agent's file: can all of it be read, and did every call get its result?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stenograph.fold.open_ends import OpenEnds
 from stenograph.sources.conversion import convert
 
 
-class SourceReport(Struct, frozen=True, kw_only=True):
+class AgentFileReport(Struct, frozen=True, kw_only=True):
     """What a check of an agent's file found."""
 
     path: str
@@ -23,15 +23,15 @@ class SourceReport(Struct, frozen=True, kw_only=True):
     events: int
     malformed: int
     failed: int
-    """Lines on which our own mapping broke."""
+    """Lines on which our own parser failed."""
     unknown_types: dict[str, int]
     open_calls: tuple[str, ...]
-    """Tool calls that never got a result, as the agent left them."""
+    """Tool calls without a result."""
     wanted_files: tuple[str, ...]
-    """Side files that the agent wrote and that are not there any more."""
+    """Side files that do not exist any more."""
 
 
-def verify_source(path: Path) -> SourceReport:
+def verify_agent_file(path: Path) -> AgentFileReport:
     """Read an agent's file with everything that belongs to it, and say what is wrong with it."""
     conversion = convert(path, keep_raw=False)
     ends = OpenEnds()
@@ -44,7 +44,7 @@ def verify_source(path: Path) -> SourceReport:
     reports = [file.report for file in conversion.files]
     malformed = sum(report.malformed for report in reports)
     failed = sum(report.failed for report in reports)
-    return SourceReport(
+    return AgentFileReport(
         path=str(path),
         ok=malformed == 0 and failed == 0,
         format=conversion.files[0].format or "",

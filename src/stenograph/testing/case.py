@@ -1,4 +1,4 @@
-"""Cases of a format: real files, or bytes, and what a parser makes of them."""
+"""Cases of a format: real files, or bytes, and how a parser reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case(Struct, frozen=True, kw_only=True):
     """One transcript to check a format with."""
 
     name: str
-    """How a broken law names it."""
+    """Its name in the message of a broken law."""
     path: str
     data: bytes
     """Its lines: of a database the rows of its first session, of a document its records."""
@@ -37,16 +37,12 @@ class Case(Struct, frozen=True, kw_only=True):
         """The records of a document."""
         return records_of(self.data)
 
-    def byte_of(self, line: int | None) -> int:
-        """Where a line begins, by its number from 1."""
-        return sum(len(each) + 1 for each in self.data.split(b"\n")[: (line or 1) - 1])
 
-
-def case_of(spec: FormatSpec, given: Path | str | bytes, number: int) -> Case:
+def case_of(spec: FormatSpec, source: Path | str | bytes, number: int) -> Case:
     """A path or the bytes of a transcript as a case."""
-    if isinstance(given, bytes):
-        return _of_bytes(f"case {number}", "", given)
-    path = Path(given)
+    if isinstance(source, bytes):
+        return _of_bytes(f"case {number}", "", source)
+    path = Path(source)
     if is_database(path, open_file):
         return _of_database(spec, path)
     return _of_bytes(str(path), str(path), path.read_bytes())
@@ -70,7 +66,7 @@ def _of_database(spec: FormatSpec, path: Path) -> Case:
 
 
 def opened(spec: FormatSpec, *, side_file: Any = None) -> Format:
-    """A new parser, as it is for a file that stands alone."""
+    """A new parser, as for a separate file."""
     return spec.open(Context(run_id=RUN_ID, side_file=side_file))
 
 
@@ -86,7 +82,7 @@ def parsed(spec: FormatSpec, data: bytes, cuts: Iterable[int] = ()) -> tuple[lis
 
 
 def rebuilt(events: Iterable[Event], parser: Format) -> bytes:
-    """The source file, from nothing but its events and the report."""
+    """The source file, rebuilt from its events and the report alone."""
     lines: dict[int, bytes] = {number: text.encode() for number, text in parser.report.blank_lines.items()}
     for event in events:
         raw = raw_of(event)

@@ -1,4 +1,4 @@
-"""Damage to transcripts, the same every time: what crashes, editors and other programs do to files."""
+"""Deterministic damage to transcripts: what crashes, editors and other programs do to files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def odd_records(records: list[Any], seed: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def _ways(record: dict[str, Any], chance: random.Random) -> list[tuple[Any, ...]]:
-    """Some of the ways from a record to its fields."""
+    """Some of the paths from a record to its fields."""
     found: list[tuple[Any, ...]] = []
     todo: list[tuple[tuple[Any, ...], Any]] = [((), record)]
     while todo:

@@ -1,4 +1,4 @@
-"""The contract that every exporter keeps, ours and others': `check_exporter`."""
+"""The contract of every exporter, ours and third-party: `check_exporter`."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Run(Struct, frozen=True, kw_only=True):
     """One run to check an exporter with."""
 
     name: str
-    """How a broken law names it."""
+    """Its name in the message of a broken law."""
     events: Sequence[Event]
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """What an exporter made of a run."""
+    """The output of an exporter for a run."""
 
     data: bytes
     files: dict[str, bytes]
@@ -61,8 +61,8 @@ def check_exporter(
 ) -> None:
     """Check that an exporter keeps the contract, on these runs and on odd ones of our own.
 
-    `runs` are lists of events, such as `make_run` gives, or whatever `open_run` takes. Raises `AssertionError` for the
-    first law (`EXPORTER_LAWS`) that does not hold: which, for which run, and why. `except_for` names laws that an
+    `runs` are lists of events, such as `make_run` returns, or anything that `open_run` accepts. Raises `AssertionError`
+    for first law (`EXPORTER_LAWS`) that does not hold: which, for which run, and why. `except_for` names laws that an
     exporter has a reason not to keep.
     """
     found = [_run(given, number) for number, given in enumerate(runs, 1)]
@@ -109,7 +109,7 @@ def _pieces(exporter: Exporter, run: Run) -> None:
         for piece in exporter(iter(run.events), LossReport(exporter.name)):
             if isinstance(piece, SideFile):
                 _must(isinstance(piece.data, bytes), f"the file {piece.name!r} is not bytes")
-                _must(_is_below(piece.name), f"the file {piece.name!r} would stand outside of the folder")
+                _must(_is_below(piece.name), f"the file {piece.name!r} would be outside of the folder")
                 names.append(piece.name)
             else:
                 _must(isinstance(piece, bytes), f"it gives a {type(piece).__name__}")
@@ -156,8 +156,8 @@ def _account(exporter: Exporter, run: Run) -> None:
         want, got = counted(run.events), accounted(written.report)
         for kind in KINDS:
             if kind != "assistant messages":
-                said = f"{got[kind]} of {want[kind]} {kind} are carried or dropped"
-                _must(got[kind] == want[kind], f"{said}{f' with {options}' if options else ''}")
+                counts = f"{got[kind]} of {want[kind]} {kind} are carried or dropped"
+                _must(got[kind] == want[kind], f"{counts}{f' with {options}' if options else ''}")
 
 
 def _report(exporter: Exporter, run: Run) -> None:
@@ -169,9 +169,7 @@ def _report(exporter: Exporter, run: Run) -> None:
     numbers = {event.seq or place for place, event in enumerate(run.events, 1)}
     for line in (*report.changed, *report.dropped):
         _must(line["count"] > 0, f"{line['what']!r} is counted {line['count']} times")
-        _must(
-            line["first_seq"] in numbers, f"{line['what']!r} is said of event {line['first_seq']}, which there is not"
-        )
+        _must(line["first_seq"] in numbers, f"{line['what']!r} names event {line['first_seq']}, which does not exist")
 
 
 def _words(exporter: Exporter, run: Run) -> None:
@@ -188,7 +186,7 @@ def _lines(exporter: Exporter, run: Run) -> None:
         data = _written(exporter, run).data
         _must(
             not data or data.endswith(b"\n"),
-            "the last line of a run has no end, so the next run would go on in it",
+            "the last line of a run has no newline, so the next run would continue it",
         )
 
 
@@ -210,7 +208,7 @@ EXPORTER_LAWS = (
 
 
 def odd_runs(run: Run) -> Iterator[Run]:
-    """A run as crashes, forks and other programs leave them, the same every time."""
+    """A run as crashes, forks and other programs leave it, the same every time."""
     events = list(run.events)
     chance = random.Random(len(events))
     for made, what in (
@@ -221,7 +219,7 @@ def odd_runs(run: Run) -> Iterator[Run]:
         ([replace(event, timestamp="") for event in events], "without times"),
         ([replace(event, seq=0) for event in events], "without numbers"),
         ([_of_subagent(event) for event in events], "of a subagent alone"),
-        (_numbered([*events, *events]), "told twice"),
+        (_numbered([*events, *events]), "repeated"),
         (_numbered(chance.sample(events, len(events))), "shuffled"),
         ([_renamed(event) for event in events], "with the same id for every call"),
     ):
@@ -243,14 +241,14 @@ def _renamed(event: Event) -> Event:
 
 def _made() -> Iterator[Run]:
     yield Run(name="a run without events", events=())
-    said = make_run(
+    odd = make_run(
         "Look.",
         answer("I look.", call("see", "not an object", {"not": "a text"}), call("see", {}, None), thinking="Hm."),
         "\ud83d",
         answer("\ud83d", call("fail", {"a": "\ud83d"}, "\ud83d", error="\ud83d")),
         answer("\u2028 \x85 \x00 </script>"),
     )
-    yield Run(name="a run with odd values", events=said)
+    yield Run(name="a run with odd values", events=odd)
     text: dict[str, Any] = {"fidelity": "agent_emitted"}
     blocks = (
         TextBlock(text="", **text),
@@ -265,7 +263,7 @@ def _made() -> Iterator[Run]:
         ("error", ErrorPayload(message="\ud83d")),
         ("system.event", SystemPayload(subtype="novel", text="x", data=[{}])),
     ]
-    first = said[0]
+    first = odd[0]
     yield Run(
         name="a run with odd blocks",
         events=[replace(first, seq=seq, type=kind, payload=each) for seq, (kind, each) in enumerate(payloads, 1)],
@@ -302,7 +300,7 @@ def _each_option(exporter: Exporter) -> Iterator[dict[str, str]]:
 
 
 def _hiding(event: Event) -> Event:
-    """The event with a source line that no format has a place for: it is not masked with the rest."""
+    """The event with a source line that no format holds: it is not masked with the rest."""
     return replace(event, raw=SECRET)
 
 
@@ -313,7 +311,7 @@ def _must_refuse(exporter: Exporter, run: Run, **options: str) -> None:
         return
     except InvalidTarget:
         return
-    raise _Broken(f"it takes {options}, which it does not have")
+    raise _Broken(f"it accepts {options}, which it does not have")
 
 
 def _is_below(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The contract that every format keeps, ours and others': `check_format`."""
+"""The contract of every format, ours and third-party: `check_format`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.archive.keep.frozen_parser import freeze, thaw
+from stenograph.archive.keep.parser_state import dump_state, load_state
 from stenograph.errors import AmbiguousFormat
 from stenograph.fold.actions import KINDS
 from stenograph.formats.base import FormatSpec, Identity
@@ -233,7 +233,7 @@ def _raising_byte(spec: FormatSpec, data: bytes) -> int:
     for line in data.splitlines(keepends=True):
         try:
             parser.feed(line)
-        except Exception:  # noqa: BLE001  # it is the place that is wanted
+        except Exception:  # noqa: BLE001  # only the place is needed
             break
         byte += len(line)
     return byte
@@ -270,8 +270,8 @@ def _resuming(spec: FormatSpec, case: Case) -> None:
         parser = opened(spec, side_file=_no_side_file)
         before = parser.feed(case.data[:cut])
         try:
-            parser = thaw(freeze(parser, _no_side_file), spec, _no_side_file)
-        except Exception as error:  # whatever pickle says, the state cannot be saved
+            parser = load_state(dump_state(parser, _no_side_file), spec, _no_side_file)
+        except Exception as error:  # whatever pickle raises, the state cannot be saved
             raise _Broken(f"the parser's state cannot be saved: {error}", cut) from error
         after = parser.feed(case.data[cut:]) + parser.finish()
         _must(before + after == whole, "saved and loaded here, it gives other events", cut)

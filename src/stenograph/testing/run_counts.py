@@ -43,12 +43,12 @@ def counted(events: Iterable[Event]) -> Counter[str]:
         if isinstance(payload, MessagePayload) and event.type.startswith("message."):
             _count_message(event, payload, counts, users)
         elif isinstance(payload, ToolPayload) and event.type.startswith("tool."):
-            pass  # by pairs, below
+            pass  # counted by pairs, below
         elif isinstance(payload, UsagePayload) and event.type == "token.usage":
             unnamed = "" if payload.scope == "total" else place
             spent.add((payload.scope, payload.message_id or unnamed))
         elif isinstance(payload, SystemPayload) and payload.subtype == "tool_definitions":
-            pass  # not a thing of the transcript: a format has a place for it or not
+            pass  # not part of the transcript: some formats hold it
         elif event.type.startswith(("run.", "step.")):
             counts["lifecycle events"] += 1
         else:
@@ -77,7 +77,7 @@ def _count_message(event: Event, payload: MessagePayload, counts: Counter[str], 
 
 def _tools(events: list[Event]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    wishes = Counter(
+    requested = Counter(
         block.tool_id
         for event in events
         if isinstance(event.payload, MessagePayload)
@@ -93,7 +93,7 @@ def _tools(events: list[Event]) -> Counter[str]:
         if pair.result is not None and pair.call is not None:
             blocks = pair.result.payload.blocks or ()
             counts["attachments"] += sum(isinstance(block, AttachmentBlock) for block in blocks)
-    counts["calls"] += sum((called | wishes).values())  # a call and the block that asks for it are one
+    counts["calls"] += sum((called | requested).values())  # a call and the block that asks for it are one
     return counts
 
 

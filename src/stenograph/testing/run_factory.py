@@ -1,4 +1,4 @@
-"""Runs for tests: a few words instead of events."""
+"""Runs for tests, described in a few words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 def call(
     name: str, input: Any = None, output: Any = "", *, error: str | None = None, call_id: str | None = None
 ) -> ToolUse:
-    """A call of a tool, and what it gave; `output=None` leaves it open. Ids are made where none is given."""
+    """A call of a tool with its result; `output=None` leaves it open. Ids are made where none is given."""
     return ToolUse(name=name, input={} if input is None else input, output=output, error=error, call_id=call_id)
 
 
@@ -56,7 +56,7 @@ def make_run(
     model: str = "test-model",
     cwd: str | None = None,
 ) -> list[Event]:
-    """The events of a run that was said so: a text is a prompt, an `answer` is the model's.
+    """The events of a run, given its messages: a text is a prompt, an `answer` is the model's.
 
     The same arguments give equal events: ids and times are derived, a second for each event.
     """
@@ -74,11 +74,11 @@ def make_run(
             origin=origin,
             payload=payload,
         )
-        for seq, (kind, payload) in enumerate(_told(items, run_id, model, cwd), 1)
+        for seq, (kind, payload) in enumerate(_payloads(items, run_id, model, cwd), 1)
     ]
 
 
-def _told(
+def _payloads(
     items: Iterable[str | Answer], run_id: str, model: str, cwd: str | None
 ) -> Iterator[tuple[str, LifecyclePayload | MessagePayload | ToolPayload | UsagePayload]]:
     yield "run.started", LifecyclePayload(name="test", kind="agent", cwd=cwd)

@@ -41,14 +41,14 @@ def indented(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A string as it is, nothing as nothing, anything else as indented JSON."""
+    """A string as it is, None as the empty string, anything else as indented JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else indented(value)
 
 
 def block_text(block: Block) -> str:
-    """What a block reads like."""
+    """A block as text."""
     match block:
         case TextBlock(text=text) | StreamBlock(text=text):
             return text
@@ -68,7 +68,7 @@ def blocks_text(blocks: Iterable[Block]) -> str:
 
 
 def payload_text(payload: object) -> str:
-    """What a payload other than a message reads like."""
+    """A payload other than a message, as text."""
     reading = _READINGS.get(payload.__class__)
     return as_text(payload) if reading is None else reading(payload)
 

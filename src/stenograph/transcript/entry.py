@@ -11,7 +11,7 @@ from stenograph.model import ids
 
 Role = Literal["system", "user", "assistant", "tool"]
 TranscriptRole = Role
-"""The same under the name that the oldest design document gives it."""
+"""`Role` under the name that the oldest design document uses."""
 EntryType = Literal[
     "user_message",
     "assistant_message",
@@ -45,7 +45,7 @@ class TranscriptEntry:
     prompt_name: str
     """The name of the prompt or run; empty when there is none."""
     adapter: str
-    """Who took it down: `claude_agent_sdk`, `codex_app_server`, `stenograph` …"""
+    """The recording adapter: `claude_agent_sdk`, `codex_app_server`, `stenograph` …"""
     entry_type: str
     """One of the nine canonical types."""
     sequence_number: int
@@ -69,14 +69,14 @@ class TranscriptEntry:
     timestamp_text: str | None = field(default=None, compare=False, repr=False)
     """The timestamp as the source wrote it; what JSON and logs carry."""
     run_id: str | None = field(default=None, compare=False, repr=False)
-    """The run it belongs to; of an evaluation that nobody recorded, the evaluation's id."""
+    """The run it belongs to; for an evaluation that was not recorded, the evaluation's id."""
     entry_id: UUID = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # derived when not given
-    """Says which entry it is, wherever it is read; without one it is derived from run or session, source and number."""
+    """Identifies the entry in every reading; by default derived from run or session, source and number."""
 
     def __post_init__(self) -> None:
         if self.role is None:
             object.__setattr__(self, "role", ROLES.get(self.entry_type, "system"))
-        if self.timestamp.tzinfo is None:  # one naive time among aware ones, and none can be compared
+        if self.timestamp.tzinfo is None:  # naive and aware times cannot be compared
             object.__setattr__(self, "timestamp", self.timestamp.replace(tzinfo=UTC))
         if self.entry_id is None:
             scope = self.run_id or self.session_id or ""
@@ -131,12 +131,12 @@ class TranscriptEntry:
 
     @property
     def created_at(self) -> datetime:
-        """The same as `timestamp`."""
+        """`timestamp` under its older name."""
         return self.timestamp
 
     @property
     def sequence(self) -> int:
-        """The same as `sequence_number`."""
+        """`sequence_number` under its older name."""
         return self.sequence_number
 
     def as_dict(self) -> dict[str, Any]:

@@ -5,9 +5,9 @@ session, in the journal, in a bundle and in the archive, whatever numbers each o
 
 Theory of operation. One source line may give several events, and only the first of them has the line's raw text. So
 the events of a line are counted, per run, source and file. Within a file the lines of a source come in their order. A
-line that is before the one before it was written anew (the agent compacted its file, or a damaged journal repeats
-itself): from there on the places are those of the next pass. An event without a line has its number in the journal, and
-one that was never stored its number among those.
+line before the previous one was written again (the agent compacted its file, or a damaged journal repeats
+itself): from there on the places belong to the next pass. An event without a line has its number in the journal, and
+an event that was never stored its number among those without a line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Line(Struct):
     file: str
     number: int = 0
     passes: int = 0
-    """How often the lines began anew."""
+    """How often the line numbers started again."""
     events: int = 0
     """Events of this line before the current one."""
     raw: str | None = None
@@ -34,7 +34,7 @@ class Line(Struct):
     """The number of the line's first entry; 0 until it has one."""
 
     @property
-    def is_told(self) -> bool:
+    def has_source_line(self) -> bool:
         """Whether events say that they are of this line; else each event is a line of its own."""
         return self.kind == _SOURCE_LINE
 

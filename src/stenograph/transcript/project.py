@@ -29,10 +29,10 @@ from stenograph.transcript.summary import Tally
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 DEFAULT_ADAPTER = "stenograph"
-"""Who took an event down that does not say."""
+"""The adapter of events that do not name one."""
 _TOOLS = frozenset({"tool.call", "tool.result"})
 _PLAIN = frozenset({"user_message", "assistant_message", "thinking", "tool_use", "tool_result", "token_usage"})
-"""The types of entries of which the payload has nothing for `detail`."""
+"""The entry types whose payload adds nothing to `detail`."""
 _ENTRY_TYPES = {
     "message.user": "user_message",
     "message.assistant": "assistant_message",
@@ -52,7 +52,7 @@ _ENTRY_TYPES = {
 
 
 _Piece = tuple[str, str, Role]
-"""The type, the text and the role of an entry, which is what the payload decides."""
+"""The type, the text and the role of an entry: what follows from the payload."""
 
 
 class _Open:
@@ -66,7 +66,7 @@ class Projector:
 
     def __init__(self, *, parses_raw: bool = True) -> None:
         self.parses_raw = parses_raw
-        """Whether `detail` gets what the raw line tells (`sdk_entry`, `notification`); it costs as much as the rest."""
+        """Whether `detail` gets what the raw line adds (`sdk_entry`, `notification`); it costs as much as the rest."""
         self._moment = EPOCH  # of the last event with an entry whose timestamp Python can read
         self._numbers: dict[str, int] = {}
         self._lines = Lines()
@@ -86,11 +86,11 @@ class Projector:
         return [self._entry(event, source, line, place, piece) for place, piece in enumerate(pieces)]
 
     def skip(self, event: Event) -> None:
-        """Take note of an event of the run that stands before those to come, and that was told elsewhere."""
+        """Take an event into account that comes before those to be read; it gives no entries."""
         self._lines.of(event, event.source)
 
     def pass_over(self, event: Event, tally: Tally) -> int:
-        """Count the entries of the next event, which nobody reads; the numbers go on as ever. How many there are."""
+        """Count the entries of the next event without making them; numbering continues. Returns how many there are."""
         if event.type == "run.started" and isinstance(event.payload, LifecyclePayload):
             self._run_name = event.payload.name
         source = event.source
@@ -101,7 +101,7 @@ class Projector:
         for kind in kinds:
             number = self._numbers[source] = self._numbers.get(source, 0) + 1
             line.first = line.first or number
-            origin = event.origin or _NOWHERE
+            origin = event.origin or _NO_ORIGIN
             name = self._run_name if origin.prompt_name is None else origin.prompt_name
             tally.count(kind, source, self._moment, origin.adapter or DEFAULT_ADAPTER, name)
         return len(kinds)
@@ -114,13 +114,13 @@ class Projector:
         if isinstance(payload, MessagePayload):
             if event.type == "message.user":
                 return [kind for kind, _, _ in _user_pieces(payload)]
-            return [spoken for spoken, _ in groupby(payload.blocks, _spoken) if spoken is not None]
+            return [spoken for spoken, _ in groupby(payload.blocks, _entry_type_of) if spoken is not None]
         if isinstance(payload, ToolPayload):
             self._tool_name(payload)
         return [kind]
 
     def _entry(self, event: Event, source: str, line: Line, place: int, piece: _Piece) -> TranscriptEntry:
-        origin, payload = event.origin or _NOWHERE, event.payload
+        origin, payload = event.origin or _NO_ORIGIN, event.payload
         number = self._numbers[source] = self._numbers.get(source, 0) + 1
         is_first = line.first == 0
         raw = line.raw if is_first else None
@@ -132,7 +132,7 @@ class Projector:
             _add_provider_fields(origin, raw if self.parses_raw else None, entry.detail, metadata)
         if is_first:
             line.first = number
-        elif line.is_told:
+        elif line.has_source_line:
             entry.detail["of"] = line.first
         entry.prompt_name = self._run_name if origin.prompt_name is None else origin.prompt_name
         entry.adapter = origin.adapter or DEFAULT_ADAPTER
@@ -156,13 +156,13 @@ class Projector:
         return made
 
     def _tool_name(self, payload: ToolPayload) -> str | None:
-        """What the tool is called, which often only its call says."""
+        """The name of the tool, which often only its call has."""
         if payload.name:
             self._tool_names[payload.call_id] = payload.name
         return payload.name or self._tool_names.get(payload.call_id)
 
 
-_NOWHERE = Origin()
+_NO_ORIGIN = Origin()
 
 
 def entries(events: Iterable[Event]) -> Iterator[TranscriptEntry]:
@@ -190,7 +190,7 @@ _DETAIL: dict[type[Any], tuple[str, ...]] = {
 }
 """Those that it has in `detail`."""
 _USAGE_FIELDS = tuple(name for name in UsagePayload.__struct_fields__ if name not in ("model", "message_id", "extra"))
-"""What `metadata.usage` has of a `token.usage`: all but what stands beside it."""
+"""The fields of a `token.usage` for `metadata.usage`; all others have a place of their own."""
 
 
 def _set_fields(payload: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _metadata(payload: Any) -> dict[str, Any]:
 
 
 def _detail(event: Event) -> dict[str, Any]:
-    """What an event is in particular, and what it carries beside its text."""
+    """The subtype of an event, and what it carries beside its text."""
     names = _DETAIL.get(event.payload.__class__)
     carried = {} if names is None else _set_fields(event.payload, names)
     subtype = _subtype(event)
@@ -232,7 +232,7 @@ def _subtype(event: Event) -> str | None:
 
 
 def _pieces(event: Event) -> list[_Piece]:
-    """The entries that an event gives, as far as its payload alone tells."""
+    """The entries of an event, as far as they follow from its payload alone."""
     payload = event.payload
     kind = _ENTRY_TYPES.get(event.type)
     if kind is None:
@@ -255,7 +255,9 @@ def _user_pieces(payload: MessagePayload) -> list[_Piece]:
 
 
 def _assistant_pieces(blocks: Iterable[Block]) -> list[_Piece]:
-    return [(kind, _joined(kind, run), "assistant") for kind, run in groupby(blocks, _spoken) if kind is not None]
+    return [
+        (kind, _joined(kind, run), "assistant") for kind, run in groupby(blocks, _entry_type_of) if kind is not None
+    ]
 
 
 def _joined(kind: str, blocks: Iterable[Block]) -> str:
@@ -264,16 +266,20 @@ def _joined(kind: str, blocks: Iterable[Block]) -> str:
     return "\n".join(filter(None, texts) if kind == "thinking" else texts)
 
 
-def _spoken(block: Block) -> str | None:
-    """What a block is in a transcript; adjacent ones of a kind are one entry, and some are none."""
-    return _SPOKEN.get(type(block))
+def _entry_type_of(block: Block) -> str | None:
+    """The entry type of a block; None for blocks without an entry. Adjacent blocks of one type become one entry."""
+    return _ENTRY_TYPES_OF_BLOCKS.get(type(block))
 
 
-_SPOKEN = {TextBlock: "assistant_message", AttachmentBlock: "assistant_message", ThinkingBlock: "thinking"}
+_ENTRY_TYPES_OF_BLOCKS = {
+    TextBlock: "assistant_message",
+    AttachmentBlock: "assistant_message",
+    ThinkingBlock: "thinking",
+}
 
 
 def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """What the seeds promise for a Claude line and a Codex notification."""
+    """Add `sdk_entry` for a Claude line and `notification` for a Codex notification, as docs/contract.md promises."""
     adapter = origin.adapter or ""
     if adapter.startswith("claude"):
         if origin.session_id is not None:
@@ -297,7 +303,7 @@ def _parsed(raw: str | None) -> Any:
     try:
         return msgspec.json.decode(text)
     except (*REFUSALS, UnicodeEncodeError):
-        pass  # the formats take more than strict JSON, so we do, too
+        pass  # the formats accept more than strict JSON, so this must, too
     try:
         return mend.parse_json(text.encode("utf-8", "surrogatepass"))[0]
     except (ValueError, RecursionError):

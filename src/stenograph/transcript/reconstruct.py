@@ -1,8 +1,8 @@
 """Log records back to the entries they carry.
 
-A bad record is data. Every record whose `event` is `transcript.entry` gives one entry: a field that is missing has its
-default, and one of another type than it should be has, too, with what stood there kept in `detail["unread"]`. Other
-records, and lines that are no JSON, are no part of a transcript and are passed over.
+A bad record is data. Every record whose `event` is `transcript.entry` gives one entry: a field that is missing or of
+the wrong type has its default, and a value of the wrong type is kept in `detail["unread"]`. Other records, and lines
+that are not JSON, are not part of a transcript and are skipped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DEFAULTS: dict[str, tuple[type[Any], Any]] = {
     "tool_input": (dict, None),
     "metadata": (dict, None),
 }
-"""What each field should be, and what it is when it is not there."""
+"""The type of each field, and its default."""
 
 _decode = msgspec.json.Decoder().decode
 
@@ -69,9 +69,9 @@ def reconstruct_transcript(records: Iterable[object]) -> list[TranscriptEntry]:
 
 
 def _evaluation(context: Any) -> str | None:
-    """The evaluation among those that one run recorded; None where the record does not say it."""
-    given = context.get("evaluation_id") if isinstance(context, Mapping) else None
-    return given if isinstance(given, str) else None
+    """The evaluation that a record names among those of its run; None where it names none."""
+    value = context.get("evaluation_id") if isinstance(context, Mapping) else None
+    return value if isinstance(value, str) else None
 
 
 def _parts(record: Any) -> tuple[Any, Any]:
@@ -124,19 +124,19 @@ def _field(context: Mapping[Any, Any], name: str, kind: type[Any], default: Any,
 
 
 def _time(context: Mapping[Any, Any], before: datetime, unread: dict[str, Any]) -> tuple[datetime, str | None]:
-    given = context.get("timestamp")
-    if isinstance(given, datetime):
-        return given, None
+    value = context.get("timestamp")
+    if isinstance(value, datetime):
+        return value, None
     text = _field(context, "timestamp", str, None, unread)
     return (moment_of(text) if text is not None else None) or before, text
 
 
 def _id(context: Mapping[Any, Any], unread: dict[str, Any]) -> UUID | None:
-    given = context.get("entry_id")
-    if given is None or isinstance(given, UUID):
-        return given
+    value = context.get("entry_id")
+    if value is None or isinstance(value, UUID):
+        return value
     try:
-        return UUID(given)
+        return UUID(value)
     except (ValueError, TypeError, AttributeError):
-        unread["entry_id"] = given
+        unread["entry_id"] = value
         return None

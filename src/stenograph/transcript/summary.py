@@ -27,7 +27,7 @@ class TranscriptSummary:
 
 
 class Tally:
-    """Counts a transcript entry by entry, for whoever does not keep them."""
+    """Counts a transcript entry by entry, without keeping the entries."""
 
     def __init__(self) -> None:
         self.by_type: Counter[str] = Counter()
@@ -41,7 +41,7 @@ class Tally:
         self.count(entry.entry_type, entry.source, entry.timestamp, entry.adapter, entry.prompt_name)
 
     def count(self, entry_type: str, source: str, moment: datetime, adapter: str, prompt_name: str) -> None:
-        """The same for an entry that nobody has made."""
+        """Count an entry by its fields, so that the entry itself need not be made."""
         if self._first is None or self._last is None:
             self._adapter, self._prompt_name = adapter, prompt_name
             self._first = self._last = moment

@@ -1,8 +1,4 @@
-"""OpenHands: a program of Python 3.12; its subagents are conversations below the one that asks.
-
-Its 200 packages take many minutes to install, so it is run where that was done:
-`cd tests && python -c "from more_agents.programs.openhands import AGENT, installed; installed(AGENT.program)"`.
-"""
+"""OpenHands: a program of Python 3.12; its subagents are conversations below the one that asks."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import parity
 from agents.errand import Tools
 from agents.servers.script import Call
 from comparison import oracle
-from more_agents.installing import Pip, installed
+from more_agents.installing import Pip
 from more_agents.real_agent import Place, RealAgent
 
 
@@ -51,12 +47,10 @@ def count(home: Path) -> dict[str, Any]:
     return found
 
 
-__all__ = ["AGENT", "installed"]
-
 AGENT = RealAgent(
     format_name="openhands",
     agent_id="openhands",
-    program=Pip("openhands", "1.16.0", "openhands", python=12, is_slow=True),
+    program=Pip("openhands", "1.16.0", "openhands", python=12),
     prepare=prepare,
     tools=tools,
     count=count,

@@ -18,7 +18,7 @@ from stenograph.adapters.capture import Capture
 from stenograph.adapters.outputs import Outputs
 from stenograph.model import MessagePayload, Origin, TextBlock
 from stenograph.session import PromptRendered, Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from strategies import BRIEF, runs
 
 CHILD = "11111111-2222-4333-8444-555555555555"
@@ -269,7 +269,7 @@ NEVER_STOPPED = """
     from stenograph.adapters.capture import Capture
     from stenograph.adapters.outputs import Outputs
     from stenograph.model import Event, MessagePayload, TextBlock
-    from stenograph.threads import ThreadTranscripts
+    from stenograph.text_transcripts import ThreadTranscripts
 
     outputs = Outputs(text_transcripts=ThreadTranscripts(sys.argv[1], thread_id="t"))
     capture = Capture(prompt_name="p", adapter="a", outputs=outputs)

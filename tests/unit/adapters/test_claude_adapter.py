@@ -24,11 +24,11 @@ from stenograph.adapters.claude_agent_sdk import (
 )
 from stenograph.adapters.prompt import Prompt
 from stenograph.errors import AgentError, AgentTimeout, InvalidTool
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.model import Origin
 from stenograph.session import PromptExecuted, PromptRendered, Session, ToolInvoked
 from stenograph.sources import convert
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from text_files import texts_below, texts_of
 
 sdk = pytest.importorskip("claude_agent_sdk", reason="an extra: pip install '.[claude]'")
@@ -232,12 +232,12 @@ def test_claude_that_dies_is_an_error(adapting: Adapting, root: Path) -> None:
 
 def test_claude_that_hangs_is_given_up(adapting: Adapting, root: Path) -> None:
     """After the time it may take it is interrupted; what it then writes is recorded, and at the end the error."""
-    with Recorder(root) as recorder, pytest.raises(AgentTimeout, match=r"longer than the 1\.5 s"):
+    with Recorder(root) as recorder, pytest.raises(AgentTimeout, match=r"longer than 1\.5 s"):
         adapting(timeout=1.5).evaluate("Please hang.", recorder=recorder)
     *_, word, last = read_events(recorder.path)
     assert "[Request interrupted by user]" in (word.raw or "")
     assert (last.type, last.payload.code) == ("error", "timeout")
-    assert "longer than the 1.5 s" in last.payload.message
+    assert "longer than 1.5 s" in last.payload.message
     assert last.origin == Origin(adapter="claude_agent_sdk", prompt_name="prompt")
 
 

@@ -38,7 +38,7 @@ def test_a_setting_that_cannot_work_is_refused_at_once(wrong: dict[str, Any], wo
 def test_what_is_no_decision_is_refused(decision: Any) -> None:
     """So that it declines, instead of confusing the server."""
     request = ApprovalRequest(method="item/commandExecution/requestApproval", params={})
-    with pytest.raises(ValueError, match="is no decision"):
+    with pytest.raises(ValueError, match="is not a decision"):
         result_of(request, decision)
 
 

@@ -1,4 +1,4 @@
-"""CodexTranscriptEmitter: the mapping table of the seed document, row by row, and what it promises its callers."""
+"""CodexTranscriptEmitter: the mapping table of the design document, row by row, and what it promises its callers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from stenograph import Recorder, read_events
 from stenograph.adapters.codex_app_server import CodexTranscriptEmitter
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.session import Session
 from stenograph.transcript import TranscriptEntry
 

@@ -130,7 +130,7 @@ def test_a_function_without_hints_takes_anything() -> None:
         (lambda x: x, "it has no name"),
         (functools.partial(measure, times=2), "it has no name"),
         ("measure", "it has no name"),
-        (print, "takes none; name each one"),
+        (print, "does not accept; name each argument"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused(function: Any, why: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from archive_cases import rows, synced, whole_index
 from opencode_database import create_tables, insert
 from stenograph.archive import IndexReader
-from stenograph.archive.store.originals import give_back
+from stenograph.archive.store.restore import restore_files
 from stenograph.sources.layouts import layout_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode" / "text" / "input.jsonl"
@@ -161,6 +161,6 @@ def test_a_session_is_given_back_as_its_rows(home: Path, long_session: Path, tmp
         for native_id, content in expected.items():
             query = "SELECT run_id FROM files WHERE path LIKE ?"
             ((run_id,),) = rows(archive, query, f"%#{native_id}")
-            (path,) = give_back(opened, run_id, tmp_path / native_id)
+            (path,) = restore_files(opened, run_id, tmp_path / native_id)
             assert path.name == f"opencode.db#{native_id}"
             assert path.read_bytes() == content

@@ -15,7 +15,7 @@ from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.store.home import home_of
 from stenograph.archive.store.kept_file import KeptBytes
-from stenograph.archive.store.originals import give_back
+from stenograph.archive.store.restore import restore_files
 from stenograph.archive.writer import Store
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mini_swe_agent"
@@ -71,7 +71,7 @@ def test_a_document_that_holds_another_run_now_is_another_run(tmp_path: Path) ->
     assert _synced(folder, archive).unchanged == 1
     for (run_id, *_), data in zip(found, (first, second), strict=True):
         with IndexReader(archive) as reader:
-            (path,) = give_back(reader, run_id, tmp_path / run_id)
+            (path,) = restore_files(reader, run_id, tmp_path / run_id)
         assert path.read_bytes() == data
     before = whole_index(archive)
     with Store(home_of(archive), rebuild=True):

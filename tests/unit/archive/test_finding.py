@@ -13,7 +13,7 @@ from archive_cases import claude_line, rows, session_path, synced, written
 from opencode_database import create_tables, insert
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.sync import sync
-from stenograph.archive.keep.walk import Root, not_named_so, roots_of
+from stenograph.archive.keep.walk import Root, other_name_reason, roots_of
 from stenograph.archive.keep.watching import SAFETY_NET, watch
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
@@ -32,7 +32,7 @@ def test_a_watch_sees_the_first_session_of_a_fresh_home(tmp_path: Path) -> None:
         found.append(summary)
         looked.set()
 
-    roots = lambda: roots_of({}, home, archive, are_there=False)  # noqa: E731
+    roots = lambda: roots_of({}, home, archive, existing_only=False)  # noqa: E731
     watching = threading.Thread(target=watch, args=(home_of(archive), roots, stop, tell))
     watching.start()
     try:
@@ -81,7 +81,7 @@ def test_a_named_folder_is_read_by_what_its_files_hold(tmp_path: Path) -> None:
         with Store(home_of(archive)) as store:
             summary = sync(store, [Root(folder.resolve(), None)])
         assert sum(summary.left_out.values()) == 3
-        assert summary.left_out[not_named_so()] == 1
+        assert summary.left_out[other_name_reason()] == 1
     assert rows(archive, "SELECT format FROM runs") == [("codex_exec",)]
 
 

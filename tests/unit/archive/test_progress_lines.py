@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, subagent_path, synced, whole_index, written
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.sources import convert
 from stenograph.sources.detection import format_named
 from stenograph.sources.session_tail import SessionTail

@@ -18,7 +18,7 @@ from stenograph.archive.store.home import Home
 from stenograph.archive.writer import Store
 from stenograph.errors import ArchiveLocked
 from stenograph.formats.base import run_id_of
-from stenograph.formats.otlp.format import native_id_of
+from stenograph.formats.otlp.conversation import native_id_of
 from stenograph.formats.otlp.protobuf import Signal
 from stenograph.formats.otlp.routing import Routing
 from stenograph.runs.archive import open_archive

@@ -24,7 +24,7 @@ from archive_cases import (
 from stenograph.archive import IndexReader
 from stenograph.archive.index.tables import SCHEMA
 from stenograph.archive.store.home import home_of
-from stenograph.archive.store.originals import give_back
+from stenograph.archive.store.restore import restore_files
 from stenograph.archive.writer import Store
 from stenograph.errors import ArchiveLocked, RunNotFound, SourceError, StoreError
 
@@ -116,8 +116,8 @@ def test_rewritten_file_is_a_new_version(home: Path, tmp_path: Path) -> None:
     summary = synced(home, archive)
     assert (summary.rewritten, summary.events) == (1, 1)
     with IndexReader(archive) as opened:
-        give_back(opened, SESSION, tmp_path / "new")
-        give_back(opened, SESSION, tmp_path / "old", 1)
+        restore_files(opened, SESSION, tmp_path / "new")
+        restore_files(opened, SESSION, tmp_path / "old", 1)
     assert next((tmp_path / "new").rglob(path.name)).read_bytes() == path.read_bytes()
     assert next((tmp_path / "old").rglob(path.name)).read_bytes() == before
 
@@ -135,13 +135,13 @@ def test_deleted_and_moved_files_cost_nothing(home: Path, tmp_path: Path) -> Non
     assert (summary.moved, summary.gone, summary.events, summary.new) == (1, 1, 0, 0)
     with IndexReader(archive) as opened:
         run_id = rows(archive, "SELECT run_id FROM runs WHERE agent = 'codex'")[0][0]
-        (path,) = give_back(opened, run_id, tmp_path / "out")
+        (path,) = restore_files(opened, run_id, tmp_path / "out")
         assert path.read_bytes() == before
-        assert give_back(opened, SESSION, tmp_path / "out2")
+        assert restore_files(opened, SESSION, tmp_path / "out2")
         with pytest.raises(StoreError, match="already"):
-            give_back(opened, SESSION, tmp_path / "out2")
+            restore_files(opened, SESSION, tmp_path / "out2")
         with pytest.raises(RunNotFound):
-            give_back(opened, SESSION, tmp_path / "out3", 9)
+            restore_files(opened, SESSION, tmp_path / "out3", 9)
 
 
 def test_copies_are_not_indexed_twice(home: Path, tmp_path: Path) -> None:
@@ -228,10 +228,10 @@ def test_damaged_pack_is_counted(home: Path, tmp_path: Path, is_there: bool) -> 
     assert (rows(archive, events)[0][0] == before) is is_there
     with IndexReader(archive) as opened:
         if is_there:
-            assert content in [each.read_bytes() for each in give_back(opened, run_id, tmp_path / "out")]
+            assert content in [each.read_bytes() for each in restore_files(opened, run_id, tmp_path / "out")]
         else:
             with pytest.raises(SourceError, match="damaged"):
-                give_back(opened, run_id, tmp_path / "out")
+                restore_files(opened, run_id, tmp_path / "out")
     assert synced(home, archive).rewritten == 0
 
 
@@ -269,5 +269,5 @@ def test_side_files_are_kept_for_a_rebuild(home: Path, tmp_path: Path) -> None:
     query = "SELECT parent_source, parent_call_id FROM sources WHERE source = 'subagent:a1'"
     assert rows(archive, query) == [("main", "toolu_00000002")]
     with IndexReader(archive) as opened:
-        names = [path.name for path in give_back(opened, SESSION, tmp_path / "out")]
+        names = [path.name for path in restore_files(opened, SESSION, tmp_path / "out")]
     assert sidecar.name in names

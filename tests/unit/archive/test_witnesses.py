@@ -13,12 +13,12 @@ import pytest
 
 from archive_cases import SESSION, claude_line, rows, session_path, synced, written
 from stenograph.archive.keep.sync import sync
-from stenograph.archive.keep.untold import UntoldEvents
+from stenograph.archive.keep.unreported import UnreportedEvents
 from stenograph.archive.keep.walk import roots_of
 from stenograph.archive.reader import IndexReader
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
-from stenograph.fold import messages
+from stenograph.fold.messages import messages
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
 from stenograph.model.block import TextBlock, words_of
@@ -189,13 +189,13 @@ def test_a_follower_is_compared_with_what_is_new_only(tmp_path: Path, monkeypatc
     collected(session, archive)
     synced(home, archive)
     read: list[int] = []
-    entering = UntoldEvents.__init__
+    entering = UnreportedEvents.__init__
 
-    def counted(self: UntoldEvents, read_events: Any, **options: Any) -> None:
+    def counted(self: UnreportedEvents, read_events: Any, **options: Any) -> None:
         entering(self, read_events, **options)
         read.append(len(self.all))
 
-    monkeypatch.setattr(UntoldEvents, "__init__", counted)
+    monkeypatch.setattr(UnreportedEvents, "__init__", counted)
     written(session, claude_line(51), claude_line(52))
     collected(session, archive)
     summary = synced(home, archive)

@@ -130,7 +130,7 @@ def test_other_compressions_are_refused(tmp_path: Path, method: int) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("a/x", b"x" * 1000)
-    with pytest.raises(SourceError, match="compressed in a way"):
+    with pytest.raises(SourceError, match="unsupported compression"):
         Container(path)
 
 
@@ -141,13 +141,13 @@ def test_what_is_no_bundle_says_so(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         DebugBundle.load(tmp_path)
     (tmp_path / "text.zip").write_text("no zip")
-    with pytest.raises(SourceError, match=r"no bundle"):
+    with pytest.raises(SourceError, match="not a bundle"):
         DebugBundle.load(tmp_path / "text.zip")
     with pytest.raises(SourceError, match=r"no manifest\.json"):
         DebugBundle.load(zip_of(tmp_path / "a.zip", "a/x"))
     with pytest.raises(SourceError, match="no manifest that can be read"):
         DebugBundle.load(zip_of(tmp_path / "b.zip", "a/manifest.json", data=b"[" * 100_000))
-    with pytest.raises(SourceError, match="no debug bundle"):
+    with pytest.raises(SourceError, match="not a debug bundle"):
         DebugBundle.load(zip_of(tmp_path / "c.zip", "a/manifest.json", data=b'{"format":"x","version":1}'))
     newer = b'{"format":"stenograph-bundle","version":99}'
     with pytest.raises(SourceError, match="update stenograph"):

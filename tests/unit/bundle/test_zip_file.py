@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from stenograph.bundle.member import ZipMember
 from stenograph.bundle.seal import is_sealed
 from stenograph.bundle.spool import PREFIX, Spool, sweep
+from stenograph.bundle.zip_member import ZipMember
 
 AT = datetime(2026, 6, 8, 8, 14, 42, tzinfo=UTC)
 

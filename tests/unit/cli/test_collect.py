@@ -40,7 +40,9 @@ def test_without_a_prompt_there_is_no_text_and_a_line_says_so(steno: Steno, tmp_
     options = ["--root", str(tmp_path / "storage"), "--text-root", str(tmp_path / "texts")]
     outcome = steno("collect", str(path), "--idle", "0", "--from", "claude_code", *options)
     assert outcome.code == 0
-    assert outcome.err == "steno: no text transcript is written: no prompt is recorded, and each file begins with one\n"
+    assert (
+        outcome.err == "steno: no text transcript was written: each file begins with a prompt, and none was recorded\n"
+    )
     assert not (tmp_path / "texts").exists()
 
 

@@ -14,7 +14,7 @@ import pytest
 from archive_cases import SESSION, claude_line, written
 from run_kinds import DATABASE_SESSION, make_database
 from stenograph import open_archive
-from stenograph.cli.wake import lock_session
+from stenograph.cli.hook_call import lock_session
 
 Steno = Callable[..., Any]
 

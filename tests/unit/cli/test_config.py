@@ -50,7 +50,7 @@ def test_a_mistake_ends_a_command_with_2(
     file.write_text("[archive]\nhoem = 1\n", "utf-8")
     ended = steno(*command)
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == f"steno: {file}: archive.hoem is not a key; [archive] knows home, storage, texts, index\n"
+    assert ended.err == f"steno: {file}: unknown key archive.hoem; keys of [archive]: home, storage, texts, index\n"
 
 
 def test_an_option_wins(steno: Steno, file: Path, recorded: tuple[Any, Any], root: Path) -> None:

@@ -259,7 +259,7 @@ def test_hooks_that_do_not_work_need_a_person(steno: Steno, home: Path, trouble:
     elif trouble == "the program is gone":
         text = path.read_text("utf-8")
         path.write_text(text.replace(str(Path(sys.executable).parent), "/nowhere"), "utf-8")
-        words = "which is not a program any more; run: steno install claude"
+        words = "which does not exist any more; run: steno install claude"
     elif trouble == "all are disabled":
         settings_of(home, lambda settings: settings.update(disableAllHooks=True))
         words = "`disableAllHooks` in the settings turns them off"
@@ -325,3 +325,21 @@ def test_nothing_is_changed(steno: Steno, home: Path, archive: Path) -> None:
     before = everything()
     told(steno, code=0)
     assert everything() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("gptme", (".local/share/gptme/logs/a/events.jsonl", ".local/share/gptme/logs/a/lesson-emissions.jsonl")),
+        ("kimi-cli", (".kimi/sessions/p/s/context.jsonl", ".kimi/sessions/p/s/subagents/a/meta.json")),
+    ],
+)
+def test_files_that_an_agent_keeps_for_itself_are_not_missed(
+    steno: Steno, home: Path, archive: Path, name: str, files: tuple[str, ...]
+) -> None:
+    """They are beside the transcripts of a known agent and named like them; another such file is counted."""
+    for each in (*files, f"{files[0].rpartition('/')[0]}/other.jsonl"):
+        written(home / each, b'{"kind": "a state of its own"}\n')
+    synced(home, archive)
+    report, _ = told(steno, code=0)
+    assert (agent(report, name)["files_seen"], agent(report, name)["files_skipped"]) == (1, 1)

@@ -18,7 +18,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from archive_cases import claude_line, session_path, written
-from stenograph.evidence.checkpoint import parse_checkpoint
+from stenograph.evidence.checkpoint import checkpoint_of
 from stenograph.evidence.note import COSIGNATURE, Signature, VerifierKey, cosigned, parse_note, parse_verifier_key
 from stenograph.evidence.run_proof import check_run_proof
 from stenograph.merkle import is_consistent
@@ -63,7 +63,8 @@ def test_init_makes_a_key_outside_the_archive_and_signs(archived: Archived, tmp_
     key = tmp_path / "evidence.key"
     assert told["key"] == str(key)
     assert key.stat().st_mode & 0o077 == 0
-    checkpoint, note = parse_checkpoint(told["note"].encode())
+    note = parse_note(told["note"].encode())
+    checkpoint = checkpoint_of(note)
     assert parse_verifier_key(told["vkey"]).check(note) == 0
     assert checkpoint.size == told["size"] == 2
     assert json.loads((archived.path / "kept" / "archive.json").read_text())["id"] in checkpoint.origin
@@ -84,7 +85,7 @@ def test_a_sync_signs_a_checkpoint_to_each_place(archived: Archived, tmp_path: P
     archived.evidence("init", "--to", places[0], "--to", places[1])
     assert archived.add(3).json["checkpoint"] == 3
     for place in places:
-        assert parse_checkpoint((place / "checkpoint").read_bytes())[0].size == 3
+        assert checkpoint_of(parse_note((place / "checkpoint").read_bytes())).size == 3
         assert (place / "tile" / "entries" / "000.p" / "3").exists()
         assert {path.name.partition("-")[2] for path in (place / "checkpoints").iterdir()} == {"2", "3"}
     assert archived.sync().json["checkpoint"] is None
@@ -94,7 +95,7 @@ def test_places_of_the_configuration(archived: Archived, tmp_path: Path) -> None
     """`[evidence]` names the key and further places, as seen from the file."""
     (tmp_path / "config.toml").write_text('[evidence]\nkey = "own.key"\nto = ["outside"]\n')
     assert archived.evidence("init", "--json").json["key"] == str(tmp_path / "own.key")
-    assert parse_checkpoint((tmp_path / "outside" / "checkpoint").read_bytes())[0].size == 2
+    assert checkpoint_of(parse_note((tmp_path / "outside" / "checkpoint").read_bytes())).size == 2
 
 
 def test_a_git_repository_gets_a_commit(archived: Archived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,7 @@ def test_verify_says_three_things_apart(archived: Archived, tmp_path: Path) -> N
     bare = archived.evidence("verify")
     assert bare.code == 0
     assert "integrity     ok: 2 frames" in bare.out
-    assert "self-consistent, not anchored" in bare.out
+    assert "consistent with itself, not anchored" in bare.out
     assert "completeness  unknown" in bare.out
     archived.evidence("init", "--to", tmp_path / "outside")
     archived.add(3)
@@ -339,7 +340,8 @@ class Witness(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         head, _, body = self.rfile.read(int(self.headers["Content-Length"])).partition(b"\n\n")
         first, *lines = head.decode().splitlines()
-        checkpoint, note = parse_checkpoint(body)
+        note = parse_note(body)
+        checkpoint = checkpoint_of(note)
         size, root = self.server.seen
         if int(first.removeprefix("old ")) != size:
             return self.answer(409, b"%d\n" % size)

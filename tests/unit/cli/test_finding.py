@@ -189,7 +189,7 @@ def test_exec_runs_it_in_its_folder(steno: Steno, project: Path, tmp_path: Path)
         command, env={**os.environ, "PATH": "/nowhere"}, capture_output=True, text=True, timeout=60
     )
     assert missing.returncode == 127
-    assert "claude is not there" in missing.stderr
+    assert "claude does not exist" in missing.stderr
 
 
 def test_another_agent_is_told_facts_with_secrets_masked(steno: Steno, project: Path, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_ps_lists_what_lives_now_and_nothing_else(steno: Steno, project: Path, t
     os.utime(session_path(tmp_path / "home"), (1, 1))
     nothing = steno("ps")
     assert nothing.out == ""
-    assert "nothing runs or waits now" in nothing.err
+    assert "no run is working or waiting now" in nothing.err
 
 
 def test_ps_without_an_archive(steno: Steno, tmp_path: Path) -> None:

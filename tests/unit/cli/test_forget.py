@@ -116,7 +116,7 @@ def test_every_command_says_that_the_run_was_removed(archived: Archived, tmp_pat
         assert "a reason" in ended.err
     ended = archived.steno("search", CANARY)
     assert ended.code == 1
-    assert "1 runs were removed on purpose" in ended.err
+    assert "1 runs were removed by steno forget" in ended.err
     assert ONE not in archived.steno("ls", "--json").out
 
 
@@ -149,7 +149,7 @@ def test_what_contains_a_text_is_found(archived: Archived) -> None:
     assert archived.steno("show", session).code == 3
     ended = archived.steno("forget", "--containing", text, "--yes")
     assert ended.code == 1
-    assert "no run is meant" in ended.err
+    assert "no run matches" in ended.err
 
 
 def test_old_runs_are_found_by_their_age(archived: Archived) -> None:

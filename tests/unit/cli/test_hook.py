@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stenograph.cli import wake
+from stenograph.cli import hook_call
 from stenograph.journal import problems
 from stenograph.journal.place import archive_home, find_journal, recording_root
 from strategies import examples
@@ -44,7 +44,7 @@ def _problems(store: Path) -> list[str]:
 
 def _call(monkeypatch: pytest.MonkeyPatch, data: bytes) -> int:
     monkeypatch.setattr(sys, "stdin", _Stdin(data))
-    return wake.answer("claude")
+    return hook_call.answer("claude")
 
 
 _garbage = st.binary(max_size=60) | st.recursive(
@@ -88,7 +88,7 @@ def test_a_storage_that_cannot_be_written_is_said_elsewhere(
     ((log, line),) = problems.noted_problems(store)
     place = archive / problems.FOLDER if is_archive_writable else temporary / f"stenograph-{os.getuid()}"
     assert log == place / problems.PROBLEMS
-    assert "a hook call was not taken" in line
+    assert "a hook call was not handled" in line
     assert str(store) in line
     assert log.stat().st_mode & 0o777 == 0o600
 
@@ -173,20 +173,20 @@ def test_the_short_way_records_where_the_long_one_does(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert wake.storage() == recording_root()
+    assert hook_call.storage() == recording_root()
     assert archive_home().is_absolute()
 
 
 def test_the_short_way_loads_next_to_nothing() -> None:
     """The agent waits while we load: no click, no msgspec, nothing of ours but what the call needs."""
-    code = "import sys, stenograph.cli.wake; print(*sys.modules)"
+    code = "import sys, stenograph.cli.hook_call; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"click", "msgspec", "asyncio", "logging", "platformdirs", "subprocess"}
     assert {name for name in loaded if name.startswith("stenograph")} == {
         "stenograph",
         "stenograph.cli",
-        "stenograph.cli.wake",
+        "stenograph.cli.hook_call",
         "stenograph.journal",
         "stenograph.journal.problems",
         "stenograph.lazy",
@@ -218,7 +218,7 @@ def _words(command: list[str]) -> list[str]:
 
 def test_a_call_that_is_an_argument_names_its_session(store: Path, started: list[list[str]]) -> None:
     """An agent that calls a program after each turn: the process that is started looks for the session."""
-    assert wake.answer("codex", "thread-id", json.dumps({"type": "turn", "thread-id": SESSION})) == 0
+    assert hook_call.answer("codex", "thread-id", json.dumps({"type": "turn", "thread-id": SESSION})) == 0
     ((*words,),) = [_words(command) for command in started]
     assert words[:5] == [f"--session={SESSION}", "--idle", "60", "--lock", "0"]
     assert words[5:] == ["--from", "codex", "--root", str(store)]
@@ -227,7 +227,7 @@ def test_a_call_that_is_an_argument_names_its_session(store: Path, started: list
 @pytest.mark.parametrize("session", ["", "../x", "--root", "a b", 5, None, "x" * 200])
 def test_an_odd_session_is_a_line_in_the_log(store: Path, started: list[list[str]], session: Any) -> None:
     """Only an id is a word of a command."""
-    assert wake.answer("codex", "thread-id", json.dumps({"thread-id": session})) == 0
+    assert hook_call.answer("codex", "thread-id", json.dumps({"thread-id": session})) == 0
     assert (started, len(_problems(store))) == ([], 1)
 
 
@@ -237,9 +237,9 @@ def test_an_agent_with_one_store_is_kept_by_one_process(
     """The first call starts it and leaves it the lock; each call is a line with the process that called."""
     call = json.dumps({"hook_event_name": "session.created", "pid": 17}).encode()
     monkeypatch.setattr(sys, "stdin", _Stdin(call))
-    assert wake.answer("opencode") == 0
+    assert hook_call.answer("opencode") == 0
     monkeypatch.setattr(sys, "stdin", _Stdin(call))
-    assert wake.answer("opencode") == 0  # the lock is still open in this process
+    assert hook_call.answer("opencode") == 0  # the lock is still open in this process
     assert len(started) == 1
     assert _words(started[0])[:4] == ["--from", "opencode", "--root", str(store)]
     assert (store / "collectors" / "opencode").read_text() == "session.created 17\n" * 2
@@ -253,6 +253,6 @@ def test_a_call_may_name_its_process(
     for more, call in (("17", {}), ("", {"pid": 17})):
         told = {"transcript_path": transcript, "hook_event_name": "Stop", **call}
         monkeypatch.setattr(sys, "stdin", _Stdin(json.dumps(told).encode()))
-        assert wake.answer("qwen-code", more) == 0
+        assert hook_call.answer("qwen-code", more) == 0
     assert (store / "collectors" / SESSION).read_text() == "Stop 17\n" * 2
     assert (len(started), _problems(store)) == (1, [])

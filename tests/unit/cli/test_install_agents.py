@@ -79,7 +79,7 @@ def test_the_doctor_and_the_list_know_it(steno: Steno, home: Path, agent: str) -
         path.write_text(path.read_text("utf-8").replace(our_program()[0], "/nowhere/steno"), "utf-8")
     (row,) = [row for row in steno("install", "--list", "--json").json if row["agent"] == agent]
     assert (row["recorded_by"], row["called_by"]) == (None, [])
-    assert "/nowhere/steno, which is not a program any more" in row["problem"]
+    assert "/nowhere/steno, which does not exist any more" in row["problem"]
     found = [each["message"] for each in steno("doctor", "--json").json["findings"] if each["kind"] == "hooks"]
     assert len(found) == len(ways_of(agents_that_call()[agent]))
     assert all(f"run: steno install {agent}" in message for message in found)
@@ -145,7 +145,7 @@ def test_a_program_of_somebody_else_is_left_alone(steno: Steno, home: Path, agen
     path.write_text('notify = ["beep"]\n', "utf-8")
     done = steno("install", agent)
     assert done.code == 0
-    assert f"notify in {path} calls another program, and is left as it is" in done.err
+    assert f"notify in {path} calls another program and was not changed" in done.err
     steno("install", agent, "--remove")
     assert path.read_text("utf-8") == 'notify = ["beep"]\n'
 
@@ -215,7 +215,7 @@ def test_a_machine_without_agents_is_said(steno: Steno) -> None:
     """An empty list is one line."""
     done = steno("install", "--list")
     assert (done.code, done.out) == (0, "")
-    assert done.err.startswith("steno: no agent was found here")
+    assert done.err.startswith("steno: no agent was found on this machine")
     assert steno("install", "--list", "--json").json == []
 
 

@@ -14,15 +14,16 @@ from typing import Any
 
 import click
 import pytest
+from click.shell_completion import get_completion_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive_cases import claude_line, written
 from stenograph import Run, errors
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.program import cli
 from stenograph.cli.progress import Progress
 from stenograph.cli.terminal import width
-from stenograph.whole_file import write_whole
 
 Steno = Callable[..., Any]
 REPO = Path(__file__).parents[3]
@@ -79,7 +80,7 @@ def test_a_dash_is_standard_output(steno: Steno, recorded: tuple[Run, Run], root
 
 def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
     """`-o /dev/stdout` works, and does not replace the device."""
-    write_whole(Path("/dev/null"), [b"x"])
+    write_atomically(Path("/dev/null"), [b"x"])
     assert not Path("/dev/null").is_file()
 
 
@@ -132,7 +133,7 @@ def test_completion_is_documented_for_three_shells() -> None:
     page = (REPO / "docs" / "how-to" / "terminal.md").read_text("utf-8")
     for shell in ("bash", "zsh", "fish"):
         assert f"_STENO_COMPLETE={shell}_source steno" in page
-        found = click.shell_completion.get_completion_class(shell)
+        found = get_completion_class(shell)
         assert found is not None
         assert "_STENO_COMPLETE" in found(cli, {}, "steno", "_STENO_COMPLETE").source() or shell == "bash"
 

@@ -44,12 +44,12 @@ def test_empty_results_say_what_was_looked_through(steno: Steno, home: Path, tmp
     """A search, a list and a sum."""
     archive = tmp_path / "archive"
     searched = steno("search", "zebra")
-    assert (searched.code, searched.err) == (1, f"steno: nothing is found in {NUMBER} events of 1 run of {archive}\n")
+    assert (searched.code, searched.err) == (1, f"steno: nothing found in {NUMBER} events of 1 run of {archive}\n")
     listed = steno("ls", "--project", "nonexistent")
     assert (listed.code, listed.out) == (0, "")
-    assert listed.err == f"steno: none of the 1 run of {archive} fits\n"
+    assert listed.err == f"steno: none of the 1 run of {archive} matches\n"
     assert steno("ls", "--project", "nonexistent", "--json").json == []
-    assert f"no run of {archive} fits" in steno("stats", "--project", "nonexistent").err
+    assert f"no run of {archive} matches" in steno("stats", "--project", "nonexistent").err
 
 
 @pytest.mark.parametrize("command", [("ls",), ("stats",), ("search", "walrus")])

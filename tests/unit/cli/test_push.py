@@ -23,7 +23,7 @@ def test_it_says_what_it_sent_and_what_is_behind(tmp_path: Path, steno: Steno) -
     assert told.json["archive"] == archive_id(archive)
     assert told.json["events"] > 0 < told.json["bytes"]
     again = steno("push", url, "--archive", archive)
-    assert again.out == f"nothing is behind of archive {archive_id(archive)}\n"
+    assert again.out == f"archive {archive_id(archive)} is up to date in the store\n"
     assert steno("push", url, "--archive", archive, "--dry-run", "--json").json["behind"] == 0
 
 
@@ -65,4 +65,4 @@ def test_watch_sends_only_where_it_is_told_to(steno: Steno) -> None:
     """An option that would do nothing is refused."""
     done = steno("watch", "--events-only")
     assert done.code == 2
-    assert "give --push URL, too" in done.err
+    assert "needs --push URL" in done.err

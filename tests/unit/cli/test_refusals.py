@@ -68,7 +68,7 @@ def test_an_unknown_file_is_refused_by_every_command_alike(steno: Any, data: byt
         path = folder / name
         path.write_bytes(data)
         assume(detect_file(path).spec is None and not is_journal(path) and not is_bundle(path))
-        refusal = f"steno: {path} is written in no format we know; steno formats lists them\n"
+        refusal = f"steno: {path} is not in a known format; steno formats lists them\n"
         for words in COMMANDS:
             more = [str(path) if word == TARGET else word for word in NEEDED.get(words[-1], [])]
             done = steno(*words, path, *more)
@@ -83,7 +83,7 @@ def test_an_unknown_file_is_not_waited_for(steno: Any, tmp_path: Path, name: str
     path.write_text('{"type":"user","content":"hi"}\n', "utf-8")
     done = steno("collect", path, "--root", tmp_path / "storage")
     assert (done.code, done.out) == (3, "")
-    assert done.err == f"steno: {path} is written in no format we know; steno formats lists them\n"
+    assert done.err == f"steno: {path} is not in a known format; steno formats lists them\n"
 
 
 def test_detect_says_that_it_is_unknown(steno: Any, tmp_path: Path) -> None:

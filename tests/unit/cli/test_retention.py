@@ -140,7 +140,7 @@ def test_a_run_that_may_still_go_on_does_not_expire(kept: Kept) -> None:
     ("text", "message"),
     [
         ("[keep]\nage = '1d'\n", "write [[keep]] above the keys of each rule"),
-        ("[[keep]]\nold = '1d'\n", "rule 1 of [[keep]]: old is not a key; known are agent,"),
+        ("[[keep]]\nold = '1d'\n", "rule 1 of [[keep]]: unknown key old; known keys: agent,"),
         ("[[keep]]\n[[keep]]\nage = 'soon'\n", "rule 2 of [[keep]]: age is 'soon'; write hours, days or weeks"),
         ("[[keep]]\nsize = 'much'\n", "size is 'much'; write it as 500MB or 20GB"),
         ("[[keep]]\napply = 'yes'\n", "apply is 'yes'; it must be true or false"),

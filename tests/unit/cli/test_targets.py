@@ -139,7 +139,7 @@ def test_a_file_in_no_format_we_know_is_refused_by_every_command(
     before = sorted(tmp_path.rglob("*"))
     done = steno("repair", path) if command == "repair" else _call(steno, command, path)
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith(f"steno: {path} is written in no format we know; steno formats lists them")
+    assert done.err.startswith(f"steno: {path} is not in a known format; steno formats lists them")
     assert done.err.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -185,7 +185,7 @@ def test_nothing_to_show_is_said(steno: Any, tmp_path: Path) -> None:
     ):
         done = steno(*arguments)
         assert (done.code, done.out) == (0, ""), arguments
-        assert re.fullmatch(r"steno: .+: (there are no events.*|nothing was written, .*)\n", done.err), arguments
+        assert re.fullmatch(r"steno: .+ has no (events.*|user message; nothing was written)\n", done.err), arguments
 
 
 # The rest

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wcwidth import wcswidth
+from wcwidth import wcswidth, wcwidth
 
-from stenograph.cli.fitting import print_fitting
-from stenograph.cli.table import print_rows
-from stenograph.cli.terminal import cut, escaped, shown, wants_color, width
+from stenograph.cli.table import print_fitted, print_rows
+from stenograph.cli.terminal import _NARROW, cut, escaped, shown, wants_color, width
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -56,6 +55,13 @@ def test_a_cut_text_fits_and_says_that_it_was_cut(text: str, room: int) -> None:
     assert width(short) <= room
     assert short == text or short.endswith("…")
     assert short != text or width(text) <= room
+
+
+def test_texts_whose_width_is_known_without_tables_have_it() -> None:
+    """Latin letters and punctuation are one column each, as the tables say."""
+    narrow = [letter for letter in map(chr, range(0x3000)) if _NARROW.fullmatch(letter)]
+    assert len(narrow) > 600
+    assert {wcwidth(letter) for letter in narrow} == {1}
 
 
 @pytest.mark.parametrize("text", ["漢字", "e\u0301", "👩‍👩‍👧", "🇩🇪", "abc"])
@@ -103,7 +109,7 @@ ROWS: Sequence[Sequence[object]] = [
 def test_a_table_fits_and_costs_are_never_cut(capfd: pytest.CaptureFixture[str], columns: object, room: int) -> None:
     """Columns that can be missed go first, then one text is cut."""
     columns(room)  # type: ignore[operator]
-    print_fitting(HEAD, ROWS, ("note", "input"), "project", 6)
+    print_fitted(HEAD, ROWS, ("note", "input"), "project", 6)
     out = capfd.readouterr().out
     assert all(width(line) <= room for line in out.splitlines())
     assert "≥ $9,999.12" in out

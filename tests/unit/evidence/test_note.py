@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies
 
 from stenograph.errors import BadSignature, InvalidEvidence, StoreError
-from stenograph.evidence.checkpoint import Checkpoint, checkpoint_of, parse_checkpoint
+from stenograph.evidence.checkpoint import Checkpoint, checkpoint_of
 from stenograph.evidence.inclusion import InclusionProof, parse_inclusion_proof
 from stenograph.evidence.keys import load_signer, make_key
 from stenograph.evidence.note import Note, Signer, parse_note, parse_verifier_key
@@ -135,7 +135,7 @@ def test_what_is_not_a_note_is_refused(text: bytes) -> None:
 def test_what_is_not_a_checkpoint_is_refused(body: str) -> None:
     """Sizes are decimal without leading zeros, roots are SHA-256."""
     with pytest.raises(InvalidEvidence, match="not a checkpoint"):
-        parse_checkpoint(f"{body}\n\u2014 a AAAAAAAA\n".encode())
+        checkpoint_of(parse_note(f"{body}\n\u2014 a AAAAAAAA\n".encode()))
 
 
 def test_tiles_have_the_places_and_widths_of_the_specification() -> None:

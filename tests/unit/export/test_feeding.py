@@ -358,8 +358,8 @@ def test_a_failure_is_said_once_and_so_is_its_end(
         os.close(reading)
     out, err = capfd.readouterr()
     assert err.splitlines() == [
-        "steno: no␊room; recording goes on, and it is tried again",
-        "steno: gone; recording goes on, and it is tried again",
+        "steno: no␊room; recording continues, and sending is tried again",
+        "steno: gone; recording continues, and sending is tried again",
         "steno: sending to http://h/v1/traces works again",
     ]
     assert [line.split(" ", 1)[1] for line in out.splitlines()] == [

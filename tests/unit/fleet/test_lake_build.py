@@ -144,7 +144,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
     assert told["unread"] == 1
-    assert told["problems"] == ["notes.jsonl: no format knows it, skipped"]
+    assert told["problems"] == ["notes.jsonl: no format recognizes it, skipped"]
     empty = CliRunner().invoke(cli, ["lake", "build", f"file://{tmp_path}/none", f"file://{tmp_path}/out"])
     assert "there are no transcripts below" in str(empty.exception)
 

@@ -9,7 +9,7 @@ import pytest
 
 from archive_cases import claude_line, session_path, synced, written
 from fleet_cases import archive_id, folder_store, indexed_events, newest, segment_text, session_id, stored_events
-from stenograph.archive.index import block, indexing
+from stenograph.archive.index import chunk, indexing
 from stenograph.archive.store.home import home_of
 from stenograph.fleet.store import masked
 from stenograph.fleet.store.objects import Objects
@@ -46,7 +46,7 @@ def streamed(archive: Path, home: Path, *pieces: str, ago: float, first: int = 1
 
 def test_a_secret_that_a_stream_cut_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the two pieces are in two blocks, and in two segments."""
-    monkeypatch.setattr(indexing, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(indexing, "CHUNK_BYTES", 100)
     monkeypatch.setattr("stenograph.fleet.store.sent_events.SEGMENT_BYTES", 100)
     archive, store = tmp_path / "archive", folder_store(tmp_path)
     streamed(archive, tmp_path / "home", "the key is ", SECRET[:40], SECRET[40:], " and so on", ago=86400)
@@ -55,7 +55,7 @@ def test_a_secret_that_a_stream_cut_is_masked(tmp_path: Path, monkeypatch: pytes
     assert b"[masked:" in texts(store, archive)
     assert SECRET[20:35].encode() not in texts(store, archive)
     assert SECRET[45:60].encode() not in texts(store, archive)
-    assert block.BLOCK_BYTES > 100
+    assert chunk.CHUNK_BYTES > 100
 
 
 def test_nothing_is_sent_of_a_stream_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 def test_what_is_refused_is_one_line(tmp_path: Path) -> None:
     """An object that is not there, and a folder that cannot be written."""
     store = folder_store(tmp_path)
-    with pytest.raises(SourceError, match=r"there is no v1/none in file://"):
+    with pytest.raises(SourceError, match=r"v1/none is not in file://"):
         store.get("v1/none")
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreError) as refused:

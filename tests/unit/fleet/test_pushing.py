@@ -46,7 +46,7 @@ def test_what_is_new_is_sent_and_the_rest_at_the_end(tmp_path: Path, monkeypatch
     """First all, then events soon and files later; when it ends, nothing is behind."""
     monkeypatch.setattr(pushing, "_LAST_WORD", PATIENCE)
     archive, store, heard = grown(tmp_path), folder_store(tmp_path), Heard()
-    sender = Pushing(home_of(archive), store, events_only=False, told=heard.told, failed=heard.failed, every=0.01)
+    sender = Pushing(home_of(archive), store, events_only=False, on_push=heard.told, failed=heard.failed, every=0.01)
     sender.note()
     heard.wait()
     assert heard.pushed[0].bytes > 0
@@ -73,7 +73,7 @@ def test_a_store_that_does_not_answer_holds_up_nobody(tmp_path: Path, monkeypatc
         return create(self, key, data)
 
     monkeypatch.setattr(Objects, "create", slow)
-    sender = Pushing(home_of(archive), store, events_only=False, told=heard.told, failed=heard.failed, every=0.01)
+    sender = Pushing(home_of(archive), store, events_only=False, on_push=heard.told, failed=heard.failed, every=0.01)
     sender.note()
     assert hangs.wait(PATIENCE)
     for first in (100, 200):
@@ -99,7 +99,7 @@ def test_a_problem_is_told_once_and_tried_again(tmp_path: Path, monkeypatch: pyt
         raise StoreError("the store is away")
 
     monkeypatch.setattr(Objects, "create", refused)
-    sender = Pushing(home_of(archive), store, events_only=False, told=heard.told, failed=heard.failed, every=0.01)
+    sender = Pushing(home_of(archive), store, events_only=False, on_push=heard.told, failed=heard.failed, every=0.01)
     sender.note()
     for _ in range(3):
         assert attempts.acquire(timeout=PATIENCE)

@@ -82,6 +82,16 @@ def test_search_finds_the_same_events(place: tuple[Path, Objects], query: str) -
     assert hits[0] == hits[1]
 
 
+def test_runs_are_chosen_by_words(place: tuple[Path, Objects]) -> None:
+    """As on the machine; without --since, those of the last seven days, and a line says so."""
+    home, store = place
+    words = ("ls", "--json", "--grep", "hello OR fork", *LONG_AGO)
+    own, everybody = steno(*words, "--archive", str(home)), steno(*words, "--store", store.url)
+    assert everybody.stdout == own.stdout != "[]\n"
+    assert "7 days" not in everybody.stderr
+    assert "--grep looks at the last 7 days" in steno("stats", "--grep", "hello", "--store", store.url).stderr
+
+
 def test_search_says_what_it_looked_at(place: tuple[Path, Objects]) -> None:
     """Also where nothing is found; without --since, it is seven days."""
     _, store = place
@@ -89,7 +99,7 @@ def test_search_says_what_it_looked_at(place: tuple[Path, Objects]) -> None:
     assert "in 815 events of 20 runs since 2020-01-01" in found.stderr
     nothing = steno("search", "nonsense", *LONG_AGO, "--store", store.url)
     assert nothing.exit_code == 1
-    assert "nothing is found in 815 events of 20 runs since 2020-01-01" in nothing.stderr
+    assert "nothing found in 815 events of 20 runs since 2020-01-01" in nothing.stderr
     with open_archive(store=store.url) as archive:
         assert archive.searched("x", _options()).since == "7d"
 
@@ -166,10 +176,10 @@ def test_open_archive_takes_one_of_both() -> None:
 
 
 def test_what_only_a_machine_knows_is_refused(place: tuple[Path, Objects]) -> None:
-    """Stars, tags and an index of words are not in a store."""
+    """Stars and tags are not in a store."""
     _, store = place
     with open_archive(store=store.url) as archive:
-        for filters in ({"grep": "x"}, {"starred": True}, {"tag": "x"}):
+        for filters in ({"starred": True}, {"tag": "x"}):
             with pytest.raises(InvalidQuery):
                 archive.runs(**filters)  # type: ignore[arg-type]
 

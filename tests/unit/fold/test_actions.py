@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from golden_cases import CASES, name_of
-from stenograph.fold import action, pair_calls
-from stenograph.fold.actions import KINDS, Action, Change, patch_changes
+from stenograph.fold.actions import KINDS, Action, Change, action, patch_changes
 from stenograph.fold.agent_tables import tables_of
+from stenograph.fold.calls import pair_calls
 from stenograph.formats.registry import formats
 from stenograph.model import Event, Origin, ToolPayload, decode
 

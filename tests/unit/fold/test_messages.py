@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from stenograph.fold import count_messages, messages
+from stenograph.fold.messages import count_messages, messages
 from stenograph.model import Event, MessagePayload, Origin, TextBlock, ThinkingBlock, ToolPayload
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import OpenEnd, OpenEnds, open_ends
+from stenograph.fold.open_ends import OpenEnd, OpenEnds, open_ends
 from stenograph.model import Event, LifecyclePayload, ToolPayload
 
 

@@ -16,8 +16,8 @@ from stenograph.model import Event, Origin
 from stenograph.model.moment import moment_of
 from stenograph.query.runs import list_runs
 from stenograph.query.scope import Scope
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html.page import html_page
-from stenograph.render.survey import outline_of
 from strategies import timestamps
 
 UNTIMED = [case for case in CASES if name_of(case) == "openai_chat/dataset"]
@@ -72,7 +72,7 @@ def test_every_surface_has_the_same_start_and_end(case: Path, tmp_path: Path) ->
     with make_archive(tmp_path / "archive", sessions) as archive:
         (line, *_), _ = list_runs(archive.index, Scope(), PRICES)
         events = list(archive.events(archive.find_run(line.run_id)[0]))
-    outline, tree = outline_of(events), subagent_tree(events)
+    outline, tree = page_facts_of(events), subagent_tree(events)
     assert (outline.span.started_at or None, outline.span.ended_at or None) == (line.started_at, line.ended_at)
     assert (tree.started_at, tree.ended_at) == (line.started_at, line.ended_at)
     assert (line.started_at is None) == (case in UNTIMED)

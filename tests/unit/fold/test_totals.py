@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from golden_cases import CASES, name_of
-from stenograph.fold import count_messages, pair_calls, units, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import count_messages
 from stenograph.fold.totals import Totals, totals_of
+from stenograph.fold.units import units
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event, decode
 
 

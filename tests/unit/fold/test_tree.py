@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import RunNode, StepNode, step_tree
+from stenograph.fold.tree import RunNode, StepNode, step_tree
 from stenograph.model import Event, LifecyclePayload, MessagePayload, StreamBlock, TextBlock, ToolPayload
 
 TIMES = {"started": "2026-06-08T08:00:00Z", "completed": "2026-06-08T08:00:01Z"}

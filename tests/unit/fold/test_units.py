@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stenograph.fold import Unit, units
+from stenograph.fold.units import Unit, units
 from stenograph.model import Event, MessagePayload, Origin
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from stenograph.fold import Usage, usage_totals
+from stenograph.fold.usage import Usage, usage_totals
 from stenograph.model import Event, Origin, UsagePayload
 from stenograph.model.ids import is_unique
 

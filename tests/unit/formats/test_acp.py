@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.formats.acp import SPEC
 from stenograph.formats.base import Context, Report
 from stenograph.formats.registry import detect_records

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_code import SPEC
-from stenograph.formats.claude_code.format import detect, identify
+from stenograph.formats.claude_code.detection import detect, identify
 from stenograph.formats.claude_code.layout import agent_links, agent_meta
 from stenograph.model import (
     AttachmentBlock,
@@ -523,7 +523,7 @@ def test_the_session_of_the_file_wins_over_that_of_its_lines() -> None:
     assert events(user("hi"))[0].origin.session_id == RUN  # type: ignore[union-attr]
 
 
-# The flat shapes of the seed documents.
+# The flat shapes of the design documents.
 
 
 def test_the_flat_shapes_of_the_documents_are_read() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from stenograph.formats.base import Context, Report
 from stenograph.formats.claude_stream import SPEC
-from stenograph.formats.claude_stream.format import detect, identify
+from stenograph.formats.claude_stream.detection import detect, identify
 from stenograph.model import Event, TextBlock, ThinkingBlock, ToolUseBlock
 
 RUN = "83caaddb-cd38-4e8f-bea2-7f079d64162c"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.cline import SPEC
 from stenograph.model import SystemPayload, ToolPayload
 from stenograph.sources import convert

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.codex_app_server import SPEC
 from stenograph.model import Event, TextBlock
@@ -61,10 +61,10 @@ def usage(total: int, turn: str = TURN, thread: str = MAIN, **last: int) -> dict
     return note("thread/tokenUsage/updated", thread, turnId=turn, tokenUsage=tokens)
 
 
-# The seed's table.
+# The document's table.
 
 
-def test_the_seeds_table_holds_row_by_row() -> None:
+def test_the_documents_table_holds_row_by_row() -> None:
     """Every row of the Codex mapping table gives the entry types it promises."""
     messages = [
         START,
@@ -106,7 +106,7 @@ def test_every_tool_item_of_the_table_is_a_call_and_a_result(kind: str) -> None:
     "method", ["turn/started", "turn/diff/updated", "turn/plan/updated", "item/mcpToolCall/progress"]
 )
 def test_other_items_and_turns_are_unknown(method: str) -> None:
-    """The seed's last row, verbatim; the report counts them by method."""
+    """The document's last row, verbatim; the report counts them by method."""
     events, report = read(note(method))
     assert [event.type for event in events] == ["unknown"]
     assert report.unknown_types == {method: 1}
@@ -117,7 +117,7 @@ def test_a_turn_that_ends_well_is_unknown_too() -> None:
     assert types(note("turn/completed", turn={"id": TURN, "status": "completed"})) == ["unknown"]
 
 
-def test_the_seeds_shapes_of_reasoning_are_read() -> None:
+def test_the_documents_shapes_of_reasoning_are_read() -> None:
     """`item/reasoning/delta` accumulates, `item/reasoning/completed` gives it whole."""
     events, report = read(
         note("item/reasoning/delta", itemId="r", delta="Think"),
@@ -128,8 +128,8 @@ def test_the_seeds_shapes_of_reasoning_are_read() -> None:
     assert report.accumulated == 2
 
 
-def test_the_seeds_flat_items_are_read() -> None:
-    """The seed shows the item in place of the params."""
+def test_the_documents_flat_items_are_read() -> None:
+    """The document shows the item in place of the params."""
     flat = {"type": "commandExecution", "status": "completed", "command": "ls -la", "aggregatedOutput": "total 42"}
     call, result = payloads({"method": "item/completed", "params": flat})
     assert (call.input, result.output) == ({"command": "ls -la"}, "total 42")

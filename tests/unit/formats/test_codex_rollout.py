@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.codex_rollout import SPEC
 from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolPayload, ToolUseBlock, UnknownBlock

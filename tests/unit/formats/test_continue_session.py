@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.continue_session import SPEC
 from stenograph.model import SystemPayload, ThinkingBlock, ToolPayload
 from stenograph.sources import convert

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.copilot_cli import SPEC
 from stenograph.model import AttachmentBlock, Event, TextBlock, ThinkingBlock, ToolUseBlock, encode

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import count_messages, messages, pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import count_messages, messages
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.gemini_cli import SPEC
 from stenograph.formats.registry import detect

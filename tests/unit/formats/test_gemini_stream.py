@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.gemini_stream import SPEC
 from stenograph.model import Event

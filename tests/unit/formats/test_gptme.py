@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_cases import FOLDER
-from stenograph.fold import usage_totals
 from stenograph.fold.actions import action
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context
 from stenograph.formats.gptme import SPEC
 from stenograph.formats.gptme.words import Call, Thought, pieces_of

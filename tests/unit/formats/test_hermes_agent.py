@@ -11,7 +11,7 @@ from comparison import count
 from golden_cases import FOLDER
 from hermes_database import change, make_database
 from oracle.hermes_agent import count_database
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, Report
 from stenograph.formats.hermes_agent import SPEC
 from stenograph.model import MessagePayload, SystemPayload

@@ -12,7 +12,7 @@ import pytest
 from golden_cases import FOLDER, run_of
 from opencode_database import create_tables, insert
 from stenograph.cli.program import cli
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import run_id_of
 from stenograph.formats.kilo import SPEC
 from stenograph.formats.registry import formats

@@ -14,8 +14,9 @@ from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.store.home import home_of
 from stenograph.archive.writer import Store
-from stenograph.fold import messages, usage_totals
+from stenograph.fold.messages import messages
 from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.kimi_cli import SPEC
 from stenograph.formats.kimi_cli.layout import is_of_folder
 from stenograph.model import Event

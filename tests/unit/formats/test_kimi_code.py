@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER
-from stenograph.fold import messages, usage_totals
+from stenograph.fold.messages import messages
 from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context
 from stenograph.formats.kimi_code import SPEC
 from stenograph.model import AttachmentBlock, Event

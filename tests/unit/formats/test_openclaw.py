@@ -13,7 +13,8 @@ import pytest
 import zstandard
 
 from golden_cases import FOLDER, run_of
-from stenograph.fold import RunStatus, usage_totals
+from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import run_id_of
 from stenograph.formats.openclaw import SPEC
 from stenograph.formats.openclaw.stored import stored_sessions

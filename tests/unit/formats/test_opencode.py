@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from comparison import count, different, oracle, parsed
 from golden_cases import CASES
-from stenograph.fold import messages, pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import messages
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context, run_id_of
 from stenograph.formats.opencode import SPEC
 from stenograph.formats.opencode.format import OpenCodeFormat

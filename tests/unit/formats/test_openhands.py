@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.openhands import SPEC
 from stenograph.formats.openhands.times import utc_of
 from stenograph.model import ErrorPayload, Event, SystemPayload, ToolPayload

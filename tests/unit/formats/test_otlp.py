@@ -9,7 +9,8 @@ import pytest
 
 from otlp_spans import CASES, RUN_ID, requests_in, routed
 from stenograph.formats.base import Context, run_id_of
-from stenograph.formats.otlp.format import OtlpFormat, native_id_of
+from stenograph.formats.otlp.conversation import native_id_of
+from stenograph.formats.otlp.format import OtlpFormat
 from stenograph.formats.otlp.kind import TOOL, framework_of, kind_of
 from stenograph.formats.otlp.routing import Routing
 from stenograph.formats.otlp.span import spans_in, value_of

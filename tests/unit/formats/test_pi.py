@@ -8,10 +8,12 @@ import pytest
 
 from golden_cases import FOLDER, run_of
 from stenograph.export.exporter import exporter_named
-from stenograph.fold import RunStatus, usage_totals
 from stenograph.fold.losses import LossReport
+from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import LIKELY, SURE, Context
-from stenograph.formats.pi import SPEC, PiFormat
+from stenograph.formats.pi import SPEC
+from stenograph.formats.pi.format import PiFormat
 from stenograph.formats.registry import detect
 from stenograph.model import AttachmentBlock, ErrorPayload, Event, SystemPayload, ToolPayload, UsagePayload
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from golden_cases import FOLDER, run_of
-from stenograph.fold import RunStatus, usage_totals
+from stenograph.fold.status import RunStatus
+from stenograph.fold.usage import usage_totals
 from stenograph.formats.base import Context
 from stenograph.formats.qwen_code import SPEC
 from stenograph.formats.qwen_code.format import QwenCodeFormat

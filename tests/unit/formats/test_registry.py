@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from stenograph.errors import AmbiguousFormat, SourceError
+from stenograph.fold.agent_tables import GROUP, format_points
 from stenograph.formats import FormatSpec, registry
 from stenograph.formats.registry import broken_formats, detect_records, formats
 from stenograph.sources.detection import detect_file
@@ -75,20 +78,38 @@ def test_a_format_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_package_that_is_broken_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry point that cannot be loaded, gives something else or takes a name that is taken, is set aside."""
     points = [
-        EntryPoint("acp", "stenograph.formats.acp:SPEC", registry.GROUP),
-        EntryPoint("acp", "stenograph.formats.exchange:SPEC", registry.GROUP),
-        EntryPoint("gone", "no_such_module:SPEC", registry.GROUP),
-        EntryPoint("odd", "stenograph.formats.acp:__doc__", registry.GROUP),
+        EntryPoint("acp", "stenograph.formats.acp:SPEC", GROUP),
+        EntryPoint("acp", "stenograph.formats.exchange:SPEC", GROUP),
+        EntryPoint("gone", "no_such_module:SPEC", GROUP),
+        EntryPoint("odd", "stenograph.formats.acp:__doc__", GROUP),
     ]
 
     def entry_points(**wanted: Any) -> list[EntryPoint]:
         return points
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    registry._installed.cache_clear()
+    _forget()
     try:
         assert list(formats()) == ["acp"]
         assert set(broken_formats()) == {"acp", "gone", "odd"}
         assert "ModuleNotFoundError" in broken_formats()["gone"]
     finally:
-        registry._installed.cache_clear()
+        _forget()
+
+
+def _forget() -> None:
+    registry._installed.cache_clear()
+    format_points.cache_clear()
+
+
+def test_a_format_that_is_asked_for_is_loaded_without_the_others() -> None:
+    """One format's name costs one format: a command that knows which it needs does not wait for forty."""
+    program = """
+import sys
+from stenograph.formats.registry import formats
+assert formats()["aider"].name == "aider" and "nothing" not in formats()
+loaded = [name for name in sys.modules if name.startswith("stenograph.formats.") and name.endswith("spec")]
+assert loaded == ["stenograph.formats.aider.spec"], loaded
+assert len(formats()) > 40 and list(formats()) == sorted(formats())
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

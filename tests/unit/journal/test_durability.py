@@ -170,7 +170,7 @@ def test_a_failed_sync_ends_recording(root: Path, syncs: Syncs) -> None:
     size = recorder.path.stat().st_size
     syncs.error = None
     for _ in range(3):
-        with pytest.raises(StoreError, match="open the run anew"):
+        with pytest.raises(StoreError, match="open the run again"):
             recorder.record("system.event", NOTE)
     assert recorder.path.stat().st_size == size
     with pytest.raises(StoreError):

@@ -27,7 +27,7 @@ def test_a_failure_is_logged_and_counted(lenient: None, caplog: pytest.LogCaptur
     assert guard.call("an event", fail) is None
     assert guard.lost == 1
     assert [each.getMessage() for each in caplog.records] == [
-        "run 1: an event was not recorded: broken (1 lost since the last word)"
+        "run 1: an event was not recorded: broken (1 lost since the last message)"
     ]
     assert caplog.records[0].levelno == logging.ERROR
     assert caplog.records[0].name == "stenograph.guard"
@@ -46,8 +46,8 @@ def test_many_failures_are_told_once_a_second(
     guard.call("an event", fail)
     assert guard.lost == 51
     assert [each.getMessage().rpartition("(")[2] for each in caplog.records] == [
-        "1 lost since the last word)",
-        "50 lost since the last word)",
+        "1 lost since the last message)",
+        "50 lost since the last message)",
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stenograph.journal import lines
-from stenograph.journal.lines import LineReader, last_newline, numbered_lines
+from stenograph.journal.lines import LineReader, last_newline
 
 
 @pytest.fixture
@@ -52,7 +52,8 @@ def test_any_chunk_gives_the_same_lines(file: tuple[int, Path], chunk: int, monk
     expected = [b"", b"a", b"bb", b"c" * 30, b"", b"\r", b"d" * 5]
     path.write_bytes(b"".join(line + b"\n" for line in expected) + b"tail")
     monkeypatch.setattr(lines, "CHUNK", chunk)
-    assert list(numbered_lines(fd)) == list(enumerate(expected, 1))
+    reader = LineReader(fd)
+    assert [line for found in iter(reader.read, []) for line in found] == expected
 
 
 def test_the_last_newline_is_found_from_the_end(file: tuple[int, Path]) -> None:

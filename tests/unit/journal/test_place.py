@@ -45,7 +45,7 @@ def test_a_path_is_taken_as_it_is(root: Path, journals: Path, monkeypatch: pytes
 
 def test_an_ambiguous_beginning_names_the_runs(root: Path, journals: Path) -> None:
     """The ids are attributes, so that a program can ask back."""
-    with pytest.raises(AmbiguousRun, match="fits 2 runs") as error:
+    with pytest.raises(AmbiguousRun, match="matches 2 runs") as error:
         find_journal("550e", root)
     assert error.value.run_ids == (FIRST, SECOND)
 

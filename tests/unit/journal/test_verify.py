@@ -72,7 +72,7 @@ def test_a_recorded_run_is_ok(root: Path) -> None:
         (line(1, payload={"subtype": "s", "colour": "red"}), "fields", (1, 1), "colour"),
         (line(1, payload={"subtype": 5}), "fields", (1, 1), "subtype"),
         (GOOD + line(2, run_id=OTHER), "run_id", (2, 2), f"run {OTHER} in the journal of {RUN_ID}"),
-        (line(1, run_id="x"), "run_id", (1, 1), "'x' is no run id"),
+        (line(1, run_id="x"), "run_id", (1, 1), "'x' is not a run id"),
         (line(1, timestamp="yesterday"), "timestamp", (1, 1), "'yesterday'"),
         (line(1, "run.started", STEP), "open_run", (None, 1), "has not ended: s"),
         (line(1, "step.started", STEP, path="a.s", iteration=2), "open_step", (None, 1), "a.s[2]"),

@@ -61,7 +61,7 @@ def emitter(**more: Any) -> TranscriptEmitter:
 
 @pytest.mark.parametrize("entry_type", ROLES)
 def test_every_type_has_the_whole_envelope(kept: Kept, entry_type: str) -> None:
-    """Each of the nine types is one DEBUG record with the seed's event, message and required keys."""
+    """Each of the nine types is one DEBUG record with the document's event, message and required keys."""
     emitter(session_id="s1").emit(entry_type, content="hello", detail={"a": 1}, raw="{}")
     (record,) = kept.records
     assert (record.levelno, record.event, record.getMessage()) == (
@@ -134,7 +134,7 @@ def test_the_time_is_now_unless_given(kept: Kept) -> None:
 
 
 def test_start_stop_and_error(kept: Kept) -> None:
-    """The taxonomy of the seed: start and stop are DEBUG, stop has the summary, an error is a WARNING."""
+    """The taxonomy of the document: start and stop are DEBUG, stop has the summary, an error is a WARNING."""
     one = emitter(session_id="s")
     one.start(paths=["a"])
     one.emit("user_message")

@@ -27,7 +27,7 @@ from stenograph.query.bundle_tables import EXAMPLES, TABLES
 from stenograph.query.sql import run_sql
 from stenograph.query.views import VIEWS
 
-SEED = """
+DOCUMENTED = """
 SELECT context->>'entry_type', context->>'source', context->>'detail'
 FROM logs
 WHERE event = 'transcript.entry'
@@ -73,7 +73,7 @@ def asked(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 def test_the_query_of_the_document_works(bundle: Path) -> None:
     """Verbatim, on the log records; in the order of their numbers, which are numbers."""
-    rows = asked(bundle, SEED)
+    rows = asked(bundle, DOCUMENTED)
     transcript = DebugBundle.load(bundle).transcript
     ordered = sorted((record["context"] for record in transcript), key=lambda context: context["sequence_number"])
     assert [row[:2] for row in rows] == [(context["entry_type"], context["source"]) for context in ordered]
@@ -196,7 +196,7 @@ def test_where_nothing_can_be_written_it_works_too(bundle: Path, monkeypatch: py
 @pytest.mark.usefixtures("_kept")
 def test_only_what_a_query_reads_is_loaded(bundle: Path) -> None:
     """Each query sees whole tables, in any order of asking; a mistake is told before anything is made."""
-    queries = ["SELECT key FROM manifest", "SELECT call_id FROM tool_calls", "SELECT kind FROM errors", SEED]
+    queries = ["SELECT key FROM manifest", "SELECT call_id FROM tool_calls", "SELECT kind FROM errors", DOCUMENTED]
     expected = [asked(bundle, sql) for sql in queries]
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         beside(bundle).unlink()

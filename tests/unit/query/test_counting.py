@@ -15,8 +15,8 @@ from stenograph.archive import IndexReader, home_of
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.writer import Store
-from stenograph.fold import UsageCounter, usage_totals
 from stenograph.fold.prices import Cost
+from stenograph.fold.usage import UsageCounter, usage_totals
 from stenograph.query.archive_database import views_of
 from stenograph.query.prices import load_prices
 from stenograph.query.runs import RunLine, list_runs

@@ -85,8 +85,8 @@ def test_a_query_finds_what_it_says(index: sqlite3.Connection, query: str, found
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ("", "nothing to look for"),
-        ("  ", "nothing to look for"),
+        ("", "nothing to search for"),
+        ("  ", "nothing to search for"),
         ('"open', "never closed"),
         ("(open", "never closed"),
         ("closed)", "closes nothing"),

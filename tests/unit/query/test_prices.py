@@ -175,7 +175,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
     """With its name and what is wrong."""
     own = tmp_path / "prices.json"
     own.write_bytes(text.encode("latin-1"))
-    with pytest.raises(SourceError, match=r"prices\.json is no table of prices: "):
+    with pytest.raises(SourceError, match=r"prices\.json is not a table of prices: "):
         load_prices(own)
     with pytest.raises(SourceError, match="does not exist"):
         load_prices(tmp_path / "none.json")

@@ -14,7 +14,8 @@ import pytest
 from archive_of_goldens import CHILD, CLAUDE, PARENT, WORKFLOW, converted, each_call_once, make_archive
 from stenograph.archive import IndexReader
 from stenograph.errors import InvalidQuery
-from stenograph.fold import pair_calls, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.query.language import parse_query
 from stenograph.query.period import Period, period_of
@@ -190,5 +191,5 @@ def test_times_are_understood_as_people_say_them(since: str, until: str, begin: 
 @pytest.mark.parametrize("text", ["", "soon", "7", "7x", "2026-13-01", "99999999d", "999999d", "now'; DROP TABLE runs"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     """With what would be one."""
-    with pytest.raises(InvalidQuery, match="is no time; give a day"):
+    with pytest.raises(InvalidQuery, match="is not a time; give a day"):
         period_of(text, None, NOW)

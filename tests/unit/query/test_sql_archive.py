@@ -14,7 +14,10 @@ from archive_of_goldens import CHILD, CLAUDE, PARENT, converted, each_call_once,
 from stenograph.archive import IndexReader
 from stenograph.archive.index.words import event_text
 from stenograph.errors import InvalidQuery
-from stenograph.fold import action, messages, pair_calls, usage_totals
+from stenograph.fold.actions import action
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import messages
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.query.archive_database import views_of
 from stenograph.query.prices import load_prices

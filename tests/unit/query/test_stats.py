@@ -18,7 +18,7 @@ from stenograph.archive import IndexReader, home_of
 from stenograph.archive.keep.sync import sync
 from stenograph.archive.keep.walk import Root
 from stenograph.archive.writer import Store
-from stenograph.fold import usage_totals
+from stenograph.fold.usage import usage_totals
 from stenograph.model import Event
 from stenograph.query.period import Period
 from stenograph.query.prices import load_prices

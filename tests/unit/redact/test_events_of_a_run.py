@@ -8,9 +8,9 @@ from typing import Any
 
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock, ToolPayload, UnknownPayload
 from stenograph.redact import default_masker, sharing_mask
-from stenograph.redact.own import OwnRules
 from stenograph.redact.rules import filled, with_rules_of
 from stenograph.redact.scan import findings, sureness_of
+from stenograph.redact.user_rules import UserRules
 
 TOKEN = filled("ghp_{a:36}")
 PASSWORD = "hunter2x9"
@@ -70,7 +70,7 @@ def test_rules_names_and_exceptions_of_a_user() -> None:
         """,
         "mine.toml",
     )
-    mask = sharing_mask(own=OwnRules(rules, names=["bluebird_code"], keep=["not-secret-1"]))
+    mask = sharing_mask(own=UserRules(rules, names=["bluebird_code"], keep=["not-secret-1"]))
     text = f"{filled('acme_{b:24}')} Bluebird_Code: zeppelin password=not-secret-1 token={TOKEN}"
     assert text_of(mask.event(said(text))) == (
         "[masked:acme-key] Bluebird_Code: [masked:secret] password=not-secret-1 token=[masked:github-token]"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from stenograph.errors import InvalidRule
 from stenograph.redact import mask_text
-from stenograph.redact.own import OwnRules
 from stenograph.redact.pattern import check_pattern
 from stenograph.redact.rules import Rule, built_in, filled, with_rules_of
 from stenograph.redact.text import TextMask
+from stenograph.redact.user_rules import UserRules
 
 RULES = built_in().all
 OWN = """
@@ -69,7 +69,7 @@ def test_a_row_of_x_is_not_a_token(rule: Rule) -> None:
 
 def test_a_rule_of_ones_own_is_found_beside_ours() -> None:
     """In a text, and in JSON inside it."""
-    texts = TextMask(own=OwnRules(with_rules_of(OWN, "mine.toml")))
+    texts = TextMask(own=UserRules(with_rules_of(OWN, "mine.toml")))
     secret = filled("acme_{b:24}")
     assert texts.text(f"use {secret} and ghp_{'aB3dE6' * 6}") == "use [masked:acme-key] and [masked:github-token]"
     assert texts.text(f'{{"a": "{secret}"}}') == '{"a": "[masked:acme-key]"}'

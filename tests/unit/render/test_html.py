@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 import page_sample
 from html_reading import Page
+from stenograph.fold.actions import command_of
 from stenograph.fold.explain import explain
 from stenograph.fold.prices import Price, Prices
 from stenograph.model import (
@@ -32,19 +33,19 @@ from stenograph.model import (
 from stenograph.render.brief import figures_of, first_line
 from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import clock, day, tokens
-from stenograph.render.given import change_lines, command_of, is_patch, summary_of
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html import html_fragment, html_page
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.blocks import attachment, split_prose
 from stenograph.render.html.diff import patch
 from stenograph.render.html.highlight import Highlighter
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.output import folded, input_html
 from stenograph.render.html.page import POLICY
 from stenograph.render.html.prose import prose
 from stenograph.render.html.script import SCRIPT
 from stenograph.render.html.strip import MOST, Cell, strip
 from stenograph.render.html.style import STYLE
-from stenograph.render.survey import outline_of
+from stenograph.render.tool_input import change_lines, is_patch, summary_of
 
 
 def _event(kind: str, payload: Any, seq: int = 1, **more: Any) -> Event:
@@ -113,9 +114,9 @@ def test_the_page_names_nothing_outside_it() -> None:
 def test_the_title_is_the_first_prompt_on_one_line() -> None:
     """Cut where it is long; the run's name or id where nobody spoke."""
     long = "word " * 50
-    assert outline_of([_said("user", _text(f"\n{long}"))]).title == ("word " * 18)[:-1][:89].rstrip() + "…"
-    assert outline_of([_event("run.started", LifecyclePayload(name="nightly", kind="workflow"))]).title == "nightly"
-    assert outline_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
+    assert page_facts_of([_said("user", _text(f"\n{long}"))]).title == ("word " * 18)[:-1][:89].rstrip() + "…"
+    assert page_facts_of([_event("run.started", LifecyclePayload(name="nightly", kind="workflow"))]).title == "nightly"
+    assert page_facts_of([_event("unknown", UnknownPayload(text="x"))]).title == "r"
 
 
 def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
@@ -123,7 +124,7 @@ def test_a_run_without_a_prompt_is_called_by_its_place() -> None:
     init = _event(
         "system.event", SystemPayload(subtype="init", data={"cwd": "/home/ada"}), origin=Origin(adapter="opencode")
     )
-    assert outline_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
+    assert page_facts_of([init]).title == "OpenCode in /home/ada, 2026-06-08 08:14 UTC"
 
 
 def test_a_fragment_is_what_the_page_shows() -> None:
@@ -395,7 +396,7 @@ def test_a_change_counts_its_lines_and_marks_its_words() -> None:
     given = {"file_path": "a.py", "old_string": "size = 10\nend", "new_string": "size = 20\nmore\nend"}
     body = _main(_tool("tool.call", given, name="Edit"))
     assert '<span class="plus">+2</span> <span class="minus">−1</span>' in body
-    html = given_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
+    html = input_html({"file_path": "a.py", "old_string": "size = 10", "new_string": "size = 20"}, full=False)
     assert '<span class="del">-size = <b>10</b>\n</span><span class="add">+size = <b>20</b>\n</span>' in html
 
 
@@ -507,14 +508,14 @@ def test_a_call_is_summed_up_by_its_telling_argument(given: Any, summary: str) -
 def test_words_that_say_more_than_the_line_stay() -> None:
     """`bash -lc` is not lost where the script is shown."""
     assert command_of(["bash", "-lc", "make"]) == "make"
-    shown = Page(given_html({"command": ["bash", "-lc", "make"]}, full=False)).text
+    shown = Page(input_html({"command": ["bash", "-lc", "make"]}, full=False)).text
     assert "bash" in shown
-    assert Page(given_html({"command": "make all"}, full=False)).text == "make all"
+    assert Page(input_html({"command": "make all"}, full=False)).text == "make all"
 
 
 def test_changes_are_diffs() -> None:
     """What stays, what goes, what comes; the other arguments beside it."""
-    html = given_html({"path": "a.py", "old_str": "one\ntwo\n", "new_str": "one\n2\n"}, full=False)
+    html = input_html({"path": "a.py", "old_str": "one\ntwo\n", "new_str": "one\n2\n"}, full=False)
     assert '<span class="same"> one\n</span><span class="del">-two\n</span><span class="add">+2\n</span>' in html
     assert "a.py" in html
     assert change_lines("", "x\n") == ["+x"]
@@ -526,7 +527,7 @@ def test_changes_are_diffs() -> None:
 def test_several_changes_in_one_call() -> None:
     """Each edit of a list is a diff."""
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
-    assert given_html({"file_path": "x", "edits": edits}, full=False).count('<pre class="diff"') == 2
+    assert input_html({"file_path": "x", "edits": edits}, full=False).count('<pre class="diff"') == 2
 
 
 @pytest.mark.parametrize(
@@ -737,7 +738,7 @@ def test_times_are_those_of_the_events() -> None:
     assert clock("yesterday") == "yesterday"
     assert day("2026-06-08T08:14:42+02:00") == "2026-06-08 08:14 +02:00"
     assert day("yesterday") == "yesterday"
-    assert tokens(outline_of([]).totals.tokens) == ""
+    assert tokens(page_facts_of([]).totals.tokens) == ""
 
 
 def test_steps_and_the_runs_they_call_are_lines() -> None:

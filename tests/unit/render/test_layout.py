@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stenograph.model import Event, MessagePayload, Origin, SystemPayload, TextBlock, ToolPayload, ToolUseBlock
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.layout import QUIET_GROUP, PageLayout
-from stenograph.render.outline import SourceFacts, UnitFacts
-from stenograph.render.skin import CallFacts
-from stenograph.render.survey import outline_of
+from stenograph.render.page_facts import SourceFacts, UnitFacts
+from stenograph.render.page_writer import CallFacts
 
 
 class Words:
@@ -19,8 +19,8 @@ class Words:
     def unit(self, facts: UnitFacts) -> tuple[str, str]:
         return f"[{facts.number}: ", "] "
 
-    def message(self, event: Event, payload: MessagePayload, anchor: str, untold: frozenset[str]) -> str:
-        return f"{event.seq}{''.join(sorted(untold))} "
+    def message(self, event: Event, payload: MessagePayload, anchor: str, orphans: frozenset[str]) -> str:
+        return f"{event.seq}{''.join(sorted(orphans))} "
 
     def call(self, event: Event, payload: ToolPayload, anchor: str, facts: CallFacts) -> tuple[str, str, str]:
         marks = "!" * facts.failed + "?" * (not facts.answered) + "&" * facts.spawns
@@ -29,7 +29,7 @@ class Words:
     def outcome(self, call: Event, payload: ToolPayload) -> str:
         return ""
 
-    def witness(self, event: Event, payload: ToolPayload, anchor: str) -> str:
+    def other_report(self, event: Event, payload: ToolPayload, anchor: str) -> str:
         return f"too{event.seq} "
 
     def result(self, event: Event, payload: ToolPayload, anchor: str, name: str, call: Event) -> str:
@@ -41,10 +41,10 @@ class Words:
     def subagent(self, event: Event, facts: SourceFacts | None, *, continued: bool) -> tuple[str, str]:
         return f"{event.source[-1]}{'+' * continued}{{ ", "} "
 
-    def loud(self, event: Event, anchor: str) -> str:
+    def notice(self, event: Event, anchor: str) -> str:
         return f"loud{event.seq} "
 
-    def quiet(self, event: Event, anchor: str) -> tuple[str, str]:
+    def aside(self, event: Event, anchor: str) -> tuple[str, str]:
         return "q", f"q{event.seq}"
 
     def asides(self, group: list[tuple[str, str]]) -> str:
@@ -54,7 +54,7 @@ class Words:
 def told(*facts: Any, hold: int = 10**6) -> str:
     """The page of events given by words: `user`, `bot`, `call c`, `result c`, `note`; `a:` before a subagent's."""
     run = [_event(seq, fact if isinstance(fact, Fact) else Fact(fact)) for seq, fact in enumerate(facts, 1)]
-    return "".join(PageLayout(outline_of(run), Words(), hold=hold).text(run)).strip()
+    return "".join(PageLayout(page_facts_of(run), Words(), hold=hold).text(run)).strip()
 
 
 class Fact:
@@ -213,7 +213,7 @@ def test_text_leaves_as_soon_as_nothing_is_open_before_it(hold: int) -> None:
             read.append(event.seq)
             yield event
 
-    pieces = PageLayout(outline_of(run), Words(), hold=hold).text(reading())
+    pieces = PageLayout(page_facts_of(run), Words(), hold=hold).text(reading())
     seen = [(piece.strip(), len(read)) for piece in pieces]
     assert ("2", 2) in seen
     assert ("5", 5) in seen

@@ -15,9 +15,9 @@ from markdown_it.token import Token
 import page_sample
 from stenograph.fold.prices import Price, Prices
 from stenograph.model import Event, MessagePayload, SystemPayload, TextBlock, ThinkingBlock, ToolPayload
+from stenograph.render.control_chars import visible
 from stenograph.render.markdown import markdown_page
 from stenograph.render.markdown_text import escaped, fenced, html_text, paragraph, quoted, safe_markdown
-from stenograph.render.visible import visible
 from strategies import BRIEF, PATIENT, runs, wild_texts
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -19,8 +19,8 @@ from stenograph.model import (
     UnknownPayload,
     UsagePayload,
 )
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.render.terminal import DEEPEST_INDENT, LONG_OUTPUT, TerminalRenderer
-from stenograph.render.visible import on_one_line, visible
 
 
 def _event(type: str, payload: Any, path: str = "", **fields: Any) -> Event:

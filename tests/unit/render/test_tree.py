@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stenograph.fold import RunNode, StepNode
+from stenograph.fold.tree import RunNode, StepNode
 from stenograph.render.tree import tree_lines
 
 START, END = "2026-06-08T08:00:00Z", "2026-06-08T08:00:01.5Z"

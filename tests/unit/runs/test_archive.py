@@ -100,7 +100,7 @@ def test_a_mistake_in_a_filter_is_said(archive: Archive) -> None:
         archive.runs(status="done")
     with pytest.raises(InvalidQuery):
         archive.runs(since="some day")
-    with pytest.raises(RunNotFound, match="to go on after"):
+    with pytest.raises(RunNotFound, match="to continue after"):
         archive.runs(after="nothing")
     with pytest.raises(InvalidQuery, match="cannot add up by 'year'"):
         archive.stats("year")

@@ -228,5 +228,5 @@ def test_a_file_that_appears_in_no_format_we_know_is_an_error(tmp_path: Path) ->
     with reader_of(find_growing(path)) as run:
         taking = Taking(run.follow())
         written(path, b'{"type":"user","content":"flat"}\n')
-        with pytest.raises(SourceError, match="no format we know"):
+        with pytest.raises(SourceError, match="not in a known format"):
             taking.next(1)

@@ -13,7 +13,10 @@ from archive_cases import codex_line as codex
 from run_kinds import DATABASE_SESSION, make_database, told
 from stenograph import RunReader, SourceError, entries, open_run, read_events, start_run
 from stenograph.errors import AmbiguousRun, RunNotFound
-from stenograph.fold import messages, pair_calls, units, usage_totals
+from stenograph.fold.calls import pair_calls
+from stenograph.fold.messages import messages
+from stenograph.fold.units import units
+from stenograph.fold.usage import usage_totals
 from stenograph.runs.target import find_growing
 from stenograph.sources import convert
 
@@ -224,7 +227,7 @@ def test_a_journal_is_known_by_its_lines(tmp_path: Path) -> None:
     assert open_run(torn).kind.name == "a journal"
     flat = tmp_path / f"{SESSION}.jsonl"
     flat.write_text('{"type":"user","content":"hi"}\n{"type":"assistant","content":"ho"}\n')
-    with pytest.raises(SourceError, match="no format we know"):
+    with pytest.raises(SourceError, match="not in a known format"):
         open_run(flat)
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from served import Client
-from stenograph.cli import cli
+from stenograph.cli.program import cli
 
 EARLIER = "1f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1"
 

@@ -21,7 +21,7 @@ FOREIGN = (
     "",
     "[::2]",
 )
-PLACES = ("/", "/static/page.css", "/api/v1/health", "/api/v1/stream?runs=list", f"/runs/{SESSION}", "/nowhere")
+PLACES = ("/", "/static/style.css", "/api/v1/health", "/api/v1/stream?runs=list", f"/runs/{SESSION}", "/nowhere")
 
 
 @pytest.fixture(scope="module")

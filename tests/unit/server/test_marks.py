@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from served import Answer, Client, archive_of
-from stenograph.cli import cli
+from stenograph.cli.program import cli
 
 
 def sent(client: Client, **change: object) -> Answer:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from served import KINDS, Client, archive_of
-from stenograph.cli import cli
+from stenograph.cli.program import cli
 from stenograph.render.figures import cost
 from stenograph.runs.archive import open_archive
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from served import Client
-from stenograph.cli import cli
+from stenograph.cli.program import cli
 from stenograph.render.figures import cost
 from stenograph.server.exporting import KINDS
 from stenograph.server.helping import KEYS

@@ -57,7 +57,7 @@ def _add_step(view: Any, event: AddStep) -> Replace[Plan]:
     return Replace((Plan((*plan.steps, event.step)),))
 
 
-def test_the_example_of_the_seed() -> None:
+def test_the_example_of_the_document() -> None:
     """A policy, entries, and the three ways to ask for them."""
     session = Session(bus=Bus())
     session.set_policy(TranscriptEntry, SlicePolicy.LOG)
@@ -249,7 +249,7 @@ def test_what_is_no_type_or_policy_is_refused() -> None:
         session[_said("hello")]  # type: ignore[index]
     with pytest.raises(InvalidEvent, match="is not a type"):
         session[Fact].register("Fact", append_all)  # type: ignore[arg-type]
-    with pytest.raises(InvalidEvent, match="'log' is no policy"):
+    with pytest.raises(InvalidEvent, match="'log' is not a policy"):
         session.set_policy(Fact, "log")  # type: ignore[arg-type]
 
 

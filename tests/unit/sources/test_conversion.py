@@ -15,7 +15,7 @@ from stenograph.model import Event, Origin, TextBlock
 from stenograph.sources import convert, convert_stream, detect_file
 from stenograph.sources.detection import format_named
 from stenograph.sources.merge import merged
-from stenograph.sources.verify import verify_source
+from stenograph.sources.verify import verify_agent_file
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -99,7 +99,8 @@ def test_a_folder_gives_every_session_once(session: Path) -> None:
     conversion = convert(session.parent)
     assert texts(list(conversion)) == texts(list(convert(session)))
     skipped = [file for file in conversion.files if file.format is None]
-    assert [(Path(file.path).name, file.problem) for file in skipped] == [("notes.json", "no format knows it, skipped")]
+    problems = [(Path(file.path).name, file.problem) for file in skipped]
+    assert problems == [("notes.json", "no format recognizes it, skipped")]
 
 
 def test_a_stream_opens_no_side_files(session: Path) -> None:
@@ -118,9 +119,9 @@ def test_what_no_format_knows_is_refused_with_advice(tmp_path: Path) -> None:
     """One sentence: what, where, what to do."""
     path = tmp_path / "x.jsonl"
     path.write_text("not a transcript\n")
-    with pytest.raises(SourceError, match=r"x\.jsonl is written in no format we know; steno formats"):
+    with pytest.raises(SourceError, match=r"x\.jsonl is not in a known format; steno formats"):
         convert(path)
-    with pytest.raises(SourceError, match="written in no format we know"):
+    with pytest.raises(SourceError, match="not in a known format"):
         convert_stream(io.BytesIO(b"garbage\n"))
 
 
@@ -185,9 +186,9 @@ def test_detection_tells_format_run_and_source(session: Path) -> None:
 
 def test_verify_tells_what_is_wrong_with_an_agents_file(session: Path) -> None:
     """Malformed lines are a problem; open calls are told."""
-    assert verify_source(session).ok
+    assert verify_agent_file(session).ok
     session.write_text(session.read_text() + "{broken\n")
-    report = verify_source(session)
+    report = verify_agent_file(session)
     assert (report.ok, report.malformed, report.format) == (False, 1, "claude_code")
 
 

@@ -27,7 +27,7 @@ from stenograph.sources import convert, detect_file
 from stenograph.sources.database import reading
 from stenograph.sources.layouts import layout_of
 from stenograph.sources.session_tail import SessionTail
-from stenograph.sources.verify import verify_source
+from stenograph.sources.verify import verify_agent_file
 from strategies import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "opencode"
@@ -154,7 +154,7 @@ def test_a_database_of_several_sessions_is_several_runs(tmp_path: Path) -> None:
     assert json.loads(steno("detect", path, "--json").stdout)[0]["run_id"] is None
     with pytest.raises(RunNotFound, match="holds no session 'ses_nothing'"):
         list(convert(Path(f"{path}#ses_nothing")))
-    with pytest.raises(AmbiguousRun, match="'ses' fits 3 sessions"):
+    with pytest.raises(AmbiguousRun, match="'ses' matches 3 sessions"):
         list(convert(Path(f"{path}#ses")))
 
 
@@ -166,7 +166,7 @@ def test_the_commands_take_a_database(tmp_path: Path) -> None:
     assert (found["format"], found["run_id"]) == ("opencode", run_id)
     assert "Subagent finished." in steno("show", path).stdout
     assert "(by task, call " in steno("tree", path).stdout
-    assert verify_source(path).ok
+    assert verify_agent_file(path).ok
 
 
 @pytest.mark.parametrize("damage", ["foreign", "cut", "garbage", "locked"])
@@ -235,7 +235,7 @@ def test_an_empty_database_holds_no_run(tmp_path: Path) -> None:
     path = database(tmp_path / "opencode.db")
     assert list(convert(path)) == []
     assert detect_file(path).spec is formats()["opencode"]
-    assert verify_source(path).events == 0
+    assert verify_agent_file(path).events == 0
 
 
 def _lines(log: EventLog, path: Path) -> list[bytes]:

@@ -285,4 +285,4 @@ def test_a_garbage_journal_says_nothing_about_lines() -> None:
         )
 
     assert known_lines([event(0), event(-3), event(10**15)]) == {}
-    assert known_lines([event(1)]) == {None: Known(digests=bytes(8), given=1, events=1)}
+    assert known_lines([event(1)]) == {None: Known(digests=bytes(8), emitted=1, events=1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stenograph.fold import pair_calls
+from stenograph.fold.calls import pair_calls
 from stenograph.fold.exchange import exchange
 from stenograph.fold.totals import totals_of
 from stenograph.testing import answer, call, make_run

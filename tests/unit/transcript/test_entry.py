@@ -1,4 +1,4 @@
-"""TranscriptEntry as the seed documents show it."""
+"""TranscriptEntry as the design documents show it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _entry(**fields: Any) -> TranscriptEntry:
     return TranscriptEntry(**(given | fields))
 
 
-def test_the_constructor_is_the_newest_seeds() -> None:
+def test_the_constructor_is_the_newest_documents() -> None:
     """Six fields in this order, then session_id, detail and raw, which may be left out."""
     parameters = list(inspect.signature(TranscriptEntry).parameters.values())
     assert [each.name for each in parameters[:9]] == [*ENVELOPE, "session_id", "detail", "raw"]
@@ -57,7 +57,7 @@ def test_the_role_follows_from_the_entry_type(entry_type: str) -> None:
     assert _entry(entry_type="hologram").role == "system"
 
 
-def test_created_at_and_sequence_are_the_oldest_seeds_names() -> None:
+def test_created_at_and_sequence_are_the_oldest_documents_names() -> None:
     """The same facts under both names."""
     entry = _entry()
     assert (entry.created_at, entry.sequence) == (entry.timestamp, entry.sequence_number) == (NOON, 3)
@@ -107,13 +107,13 @@ def test_where_an_entry_was_read_is_no_part_of_what_it_says() -> None:
     ],
 )
 def test_a_message_has_the_type_of_who_speaks(role: Role, tool_name: str | None, entry_type: str) -> None:
-    """Built from the oldest seed's fields alone: role, content and time suffice."""
+    """Built from the oldest document's fields alone: role, content and time suffice."""
     entry = TranscriptEntry.message(role=role, content="x", created_at=NOON, tool_name=tool_name)
     assert (entry.entry_type, entry.role, entry.content, entry.created_at) == (entry_type, role, "x", NOON)
     assert (entry.source, entry.sequence, entry.adapter, entry.prompt_name) == ("main", 0, "stenograph", "")
 
 
-def test_a_message_takes_every_field_of_the_oldest_seed() -> None:
+def test_a_message_takes_every_field_of_the_oldest_document() -> None:
     """Each is readable under the name it was given by."""
     given: dict[str, Any] = {
         "role": "assistant",

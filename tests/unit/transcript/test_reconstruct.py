@@ -56,7 +56,7 @@ def _one(**changes: Any) -> TranscriptEntry:
     return entry
 
 
-def test_the_example_of_the_seed() -> None:
+def test_the_example_of_the_document() -> None:
     """The envelope, the detail, and the role that usually speaks that type."""
     entry = _one()
     assert entry == TranscriptEntry(

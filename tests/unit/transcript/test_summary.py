@@ -1,4 +1,4 @@
-"""TranscriptSummary as the newest seed defines it."""
+"""TranscriptSummary as the newest document defines it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _entry(entry_type: str, hour: int, source: str = "main", **more: Any) -> Tra
     )
 
 
-def test_the_fields_are_the_seeds() -> None:
+def test_the_fields_are_the_documents() -> None:
     """Eight of them, in this order, frozen."""
     assert list(inspect.signature(TranscriptSummary).parameters) == [
         "total_entries",

@@ -1,4 +1,4 @@
-"""A transcript as the oldest seed prints it."""
+"""A transcript as the oldest document prints it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _entry(role: Role, content: str, second: int = 32, **more: Any) -> Transcrip
     return TranscriptEntry.message(role=role, content=content, created_at=at, **more)
 
 
-def test_the_example_of_the_seed() -> None:
+def test_the_example_of_the_document() -> None:
     """Header marks, times, the source in front when it is not the main one, a blank line between entries."""
     transcript = [
         _entry("system", "You are a helpful coding assistant..."),
@@ -62,7 +62,7 @@ def test_a_failed_tool_without_output_shows_its_error() -> None:
 
 
 def test_a_role_nobody_knows_is_printed_by_its_name() -> None:
-    """As the seed does: a bullet and the role in capitals."""
+    """As the document does: a bullet and the role in capitals."""
     assert format_entry(_entry("narrator", "Meanwhile"))[:21] == "[09:15:32] • NARRATOR"  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Claude through its Agent SDK: an adapter that asks, and the collector for whoever drives the SDK themselves.
+"""Claude through its Agent SDK: an adapter that asks, and a collector for programs that drive the SDK themselves.
 
 The SDK is loaded when a prompt is evaluated; the collector does not need it.
 """

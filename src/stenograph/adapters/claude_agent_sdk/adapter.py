@@ -1,4 +1,4 @@
-"""ClaudeAgentSDKAdapter: asks Claude through its SDK, while a collector takes down what Claude writes about itself."""
+"""ClaudeAgentSDKAdapter: asks Claude through its SDK, while a collector records Claude's own session files."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from stenograph.transcript import TranscriptEntry
 
 ADAPTER = "claude_agent_sdk"
 _PATIENCE = 5.0
-"""Seconds that Claude has to stop when it is interrupted, or to go on when something in the background has ended."""
+"""Seconds that Claude has to stop after an interrupt, or to continue after a background task has ended."""
 
 
 class ClaudeAgentSDKAdapter:
-    """Evaluates prompts, each with a Claude process of its own. Safe from any number of threads."""
+    """Evaluates prompts, each with its own Claude process. Thread-safe."""
 
     def __init__(
         self, client_config: ClaudeAgentSDKClientConfig | None = None, *, logger: logging.Logger | None = None
     ) -> None:
-        """`logger` gets the transcript; `stenograph.adapters.claude_agent_sdk` unless given."""
+        """`logger` gets the transcript; by default `stenograph.adapters.claude_agent_sdk`."""
         self.client_config = client_config or ClaudeAgentSDKClientConfig()
         self._logger = logger
 
     def evaluate(
         self, prompt: Prompt | str, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """Ask, and wait for the answer, that of subagents in the background included.
+        """Ask, and wait for the answer, including that of subagents in the background.
 
         Raises `AgentError` when Claude cannot be run or fails, `AgentTimeout` when it takes too long. Called where an
         event loop runs, it blocks that loop; use `aevaluate` there.
@@ -54,12 +54,12 @@ class ClaudeAgentSDKAdapter:
     async def aevaluate(
         self, prompt: Prompt | str, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """The same in an event loop. Cancelling it interrupts Claude."""
+        """`evaluate` in an event loop. Cancelling it interrupts Claude."""
         return await _Evaluation(self.client_config, prompt_of(prompt), session, recorder, self._logger).run()
 
 
 class _Evaluation:
-    """One prompt on its way."""
+    """One evaluation of a prompt."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class _Evaluation:
         self._session = session
         self._recorder = recorder
         self._guard = Guard(f"session events of {prompt.name!r}")
-        self._conversation = Conversation(lambda facts: self._tell(ToolInvoked, **facts))
+        self._conversation = Conversation(lambda facts: self._dispatch(ToolInvoked, **facts))
         self._collector: TranscriptCollector | None = None
         if config.transcript_collection is not None:
             self._collector = TranscriptCollector(
@@ -90,7 +90,7 @@ class _Evaluation:
         self._options = self._configured()
 
     async def run(self) -> Response:
-        self._tell(PromptRendered, system=self._prompt.system, user=self._prompt.text)
+        self._dispatch(PromptRendered, system=self._prompt.system, user=self._prompt.text)
         began = time.monotonic()
         failure: BaseException | None = None
         try:
@@ -99,7 +99,7 @@ class _Evaluation:
             failure = error
             raise
         finally:
-            self._tell(
+            self._dispatch(
                 PromptExecuted,
                 text=self._conversation.text if failure is None else "",
                 usage=self._conversation.usage or None,
@@ -115,7 +115,7 @@ class _Evaluation:
         )
 
     async def _collected(self) -> None:
-        """Talk to Claude, and take down what it writes about that until its files are quiet."""
+        """Talk to Claude, and record its session files until they are quiet."""
         async with AsyncExitStack() as stack:
             if self._collector is not None:
                 await stack.enter_async_context(self._collector.run())
@@ -124,7 +124,7 @@ class _Evaluation:
                     await self._talk()
             except TimeoutError as error:
                 raise self._failed(
-                    AgentTimeout(f"Claude took longer than the {self._config.timeout} s that it may"), "timeout"
+                    AgentTimeout(f"Claude took longer than {self._config.timeout} s; see timeout"), "timeout"
                 ) from error
             except self._sdk.CLINotFoundError as error:
                 why = f"Claude Code was not found ({error}); install it, or name it by `cli_path` in the options"
@@ -133,7 +133,7 @@ class _Evaluation:
                 raise self._failed(AgentError(f"Claude cannot be run: {error}"), "exit") from error
 
     def _failed(self, failure: AgentError, code: str) -> AgentError:
-        """The failure, which the transcript tells as an `error`, too: Claude itself could not."""
+        """The failure, also recorded as an `error`, since Claude itself could not."""
         if self._collector is not None:
             self._collector.fail(str(failure), code)
         return failure
@@ -159,7 +159,7 @@ class _Evaluation:
                 raise self._failed(failure, "exit") from None
             except TimeoutError:
                 return  # it has nothing to add to its answer
-            conversation.hear(message)
+            conversation.add(message)
 
     def _configured(self) -> Any:
         """The SDK's options: the user's, changed by the config, the prompt and the collector."""
@@ -200,7 +200,7 @@ class _Evaluation:
             return None
         return self._recorder.run_id if isinstance(self._recorder, Recorder) else self._recorder.run.run_id
 
-    def _tell(self, kind: type[Any], **facts: Any) -> None:
+    def _dispatch(self, kind: type[Any], **facts: Any) -> None:
         session = self._session
         if session is None:
             return
@@ -226,7 +226,7 @@ def _in_thread(evaluation: Coroutine[Any, Any, Response]) -> Response:
 
 def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Response], done: threading.Event) -> None:
     try:
-        with suppress(BaseException):  # the task keeps it for whoever asks for the result
+        with suppress(BaseException):  # the task keeps it for its result
             loop.run_until_complete(task)
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
@@ -236,7 +236,7 @@ def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Response], done: th
 
 
 class _MainEntries:
-    """Gives a session the entries of the main agent only."""
+    """Passes only the main agent's entries to a session."""
 
     def __init__(self, session: Session) -> None:
         self.session_id = session.session_id

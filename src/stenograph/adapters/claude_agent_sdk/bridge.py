@@ -1,7 +1,7 @@
 """Python functions as tools of Claude: an MCP server inside this process.
 
-Claude writes each call and its result into its own transcript, from where they are taken down like any other tool's.
-We run the function, but we record nothing of our own beside that, so nothing is counted twice.
+Claude writes each call and its result into its own transcript, from which they are recorded like those of any tool.
+We run the function, but record nothing else about it, so that nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def _calling(tool: Tool) -> Callable[[Any], Awaitable[dict[str, Any]]]:
     async def call(arguments: Any) -> dict[str, Any]:
         try:
             bound = tool.bind(arguments)
-            given = tool.function(**bound) if tool.is_async else await asyncio.to_thread(tool.function, **bound)
-            return _answer(result_text(await given if inspect.isawaitable(given) else given))
+            result = tool.function(**bound) if tool.is_async else await asyncio.to_thread(tool.function, **bound)
+            return _answer(result_text(await result if inspect.isawaitable(result) else result))
         except Exception as error:  # noqa: BLE001  # the model waits for an answer, and gets this one
             return {**_answer(f"{type(error).__name__}: {error}"), "is_error": True}
 

@@ -1,4 +1,4 @@
-"""TranscriptCollector: Claude's own session files, taken down while the agent writes them.
+"""TranscriptCollector: records Claude's own session files while the agent writes them.
 
 Theory of operation. Hooks tell where the session's file is, and that is all they are needed for: at a hook the message
 it speaks of is usually not in the file yet. One thread of our own waits for the file system, reads, and hands over;
@@ -42,7 +42,7 @@ from stenograph.sources.detection import format_named
 from stenograph.sources.known import Known, known_lines
 from stenograph.sources.session_tail import SessionTail
 from stenograph.sources.tail import FileTail, TailState
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.watch import SAFETY_NET, Changes
 
 _CALLS = ("tool.call", "tool.result")
@@ -110,14 +110,14 @@ class TranscriptCollector:
             discovery_interval=self.config.subagent_discovery_interval,
         )
         self._ending = threading.Event()
-        self._is_left = threading.Event()  # nobody waits for the thread any more: it must hand over nothing
+        self._is_left = threading.Event()  # the thread was given up: it must deliver nothing more
         self._is_running = False
         self._stopping = threading.Lock()  # protects the next
         self._is_stopped = True
 
     @property
     def prompt_name(self) -> str:
-        """The prompt that the session is about, as it was given."""
+        """The name of the prompt of this session."""
         return self._capture.prompt_name
 
     @property
@@ -127,12 +127,12 @@ class TranscriptCollector:
 
     @property
     def subagent_count(self) -> int:
-        """Subagents that said something."""
+        """Subagents with entries."""
         return sum(source != "main" for source in self._capture.summary.sources)
 
     @property
     def total_entries(self) -> int:
-        """Entries of everybody."""
+        """Entries of the main agent and all subagents."""
         return self._capture.summary.total_entries
 
     @property
@@ -153,7 +153,7 @@ class TranscriptCollector:
     # Hooks.
 
     async def hook_callback(self, input: Any, tool_use_id: str | None = None, context: Any = None) -> dict[str, Any]:
-        """What the SDK calls. Takes note of where the session is, and changes nothing: the answer is always `{}`."""
+        """The SDK's hook. Notes where the session's file is, and changes nothing: the answer is always `{}`."""
         self._guard.attempt("a hook", self._note_hook, input)
         return {}
 
@@ -207,7 +207,7 @@ class TranscriptCollector:
                 if ended.done():
                     ended.result()
                 else:
-                    self._capture.error("a transcript file hangs; what is left of it is not taken down")
+                    self._capture.error("reading a transcript file hangs; the rest of it is not recorded")
             finally:
                 self._is_left.set()
                 self._stop(is_complete=False)
@@ -215,7 +215,7 @@ class TranscriptCollector:
 
     def _work(self, done: Future[None]) -> None:
         """What the thread does; `done` gets how it ended."""
-        done.set_running_or_notify_cancel()  # from here on nobody can cancel it, only stop waiting for it
+        done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only given up
         try:
             self._capture.start()
             changed: Changes = None
@@ -224,7 +224,7 @@ class TranscriptCollector:
                 changed = self._following.wait()
             self._guard.attempt("the end of the files", self._drain)
             self._stop(**self._still_open())
-        except BaseException as error:  # noqa: BLE001  # it goes to whoever waits for the thread
+        except BaseException as error:  # noqa: BLE001  # it is raised in the caller that waits for the thread
             self._let_go()
             done.set_exception(error)
         else:
@@ -232,7 +232,7 @@ class TranscriptCollector:
             done.set_result(None)
 
     def _look(self, changed: Changes) -> int:
-        """Read what is new; how many events that was."""
+        """Read what is new; returns the number of events."""
         self._wake.clear()
         if self._follow_asked():
             changed = None
@@ -248,7 +248,7 @@ class TranscriptCollector:
         count = len(self._sessions)
         while self._asked:
             path = self._asked.popleft()
-            main = os.path.expanduser(path)  # noqa: PTH111  # an unknown user's folder is no error here
+            main = os.path.expanduser(path)  # noqa: PTH111  # an unknown user's folder is not an error here
             real = os.path.realpath(main)
             if real in self._followed:
                 continue
@@ -274,7 +274,7 @@ class TranscriptCollector:
         """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
 
         The files of later sessions are named as seen from there, and what the journal has of a session that is resumed
-        is not taken down again.
+        is not recorded again.
         """
         recorder = self._recorder
         if recorder is None or recorder.stats().seq == 0:
@@ -295,7 +295,7 @@ class TranscriptCollector:
         session, is_new = self._sessions[-1], False
         while self._agents_asked:
             path, source = self._agents_asked.popleft()
-            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is no error here
+            file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is not an error here
             known = len(session.tails)
             if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
                 session.include(file, source)
@@ -354,7 +354,7 @@ class TranscriptCollector:
     # The end.
 
     def _stop(self, **context: Any) -> None:
-        """Say that it ended, once: the thread does, or whoever does not wait for it any longer."""
+        """Report the end, once: from the thread, or from the caller that gave up waiting for it."""
         with self._stopping:
             is_first, self._is_stopped = not self._is_stopped, True
         if is_first:
@@ -363,7 +363,7 @@ class TranscriptCollector:
             self._capture.stop(**context)
 
     def fail(self, message: str, code: str | None = None) -> None:
-        """The agent failed: after all that its files tell, an `error` event says so."""
+        """The agent failed: add an `error` event after everything from its files."""
         self._failure = ErrorPayload(message=message, code=code)
 
     def _failed(self, payload: ErrorPayload) -> Event:

@@ -12,19 +12,19 @@ class TranscriptCollectorConfig(Struct, frozen=True, kw_only=True):
     """How a collector collects."""
 
     poll_interval: float = 0.25
-    """Seconds between looks where no file watch works; with one, every five seconds or this, the longer."""
+    """Seconds between reads if no file watch works; with one, five seconds or this, whichever is longer."""
     subagent_discovery_interval: float = 1.0
-    """Seconds between searches for subagent files where no file watch works."""
+    """Seconds between searches for subagent files if no file watch works."""
     max_read_bytes: int = 65536
-    """How much is read at a time: a bound of memory, not of how far a read goes."""
+    """How much is read at a time: limits memory, not how far a read goes."""
     emit_raw_json: bool = True
-    """Whether logs have each source line as it was; the journal has it anyway."""
+    """Whether logs include each source line unchanged; the journal has it anyway."""
     parse_entries: bool = True
-    """False: one event per line, with its type, its time and the line itself, and nothing of what it says."""
+    """False: one event per line, with its type, its time and the line itself; the content is not parsed."""
     quiet_period: float = 0.3
     """At the end: seconds without a new line after which the session counts as written."""
     drain_timeout: float = 5.0
-    """At the end: seconds after which it is left, quiet or not."""
+    """At the end: seconds after which reading stops, quiet or not."""
     emit_raw: bool | None = None
     """The other spelling of `emit_raw_json`."""
 

@@ -1,4 +1,4 @@
-"""How to run Claude through its SDK, and what is taken down of it."""
+"""How to run Claude through its SDK, and what is recorded."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from msgspec import Struct, field
 
 from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 class ClaudeAgentSDKClientConfig(Struct, frozen=True, kw_only=True):
     """Settings of a `ClaudeAgentSDKAdapter`. What is None or empty stays as `options` or the SDK has it."""
 
     capture_transcript: bool = False
-    """Dispatch the entries to the session, too."""
+    """Also dispatch the entries to the session."""
     capture_subagent_transcripts: bool = True
     """With those of subagents; the journal and the logs have them either way."""
     transcript_collection: TranscriptCollectorConfig | None = field(default_factory=TranscriptCollectorConfig)
-    """How the session's files are followed; None takes nothing down, neither logs nor journal nor entries."""
+    """How the session's files are followed; None records nothing: no logs, no journal, no entries."""
     text_transcripts: ThreadTranscripts | None = None
-    """Write the plain-text transcripts of every evaluation, too."""
+    """Also write plain-text transcripts of every evaluation."""
     options: Any = None
     """A `ClaudeAgentOptions` of yours, to begin with. Your hooks stay; ours come after them."""
     model: str | None = None
     cwd: str | Path | None = None
-    """Where Claude works; the present folder unless given."""
+    """The folder in which Claude works; by default the current one."""
     allowed_tools: Sequence[str] = ()
     """Tools that run without asking, beside those of the options and of the prompt."""
     permission_mode: str | None = None
     """`default`, `acceptEdits`, `plan`, `bypassPermissions` or what else the SDK knows."""
     max_turns: int | None = None
     env: Mapping[str, str] | None = None
-    """Environment variables beside those of this process and of the options."""
+    """Environment variables in addition to those of this process and of the options."""
     hooks: Mapping[str, Sequence[Any]] | None = None
     """Hooks of yours beside those of the options: matchers by event."""
     timeout: float | None = None
     """Seconds until an evaluation is given up; None for no limit."""
 
     def __post_init__(self) -> None:
-        """Refuse what could only fail later, in the middle of an evaluation."""
+        """Refuse settings that would fail later, in the middle of an evaluation."""
         if self.timeout is not None and not self.timeout > 0:
             raise AgentError(f"timeout is {self.timeout!r}; it must be a number of seconds above 0")

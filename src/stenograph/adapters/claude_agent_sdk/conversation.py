@@ -1,4 +1,4 @@
-"""What the SDK's messages tell while a prompt is evaluated: the answer, its usage, the tools, what still runs."""
+"""What follows from the SDK's messages while a prompt is evaluated: the answer, usage, tools, and running tasks."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ _COUNTS = {
 
 
 class Conversation:
-    """Listens to one evaluation; `told` is given the facts of every tool that has ended."""
+    """Follows one evaluation; `on_tool` gets the facts of every tool call that has ended."""
 
-    def __init__(self, told: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, on_tool: Callable[[dict[str, Any]], None]) -> None:
         self.text = ""
         """The answer: the last one, since a subagent that ends in the background leads to another."""
         self.session_id: str | None = None
         self.usage: dict[str, int] = {}
-        self._told = told
+        self._on_tool = on_tool
         self._has_result = False
-        self._is_told = False  # Claude was told of a subagent's end after its answer, and will answer again
+        self._answers_again = False  # a subagent ended after Claude's answer, and Claude will answer again
         self._tasks: set[str] = set()  # subagents that run
         self._pairs = CallPairs()
 
     @property
     def is_over(self) -> bool:
         """Whether there is an answer, and nothing in the background that leads to another one."""
-        return self._has_result and not self._tasks and not self._is_told
+        return self._has_result and not self._tasks and not self._answers_again
 
     @property
     def is_due(self) -> bool:
         """Whether another turn must begin at once, if it ever does."""
-        return self._has_result and not self._tasks and self._is_told
+        return self._has_result and not self._tasks and self._answers_again
 
-    def hear(self, message: Any) -> None:
-        """Take a message into account; raises `AgentError` when it says that Claude failed."""
+    def add(self, message: Any) -> None:
+        """Process a message; raises `AgentError` if it says that Claude failed."""
         self.session_id = getattr(message, "session_id", None) or self.session_id
         match type(message).__name__:
             case "ResultMessage":
-                self._hear_result(message)
+                self._add_result(message)
             case "TaskStartedMessage" if "agent" in (message.task_type or ""):
                 self._tasks.add(message.task_id)
             case "TaskNotificationMessage" if message.task_id in self._tasks:
                 self._tasks.remove(message.task_id)
-                self._is_told = self._has_result
+                self._answers_again = self._has_result
             case "SystemMessage" if message.subtype == "init":
-                self._has_result = self._is_told = False
+                self._has_result = self._answers_again = False
             case "SystemMessage" if message.subtype == "background_tasks_changed":
                 if not message.data.get("tasks"):
-                    self._tasks.clear()  # one that was killed is not told of
+                    self._tasks.clear()  # the end of a killed task is not reported
             case "AssistantMessage" | "UserMessage" if not isinstance(message.content, str):
                 for block in message.content:
-                    self._hear_block(block)
+                    self._add_block(block)
 
-    def _hear_result(self, message: Any) -> None:
-        self._has_result, self._is_told = True, False
+    def _add_result(self, message: Any) -> None:
+        self._has_result, self._answers_again = True, False
         self.text = message.result or ""
         used = (message.model_usage or {}).values()
         self.usage = {
@@ -75,7 +75,7 @@ class Conversation:
             why = "; ".join(message.errors or []) or message.result or message.subtype
             raise AgentError(f"Claude did not come to an answer ({message.terminal_reason or message.subtype}): {why}")
 
-    def _hear_block(self, block: Any) -> None:
+    def _add_block(self, block: Any) -> None:
         kind = type(block).__name__
         if kind == "ToolUseBlock":
             self._pairs.add(_event("tool.call", block.id), (block, time.monotonic()))
@@ -85,7 +85,7 @@ class Conversation:
                 return
             call, began = joined.pair.call
             result = _text(block.content)
-            self._told(
+            self._on_tool(
                 {
                     "name": call.name,
                     "call_id": call.id,
@@ -98,7 +98,7 @@ class Conversation:
 
 
 def _event(type_: str, call_id: str) -> Event:
-    """What the fold has to know of a block to pair it."""
+    """An event with what the fold needs to pair a block."""
     payload = ToolPayload(name="", call_id=call_id, input=None, output=None, fidelity="agent_emitted")
     return Event(seq=0, run_id="", type=type_, path="", iteration=0, timestamp="", payload=payload)
 

@@ -1,4 +1,4 @@
-"""Claude's lines as they are: what a collector makes of them that is not to parse."""
+"""Claude's lines without parsing their content, for a collector that is configured so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stenograph.formats.base import LineFormat
 
 
 class _Envelope(Struct):
-    """What is looked at of a line that is not to be parsed."""
+    """The fields that are read of an unparsed line."""
 
     type: Any = None
     timestamp: Any = None
@@ -28,7 +28,7 @@ _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 
 
 class Unparsed(LineFormat):
-    """Lines by their type and time only; what they say is in their raw text."""
+    """Events with only the type and time of lines; the content is in their raw text."""
 
     name = "claude_code"
 

@@ -1,4 +1,4 @@
-"""Codex, by way of `codex app-server`: an adapter that runs it, and an emitter for those who run it themselves."""
+"""Codex through `codex app-server`: an adapter that runs it, and an emitter for programs that run it themselves."""
 
 from stenograph.adapters.codex_app_server.adapter import CodexAppServerAdapter
 from stenograph.adapters.codex_app_server.config import (

@@ -1,4 +1,4 @@
-"""CodexAppServerAdapter: asks Codex over `codex app-server`, and takes down everything that is said."""
+"""CodexAppServerAdapter: asks Codex over `codex app-server`, and records everything."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from stenograph.adapters.codex_app_server.client import Gone
 from stenograph.adapters.codex_app_server.config import CodexAppServerClientConfig
 from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
-from stenograph.adapters.codex_app_server.news import News
 from stenograph.adapters.codex_app_server.process import LineTooLong, ServerProcess
+from stenograph.adapters.codex_app_server.session_events import SessionEvents
 from stenograph.adapters.codex_app_server.turn import Turn
 from stenograph.adapters.outputs import Target
 from stenograph.adapters.prompt import Prompt, Response, prompt_of
@@ -22,16 +22,16 @@ from stenograph.errors import AgentError, AgentTimeout
 from stenograph.session import Session
 
 _PATIENCE = 5.0
-"""Seconds that the server has to end when its work is done."""
+"""Seconds that the server has to end after its work."""
 
 
 class CodexAppServerAdapter:
-    """Evaluates prompts, each with a server process of its own. Safe from any number of threads."""
+    """Evaluates prompts, each with its own server process. Thread-safe."""
 
     def __init__(
         self, client_config: CodexAppServerClientConfig | None = None, *, logger: logging.Logger | None = None
     ) -> None:
-        """`logger` gets the transcript; `stenograph.adapters.codex_app_server` unless given."""
+        """`logger` gets the transcript; by default `stenograph.adapters.codex_app_server`."""
         self.client_config = client_config or CodexAppServerClientConfig()
         self._logger = logger
         self._running: set[_Evaluation] = set()
@@ -45,10 +45,10 @@ class CodexAppServerAdapter:
         *,
         thread_id: str | None = None,
     ) -> Response:
-        """Ask, and wait for the answer; `thread_id` goes on with an earlier thread.
+        """Ask, and wait for the answer; `thread_id` continues an earlier thread.
 
         Raises `AgentError` when Codex cannot be run, fails or is interrupted, `AgentTimeout` when it takes too long.
-        Tools and approvals run in threads of their own; their coroutines get a loop there.
+        Tools and approvals run in separate threads; their coroutines get an event loop there.
         """
         return self._run(_Evaluation(self.client_config, prompt, session, recorder, thread_id, self._logger, None))
 
@@ -60,7 +60,7 @@ class CodexAppServerAdapter:
         *,
         thread_id: str | None = None,
     ) -> Response:
-        """The same without blocking the loop, in which async tools then run. Cancelling it interrupts the turn."""
+        """`evaluate` without blocking the event loop, in which async tools then run. Cancelling interrupts the turn."""
         loop = asyncio.get_running_loop()
         evaluation = _Evaluation(self.client_config, prompt, session, recorder, thread_id, self._logger, loop)
         work = asyncio.ensure_future(asyncio.to_thread(self._run, evaluation))
@@ -70,7 +70,7 @@ class CodexAppServerAdapter:
             evaluation.interrupt()
             await asyncio.wait([work])
             if not work.cancelled():
-                work.exception()  # which nobody waits for any more
+                work.exception()  # its result is not needed any more
             raise
 
     def interrupt(self) -> None:
@@ -91,7 +91,7 @@ class CodexAppServerAdapter:
 
 
 class _Evaluation:
-    """One prompt on its way."""
+    """One evaluation of a prompt."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class _Evaluation:
         """Coroutines of the user's that run in their loop for us."""
         self._is_over = False
         self._is_recorded = recorder is not None
-        self._news = News(self._prompt, session)
+        self._session_events = SessionEvents(self._prompt, session)
         self._emitter = CodexTranscriptEmitter(
             prompt_name=self._prompt.name,
             session_id=None if session is None else str(session.session_id),
@@ -137,7 +137,7 @@ class _Evaluation:
 
     def run(self) -> Response:
         self._emitter.start()
-        self._news.rendered()
+        self._session_events.rendered()
         text = ""
         failure: str | None = None
         try:
@@ -147,16 +147,16 @@ class _Evaluation:
             raise
         finally:
             self._cancel_tools()
-            self._news.executed(text, failure)
-            told = {"error": failure, "session_events_lost": self._news.lost}
-            self._emitter.stop(**{key: value for key, value in told.items() if value})
+            self._session_events.executed(text, failure)
+            facts = {"error": failure, "session_events_lost": self._session_events.lost}
+            self._emitter.stop(**{key: value for key, value in facts.items() if value})
         assert self._turn is not None
         return Response(
             prompt_name=self._prompt.name,
             text=text,
             session_id=self._turn.thread_id,
             run_id=self._emitter.run_id if self._is_recorded else None,
-            usage=self._news.usage,
+            usage=self._session_events.usage,
         )
 
     def _talk(self) -> str:
@@ -198,7 +198,7 @@ class _Evaluation:
             tools=self._tools,
             wait=self._wait,
             emitter=self._emitter,
-            news=self._news,
+            session_events=self._session_events,
             process=process,
         )
         with self._lock:
@@ -218,7 +218,7 @@ class _Evaluation:
             self._emitter.on_exit(code, why, stderr or None)
 
     def _wait(self, awaitable: Awaitable[Any]) -> Any:
-        """The result of a coroutine of the user's, for a thread of ours."""
+        """The result of the user's coroutine, for one of our threads."""
 
         async def waiting() -> Any:
             return await awaitable
@@ -235,7 +235,7 @@ class _Evaluation:
             self._futures.discard(future)
 
     def _cancel_tools(self) -> None:
-        """Nobody waits for them any more; one that comes later sees the flag."""
+        """Cancel them: their results are not needed. One that starts later sees the flag."""
         self._is_over = True
         for future in list(self._futures):
             future.cancel()

@@ -1,4 +1,4 @@
-"""What Codex is answered when it asks for leave."""
+"""The answers to Codex's approval requests."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _WORDS = {True: "accept", False: "decline"} | {word: word for word in ("decline"
 
 
 def decide(approvals: Approvals, request: ApprovalRequest) -> Any:
-    """What the settings say; an awaitable when their function is async. Raises what that function raises."""
+    """The decision by the settings; an awaitable if their function is async. Raises what that function raises."""
     return approvals(request) if callable(approvals) else approvals
 
 
 def result_of(request: ApprovalRequest, decision: Any) -> dict[str, Any]:
-    """A decision as the result that the request wants; raises `ValueError` when it is none."""
+    """A decision as the result of the request; raises `ValueError` for anything that is not a decision."""
     if isinstance(decision, Mapping):
         return dict(decision)
     if not isinstance(decision, str | bool) or decision not in _WORDS:
-        raise ValueError(f"{decision!r} is no decision; use one of accept, acceptForSession, decline, cancel")
+        raise ValueError(f"{decision!r} is not a decision; use one of accept, acceptForSession, decline, cancel")
     word = _WORDS[decision]
     match request.method:
         case "item/permissions/requestApproval":

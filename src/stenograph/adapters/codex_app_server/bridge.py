@@ -1,4 +1,4 @@
-"""Python functions as dynamic tools of Codex: what a thread is told about them, and what a call is answered."""
+"""Python functions as dynamic tools of Codex: their declaration for a thread, and the answer to a call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def dynamic_tools(tools: Mapping[str, Tool]) -> list[dict[str, Any]]:
 
 
 def run(tools: Mapping[str, Tool], params: Mapping[str, Any], wait: Await) -> dict[str, Any]:
-    """Call the tool that `item/tool/call` asks for; whatever it does is the model's to hear."""
+    """Call the tool that `item/tool/call` names; the model gets the result or the error."""
     name = params.get("tool")
     tool = tools.get(name) if isinstance(name, str) else None
     if tool is None:
-        return _answer(f"there is no tool {name!r}", success=False)
+        return _answer(f"unknown tool {name!r}", success=False)
     try:
-        given = tool.function(**tool.bind(params.get("arguments")))
-        return _answer(result_text(wait(given) if inspect.isawaitable(given) else given), success=True)
+        result = tool.function(**tool.bind(params.get("arguments")))
+        return _answer(result_text(wait(result) if inspect.isawaitable(result) else result), success=True)
     except BaseException as error:  # noqa: BLE001  # also SystemExit: the model waits for an answer, and gets this one
         return _answer(f"{type(error).__name__}: {error}", success=False)
 

@@ -1,6 +1,6 @@
 """The client's side of the protocol: requests with their answers, notifications, and requests of the server.
 
-Everything happens in the thread that pumps. Others hand it work by `post`.
+Everything happens in the thread that calls `pump`. Other threads give it work with `post`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ NO_SUCH_METHOD = -32601
 
 
 class Peer(Protocol):
-    """Who uses the client."""
+    """The owner of the client."""
 
     def on_message(self, message: WireMessage) -> object:
-        """A line goes over the connection; this is called before it is sent or acted upon."""
+        """A line of the connection; called before it is sent or acted upon."""
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
-        """The server said something."""
+        """The server sent a notification."""
 
     def on_request(self, id: Any, method: str, params: dict[str, Any]) -> None:
-        """The server asks something, which `reply` or `refuse` must answer."""
+        """The server sent a request, which `reply` or `refuse` must answer."""
 
 
 class Gone(AgentError):
@@ -40,7 +40,7 @@ class Gone(AgentError):
 
 
 class AppServerClient:
-    """Speaks with one server process. For one thread, `post` aside."""
+    """The connection to one server process. For one thread, except `post`."""
 
     def __init__(self, process: ServerProcess, peer: Peer) -> None:
         self._process = process
@@ -51,12 +51,12 @@ class AppServerClient:
         self._posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
     def post(self, act: Callable[[], None]) -> None:
-        """Have the pumping thread do something soon. From any thread."""
+        """Let the pumping thread do something soon. From any thread."""
         self._posted.put(act)
         self._process.wake()
 
     def call(self, method: str, params: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """Ask, and pump until the answer is there."""
+        """Send a request, and pump until the answer has come."""
         key = self.ask(method, params)
         until = time.monotonic() + timeout
         while (answer := self._answers[key]) is None:
@@ -71,15 +71,15 @@ class AppServerClient:
         return result if isinstance(result, dict) else {}
 
     def ask(self, method: str, params: dict[str, Any]) -> str:
-        """Ask, and do not wait; the request's id."""
+        """Send a request without waiting; returns its id."""
         self._number += 1
-        key = f"steno-{self._number}"  # the server numbers its own requests from 0; ours are not to be taken for those
+        key = f"steno-{self._number}"  # the server numbers its own requests from 0; ours must not look like those
         self._answers[key] = None
         self._send({"id": key, "method": method, "params": params})
         return key
 
     def notify(self, method: str) -> None:
-        """Say something that wants no answer."""
+        """Send a notification."""
         self._send({"method": method})
 
     def reply(self, id: Any, result: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class AppServerClient:
             raise Gone("codex app-server ended before its work did")
 
     def drain(self, patience: float) -> None:
-        """Hang up, and take what the server still has to say until it ends."""
+        """Close the connection, and read what the server still sends until it ends."""
         self._process.hang_up()
         until = time.monotonic() + patience
         while (left := until - time.monotonic()) > 0:
@@ -126,9 +126,9 @@ class AppServerClient:
     def _take(self, line: bytes) -> None:
         if not line.strip():
             return
-        told = wire_message("in", line)
-        self._peer.on_message(told)
-        message = told.value if isinstance(told.value, dict) else {}  # what is not a message, the transcript shows
+        received = wire_message("in", line)
+        self._peer.on_message(received)
+        message = received.value if isinstance(received.value, dict) else {}  # the transcript shows any other line
         method, params, key = message.get("method"), message.get("params"), message.get("id")
         params = params if isinstance(params, dict) else {}
         if not isinstance(method, str):

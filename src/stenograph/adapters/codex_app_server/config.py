@@ -9,16 +9,16 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from stenograph.errors import AgentError
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
-    """Something that Codex asks leave for, or asks a person."""
+    """A request of Codex for approval, or a question to a person."""
 
     method: str
     """The protocol's name for it, such as `item/commandExecution/requestApproval`."""
     params: dict[str, Any]
-    """What it tells: `command`, `cwd`, `reason`, `questions` and so on, as the protocol has them."""
+    """Its parameters by the protocol's names: `command`, `cwd`, `reason`, `questions` and so on."""
 
 
 Decision = Literal["accept", "acceptForSession", "decline", "cancel"] | bool | Mapping[str, Any]
@@ -36,23 +36,23 @@ class CodexAppServerClientConfig(Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     """More arguments for `codex app-server`."""
     cwd: str | Path | None = None
-    """Where Codex works; the present folder unless given."""
+    """The folder in which Codex works; by default the current one."""
     env: Mapping[str, str] | None = None
-    """Environment variables beside those of this process."""
+    """Environment variables in addition to those of this process."""
     model: str | None = None
     model_provider: str | None = None
     effort: str | None = None
     """How much the model reasons: `low`, `medium`, `high` or what else it knows."""
     approval_policy: str | Mapping[str, Any] | None = None
-    """When Codex asks for leave: `untrusted`, `on-request`, `never`, or the protocol's object."""
+    """When Codex asks for approval: `untrusted`, `on-request`, `never`, or the protocol's object."""
     sandbox_mode: str | None = None
     """`read-only`, `workspace-write` or `danger-full-access`."""
     config: Mapping[str, Any] | None = None
     """Keys of Codex's `config.toml` for these threads only, MCP servers included."""
     approvals: Approvals = "decline"
-    """What Codex is answered when it asks for leave."""
+    """The answers to Codex's approval requests."""
     startup_timeout: float = 30.0
-    """Seconds until the server has answered to a request that is no turn."""
+    """Seconds that the server has to answer a request other than a turn."""
     turn_timeout: float | None = None
     """Seconds until the turn is interrupted; None for no limit."""
     transcript_emission: bool = True
@@ -60,18 +60,18 @@ class CodexAppServerClientConfig(Struct, frozen=True, kw_only=True):
     transcript_emit_raw: bool = True
     """With the line of the protocol that it came from."""
     capture_transcript: bool = False
-    """Dispatch the entries to the session, too."""
+    """Also dispatch the entries to the session."""
     text_transcripts: ThreadTranscripts | None = None
-    """Write the plain-text transcripts of every evaluation, too."""
+    """Also write plain-text transcripts of every evaluation."""
     wire_log: str | Path | None = None
     """A file to which every line of both directions is appended; `steno convert` reads it."""
     suppress_stderr: bool = True
-    """Keep the server's stderr to ourselves; its end is told when the server fails."""
+    """Do not print the server's stderr; its last lines are in the error when the server fails."""
     client_name: str = "stenograph"
-    """Who we say we are."""
+    """The client name that we send."""
 
     def __post_init__(self) -> None:
-        """Refuse what could only fail later, in the middle of a turn."""
+        """Refuse settings that would fail later, in the middle of a turn."""
         if self.approvals not in ("accept", "decline") and not callable(self.approvals):
             raise AgentError(f"approvals is {self.approvals!r}; it must be 'accept', 'decline' or a function")
         for name in ("startup_timeout", "turn_timeout"):

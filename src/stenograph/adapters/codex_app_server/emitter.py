@@ -1,4 +1,4 @@
-"""CodexTranscriptEmitter: what goes over a connection to `codex app-server`, as a transcript.
+"""CodexTranscriptEmitter: the messages of a connection to `codex app-server`, as a transcript.
 
 Nothing is mapped here. Every message goes through the format `codex_app_server`, and its events to a `Capture`.
 """
@@ -15,8 +15,8 @@ from typing import Any
 from stenograph.adapters.capture import Capture
 from stenograph.adapters.codex_app_server.wire import Direction, WireLog, WireMessage, wire_message, wrapped
 from stenograph.adapters.outputs import Outputs, Target
+from stenograph.after_fork import reset_after_fork
 from stenograph.clock import utc_now
-from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
 from stenograph.formats.codex_app_server.parser import CodexAppServerFormat
 from stenograph.guard import Guard
@@ -24,17 +24,17 @@ from stenograph.journal.recorder import Mask
 from stenograph.logs.formatter import as_json
 from stenograph.model.event import Event
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.transcript import TranscriptSummary
 
 ADAPTER = "codex_app_server"
 
 
 class CodexTranscriptEmitter:
-    """Takes down one connection for whoever owns its client. Safe from any number of threads; never raises.
+    """Records one connection for the owner of its client. Thread-safe; never raises.
 
-    Dynamic tools are run by the client, so each of their calls counts as seen by us: tell it by `on_tool_call` before
-    and `on_tool_result` after. What the server reports of the same call then adds nothing.
+    The client runs dynamic tools, so their calls count as seen by us: report each with `on_tool_call` before and
+    `on_tool_result` after. What the server reports about the same call then adds nothing.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class CodexTranscriptEmitter:
         wire_log: str | Path | None = None,
         text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
-        """`session_id` is for what belongs to no thread; the rest has its thread's id.
+        """`session_id` is for events outside a thread; the others have their thread's id.
 
-        Entries go to `session` when one is given. `wire_log` is a file that gets every message, too.
+        Entries go to `session`, if any. `wire_log` is a file that also gets every message.
         """
         outputs = Outputs(
             recorder=recorder,
@@ -81,13 +81,13 @@ class CodexTranscriptEmitter:
         self._lines = 0
         self._is_stopped = False
         self._lock = threading.RLock()  # protects everything above, and keeps messages in their order
-        survives_fork(self)
+        reset_after_fork(self)
         self.process = 0
         """The id of the server process, for recordings of more than one."""
 
     @property
     def lost(self) -> int:
-        """What could not be taken down; the log says why."""
+        """The number of things that could not be recorded; the log says why."""
         return self._capture.lost + self._guard.lost
 
     @property
@@ -97,7 +97,7 @@ class CodexTranscriptEmitter:
 
     @property
     def run_id(self) -> str:
-        """The run that the first thread is; others are runs of their own."""
+        """The run of the first thread; other threads are runs of their own."""
         return self._capture.run_id
 
     def _after_fork(self) -> None:
@@ -108,7 +108,7 @@ class CodexTranscriptEmitter:
         self._capture.start(**context)
 
     def stop(self, **context: Any) -> TranscriptSummary:
-        """Take down what was never finished, and log `transcript.stop` with the summary. Twice is once."""
+        """Record what was never finished, and log `transcript.stop` with the summary. A second call does nothing."""
         with self._lock:
             if self._is_stopped:
                 return self.summary
@@ -126,12 +126,12 @@ class CodexTranscriptEmitter:
         self._capture.error(message, **context)
 
     def on_notification(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """The server said something that wants no answer."""
+        """The server sent a notification."""
         message = {"method": method, "params": {} if params is None else params}
         self._guard.call("a notification", self._say, "in", message)
 
     def on_user_message(self, text: str, thread_id: str | None = None) -> None:
-        """The client is about to ask for a turn with this prompt; in the thread named last, unless another is given."""
+        """The client is about to request a turn with this prompt, by default in the thread named last."""
         params: dict[str, Any] = {} if thread_id is None else {"threadId": thread_id}
         message = {"method": "turn/start", "params": {**params, "input": [{"type": "text", "text": text}]}}
         self._guard.call("a prompt", self._say, "out", message)
@@ -141,21 +141,21 @@ class CodexTranscriptEmitter:
         self._guard.call("a tool call", self._ask, params)
 
     def on_tool_result(self, params: Mapping[str, Any], result: Any) -> None:
-        """The client answers that request: with the protocol's result, or with the exception that it failed with."""
+        """The client answers that request: with the protocol's result, or with the exception of the tool."""
         self._guard.call("a tool result", self._answer, params, result)
 
     def on_exit(self, returncode: int | None, error: str | None = None, stderr: str | None = None) -> None:
         """The server process ended; an `error` entry when it should not have."""
-        told = {"returncode": returncode, "error": error, "stderr": stderr}
-        message = {key: value for key, value in told.items() if value is not None or key == "returncode"}
+        facts = {"returncode": returncode, "error": error, "stderr": stderr}
+        message = {key: value for key, value in facts.items() if value is not None or key == "returncode"}
         self._guard.call("the end of the server", self._say, "exit", message)
 
     def on_line(self, direction: Direction, line: bytes) -> list[Event]:
-        """A line of the connection as it went over it, without its newline; the events that it gave."""
+        """Record a line of the connection, without its newline; returns its events."""
         return self.on_message(wire_message(direction, line))
 
     def on_message(self, message: WireMessage) -> list[Event]:
-        """A line of the connection that is decoded already; the events that it gave."""
+        """Record a decoded line of the connection; returns its events."""
         return self._guard.call("a message", self._take, message) or []
 
     def _ask(self, params: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """The server process: lines to its stdin, lines from its stdout, the end of its stderr.
 
 Theory of operation. One thread talks to the process and waits for all of its pipes at once, so that neither side can
-block the other, and nothing has to be joined when it ends. Other threads may only `wake` it. The process leads a
-group of its own: what has to be killed is killed with everything that it started.
+block the other, and no thread has to be joined at the end. Other threads may only `wake` it. The process leads its own
+process group, so that killing it also kills everything that it started.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from stenograph.errors import AgentError
 _CHUNK = 1 << 16
 _STDERR_KEPT = 4096
 _LOOK = 0.5
-"""Seconds between looks at whether the process lives: what it started may hold its stdout open."""
+"""Seconds between checks whether the process is alive: what it started may hold its stdout open."""
 _GRACE = 2.0
 """Seconds that it gets after a SIGTERM."""
 LONGEST_LINE = 64 << 20
-"""Bytes that a line may have; a server that never ends one would fill our memory."""
+"""The longest line in bytes; a server that never ends one would fill our memory."""
 
 
 class LineTooLong(AgentError):
@@ -36,7 +36,7 @@ class LineTooLong(AgentError):
 
 
 class ServerProcess:
-    """A running `codex app-server`. For one thread, `wake` aside."""
+    """A running `codex app-server`. For one thread, except `wake`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class ServerProcess:
         env: Mapping[str, str] | None = None,
         passes_stderr: bool = False,
     ) -> None:
-        """Start it; raises `AgentError` when it cannot be."""
+        """Start it; raises `AgentError` if that fails."""
         self._process = _started(command, cwd, env)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -60,9 +60,9 @@ class ServerProcess:
         self._waits_for_stdin = False
         self._told = b""
         self._wake_read, self._wake_write = os.pipe()
-        self._waking = threading.Lock()  # protects whoever has the number of our pipe next from being written to
+        self._waking = threading.Lock()  # a closed pipe's number may be reused: it must not be written to
         self._is_awake = False
-        """Whether nobody needs to be woken any more: all is closed."""
+        """Whether everything is closed, so that `wake` does nothing."""
         self._selector = selectors.DefaultSelector()
         pipes = (self._stdin, self._stdout, self._stderr)
         for pipe in (*(pipe.fileno() for pipe in pipes), self._wake_read, self._wake_write):
@@ -85,7 +85,7 @@ class ServerProcess:
 
     @property
     def stderr_tail(self) -> str:
-        """The last words on stderr."""
+        """The end of what it wrote to stderr."""
         return self._told.decode("utf-8", "replace").strip()
 
     def send(self, line: bytes) -> None:
@@ -119,7 +119,7 @@ class ServerProcess:
                 os.write(self._wake_write, b".")
 
     def hang_up(self) -> None:
-        """Close its stdin, which tells it to end."""
+        """Close its stdin, the signal to end."""
         if not self._stdin.closed:
             self._unsent.clear()
             self._wait_for_stdin()
@@ -237,7 +237,7 @@ def _started(command: Sequence[str], cwd: str | Path | None, env: Mapping[str, s
         )
     except FileNotFoundError as error:
         if cwd is not None and not Path(cwd).is_dir():
-            raise AgentError(f"{cwd} is no folder; give the one that Codex is to work in as cwd") from error
+            raise AgentError(f"{cwd} is not a folder; set cwd to the folder in which Codex must work") from error
         raise AgentError(
             f"{command[0]} was not found; install Codex (npm install -g @openai/codex) or give its path as codex_bin"
         ) from error

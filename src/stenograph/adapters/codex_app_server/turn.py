@@ -1,4 +1,4 @@
-"""One turn on one connection: the handshake, the thread, the prompt, and every answer that Codex wants meanwhile."""
+"""One turn on one connection: the handshake, the thread, the prompt, and every answer that Codex needs meanwhile."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stenograph.adapters.codex_app_server import approval, bridge
 from stenograph.adapters.codex_app_server.client import NO_SUCH_METHOD, AppServerClient, Gone
 from stenograph.adapters.codex_app_server.config import ApprovalRequest, CodexAppServerClientConfig
 from stenograph.adapters.codex_app_server.emitter import CodexTranscriptEmitter
-from stenograph.adapters.codex_app_server.news import News
 from stenograph.adapters.codex_app_server.process import ServerProcess
+from stenograph.adapters.codex_app_server.session_events import SessionEvents
 from stenograph.adapters.codex_app_server.wire import WireMessage
 from stenograph.adapters.prompt import Prompt
 from stenograph.adapters.tool import Tool
@@ -38,7 +38,7 @@ class Turn:
         tools: Mapping[str, Tool],
         wait: bridge.Await,
         emitter: CodexTranscriptEmitter,
-        news: News,
+        session_events: SessionEvents,
         process: ServerProcess,
     ) -> None:
         self._config = config
@@ -46,7 +46,7 @@ class Turn:
         self._tools = tools
         self._wait = wait
         self._emitter = emitter
-        self._news = news
+        self._session_events = session_events
         self._client = AppServerClient(process, self)
         self.thread_id: str | None = None
         self.text = ""
@@ -58,7 +58,7 @@ class Turn:
         self._has_stopped = False
 
     def run(self, thread_id: str | None) -> None:
-        """To the end of the turn; raises `AgentError` when that is no good one."""
+        """Run to the end of the turn; raises `AgentError` if it fails or is interrupted."""
         self._shake_hands()
         self.thread_id = self._thread(thread_id)
         if self._must_stop:
@@ -79,21 +79,21 @@ class Turn:
         return AgentError(f"the turn of prompt {self._prompt.name!r} was interrupted before it was done")
 
     def drain(self, patience: float) -> None:
-        """Hang up and hear the rest."""
+        """Close the connection and read the rest."""
         self._client.drain(patience)
 
     def interrupt(self) -> None:
-        """End the turn as soon as it can be. From any thread."""
+        """End the turn as soon as possible. From any thread."""
         self._client.post(self._stop)
 
-    # What the client tells.
+    # Callbacks of the client.
 
     def on_message(self, message: WireMessage) -> None:
-        """A line goes over the connection."""
-        self._news.heard(self._emitter.on_message(message))
+        """A line was sent or received."""
+        self._session_events.add(self._emitter.on_message(message))
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
-        """The server said something; threads other than ours are subagents."""
+        """The server sent a notification; threads other than ours are subagents."""
         if params.get("threadId") != self.thread_id:
             return
         turn, item = params.get("turn"), params.get("item")
@@ -101,13 +101,13 @@ class Turn:
             self.text = item["text"] if isinstance(item.get("text"), str) else self.text
         elif method == "turn/started":
             self._turn_id = self._turn_id or _id(turn)
-            self._news.counts_usage = True
+            self._session_events.counts_usage = True
             self._stop_if_asked()
         elif method == "turn/completed" and isinstance(turn, dict) and turn.get("id") in (self._turn_id, None):
             self._ended = turn
 
     def on_request(self, id: Any, method: str, params: dict[str, Any]) -> None:
-        """The server asks something: a tool, leave, or what we do not know."""
+        """The server sent a request: a tool call, an approval, or one that we do not know."""
         if method == "item/tool/call":
             self._aside(id, lambda: bridge.run(self._tools, params, self._wait))
         elif method in approval.REQUESTS:
@@ -116,7 +116,7 @@ class Turn:
             self._client.refuse(id, NO_SUCH_METHOD, f"this client does not answer to {method}")
 
     def _aside(self, id: Any, answer: Callable[[], dict[str, Any]]) -> None:
-        """Find the answer in a thread of its own, which may take its time; the turn can end meanwhile."""
+        """Find the answer in a separate thread, which may take long; the turn can end meanwhile."""
         context = contextvars.copy_context()
 
         def work() -> None:
@@ -129,11 +129,11 @@ class Turn:
         try:
             decision = approval.decide(self._config.approvals, request)
             return approval.result_of(request, self._wait(decision) if inspect.isawaitable(decision) else decision)
-        except Exception as error:  # noqa: BLE001  # the user's function: no leave is given where it fails
+        except Exception as error:  # noqa: BLE001  # the user's function: if it fails, the request is declined
             self._emitter.error(f"approvals failed, so {request.method} was declined: {type(error).__name__}: {error}")
             return approval.result_of(request, "decline")
 
-    # What is asked.
+    # Requests to the server.
 
     def _shake_hands(self) -> None:
         client = {"name": self._config.client_name, "title": self._config.client_name, "version": __version__}
@@ -178,7 +178,7 @@ class Turn:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 self._stop()
-                with suppress(Gone):  # too late and dead is too late
+                with suppress(Gone):  # a server that died after the timeout counts as a timeout
                     self._wait_after_interrupt()
                 raise AgentTimeout(
                     f"the turn of prompt {self._prompt.name!r} took longer than {limit:g} s and was interrupted; "

@@ -1,4 +1,4 @@
-"""Messages of the protocol as they go over a connection, and as a recording of both directions keeps them."""
+"""Messages of the protocol as they are on a connection, and in a recording of both directions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _decode = msgspec.json.Decoder().decode
 
 
 class WireMessage(Struct, frozen=True):
-    """One line of a connection, decoded once for all who want it."""
+    """One line of a connection, decoded once for all readers."""
 
     direction: Direction
     line: bytes
     """As it went over the connection, without its newline."""
     value: Any
-    """What it says; `UNSET` where it is not JSON."""
+    """Its value; `UNSET` if it is not JSON."""
     replaced: int = 0
     """Characters that no UTF-8 can hold, and that were replaced."""
 

@@ -30,7 +30,7 @@ LAUNCHERS = frozenset(
 
 _PEEK = 1 << 18
 _SLACK = 0.02  # the clock of a file system lags behind
-_PAUSE = 20.0  # a search pauses for so many times what it took
+_PAUSE = 20.0  # the pause after a search, as a multiple of its duration
 
 
 def formats_of(command: Sequence[str]) -> list[FormatSpec]:
@@ -186,7 +186,7 @@ class SessionSearch:
         return time.monotonic() >= self._next
 
     def _pause(self) -> None:
-        """A home with ten thousand sessions is not searched all the time."""
+        """Limits searches: a home may have ten thousand sessions."""
         now = time.monotonic()
         self._next = now + (now - self._searched) * _PAUSE
 
@@ -197,7 +197,7 @@ def _mains(path: Path, spec: FormatSpec) -> list[StoredSession]:
     try:
         with stored or nullcontext([]) as sessions:
             return [each for each in sessions if each.identity.source == "main"]
-    except SourceError:  # it is just being written
+    except SourceError:  # it is being written now
         return []
 
 

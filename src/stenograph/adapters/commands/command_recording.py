@@ -1,4 +1,4 @@
-"""What is recorded of a command: its agent's own session, else what it printed, else that it ran. Never two of them."""
+"""Records a command: its agent's own session, else its output, else only that it ran. Never two of them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from stenograph.model.payload import LifecyclePayload, ToolPayload
 from stenograph.sources.conversion import convert, convert_stream
 from stenograph.sources.detection import Detection, detect_head
 from stenograph.sources.session import STREAM
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 P = ParamSpec("P")
 
 _PACE = 0.25
 _LAST_WAIT = 3.0
-"""Seconds that another process which holds a session's journal gets to record the last lines of it."""
+"""Seconds that another process that writes a session's journal has to record its last lines."""
 
 
 class CommandRecording:
@@ -50,7 +50,7 @@ class CommandRecording:
         known: Callable[[Path], None],
         text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
-        """`is_copied` tells whether its output comes to us; `known` is told each journal as soon as there is one.
+        """`is_copied`: whether we copy its output; `known` is called with each journal as soon as it exists.
 
         At the end `text_transcripts` writes every run.
         """
@@ -65,7 +65,7 @@ class CommandRecording:
         self._known = known
         self._texts = text_transcripts
         self._journals: list[Path] = []  # those that we write
-        self._told: set[Path] = set()  # those that `known` was told
+        self._reported: set[Path] = set()  # those that `known` was called with
         self._formats = formats_of(command)
         self._cwd = str(Path.cwd())
         self._search = SessionSearch(os.environ, Path(self._cwd), began)
@@ -79,7 +79,7 @@ class CommandRecording:
     @property
     def journals(self) -> list[Path]:
         """The journals of what was recorded, those included that another process writes."""
-        return sorted(self._told)
+        return sorted(self._reported)
 
     def start(self) -> None:
         """Begin to look for sessions and to record them."""
@@ -105,13 +105,13 @@ class CommandRecording:
             self._attempt(self._write_texts, self._texts)
 
     def _write_texts(self, texts: ThreadTranscripts) -> None:
-        """The runs as plain text, those that others record from the agent's own files."""
+        """Write the runs as plain text; those that another process records, from the agent's own files."""
         written: list[Path] = []
         for journal in self._journals:
             written += texts.write(read_events(journal))
         for path, found in self._refused.items():
-            told = convert(Path(path), found.spec)
-            written += texts.write(event for event in told if event.run_id == found.run_id)
+            events = convert(Path(path), found.spec)
+            written += texts.write(event for event in events if event.run_id == found.run_id)
         self.has_no_texts = not written
 
     # While it runs.
@@ -152,9 +152,9 @@ class CommandRecording:
         return self._stream
 
     def _advance(self, path: str, *, is_over: bool = False) -> None:
-        """Record what a session has by now; after an error it is opened anew, and goes on where its journal is.
+        """Record what a session has by now; after an error it is reopened, and continues its journal.
 
-        A journal that another process writes is asked for again each time: that process may end before the session.
+        A journal that another process writes is tried again each time: that process may end before the session.
         """
         if path not in self._collections and not self._open(path):
             return
@@ -175,7 +175,7 @@ class CommandRecording:
             collection = SessionCollection(found, self._root)
         except StoreLocked:  # by the agent's hooks, or by another `steno run` of the same session
             self._refused[path] = found
-            self._tell(journal_path(self._root, found.run_id))
+            self._report(journal_path(self._root, found.run_id))
             return False
         self._refused.pop(path, None)
         self._collections[path] = collection
@@ -202,11 +202,11 @@ class CommandRecording:
     def _note(self, path: Path) -> None:
         if path not in self._journals:
             self._journals.append(path)
-        self._tell(path)
+        self._report(path)
 
-    def _tell(self, path: Path) -> None:
-        if path not in self._told:  # a session is opened anew after an error
-            self._told.add(path)
+    def _report(self, path: Path) -> None:
+        if path not in self._reported:  # a session is opened anew after an error
+            self._reported.add(path)
             self._known(path)
 
     # When there is no session.
@@ -221,7 +221,7 @@ class CommandRecording:
             self.problems.append(f"{self._output.lost} bytes of the output could not be kept and are not recorded")
 
     def _record_stream(self, stream: Detection) -> None:
-        """What an agent printed that keeps no session: one journal for each of its runs."""
+        """Record the output of an agent without session files: one journal for each of its runs."""
         recorders: dict[str, Recorder] = {}
         try:
             for event in convert_stream(self._output.stream(), stream.spec, at=self._began):  # type: ignore[arg-type]  # it reads
@@ -233,7 +233,7 @@ class CommandRecording:
                 recorder.close()
 
     def _record_command(self, code: int) -> None:
-        """That a command ran, and what came of it."""
+        """Record that a command ran, and its result."""
         line = shlex.join(self._command)
         ended = datetime.now(UTC)
         name = Path(self._command[0]).name
@@ -263,7 +263,7 @@ class CommandRecording:
     def _attempt(self, step: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         try:
             step(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is ours and not the command's
+        except Exception as error:  # noqa: BLE001  # our failure must not be the command's
             text = str(error) if isinstance(error, StenographError) else f"{type(error).__name__}: {error}"
             if text not in self.problems:
                 self.problems.append(text)

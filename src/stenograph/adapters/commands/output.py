@@ -1,4 +1,4 @@
-"""What a command printed, kept until somebody knows whether it is needed."""
+"""What a command printed, kept until it is known whether it is needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Output:
                 self.lost += len(data)
 
     def forget(self) -> None:
-        """It is not needed: let go of it, and of what is still to come."""
+        """Drop it, and what is still to come."""
         with self._lock:
             self._kept.close()
 

@@ -1,8 +1,7 @@
-"""Evaluation: everything that is told about one prompt while a request/response adapter evaluates it.
+"""Evaluation: everything that is recorded about one prompt while a request/response adapter evaluates it.
 
-The adapter sends the prompts and owns the tool seam, so both are the router's: the format's word for them gets our
-fidelity. A call is told once; the result that the next request repeats is left out, since it was told when the tool
-had ended.
+The adapter sends the prompts and runs the tools, so both have fidelity `router`, which replaces the format's. A call is
+recorded once; the result that the next request repeats is left out, since it was recorded when the tool ended.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Call(Struct, frozen=True):
 
 
 class Evaluation:
-    """Takes down one evaluation: the wire, the tools, and what the session is told. Never raises."""
+    """Records one evaluation: the wire, the tools, and the session's events. Never raises."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Evaluation:
         outputs: Outputs,
         session: Session | None = None,
     ) -> None:
-        """`session` gets three events of the evaluation, also where it is not among the `outputs`."""
+        """`session` gets three events of the evaluation, even if it is not among the `outputs`."""
         self.prompt = prompt
         self._path = path
         self._adapter = adapter
@@ -75,7 +74,7 @@ class Evaluation:
         self._wire.asked(self._path, request)
 
     def answered(self, answer: Any, calls: tuple[Call, ...] = ()) -> None:
-        """The model answered, and wants these calls of our tools."""
+        """The model answered, with these calls of our tools."""
         self._ours.update(call.id for call in calls)
         for event in self._wire.answered(self._path, answer):
             if isinstance(event.payload, UsagePayload):
@@ -87,11 +86,11 @@ class Evaluation:
         self._wire.failed(self._path, error)
 
     def gave_up(self, why: str) -> None:
-        """We do not ask any further."""
-        self._tell("error", ErrorPayload(message=why))
+        """The evaluation stops asking."""
+        self._record("error", ErrorPayload(message=why))
 
     def used(self, call: Call, text: str, error: str | None, duration_ms: float) -> None:
-        """A tool has ended: what the model is told, and why it failed if it did."""
+        """A tool has ended: its result for the model, and why it failed, if it did."""
         payload = ToolPayload(
             name=call.name,
             call_id=call.id,
@@ -101,7 +100,7 @@ class Evaluation:
             fidelity="router",
             duration_ms=duration_ms,
         )
-        self._tell("tool.result", payload)
+        self._record("tool.result", payload)
         self._dispatch(
             ToolInvoked,
             name=call.name,
@@ -130,7 +129,7 @@ class Evaluation:
             return event
         return None if event.type == "tool.result" else replace(event, payload=replace(payload, fidelity="router"))
 
-    def _tell(self, type: str, payload: ToolPayload | ErrorPayload) -> None:
+    def _record(self, type: str, payload: ToolPayload | ErrorPayload) -> None:
         event = Event(
             seq=0,
             run_id=self._capture.run_id,
@@ -141,10 +140,10 @@ class Evaluation:
             origin=Origin(adapter=self._adapter, session_id=self._capture.session_id, prompt_name=self.prompt.name),
             payload=payload,
         )
-        self._wire.tell([event])
+        self._wire.add([event])
 
     def _dispatch(self, kind: type[PromptRendered | ToolInvoked | PromptExecuted], **fields: Any) -> None:
-        """Told also where the session wants no entries, so not by way of the capture."""
+        """Dispatched even if the session wants no entries, so not through the capture."""
         session = self._session
         if session is None:
             return

@@ -1,11 +1,11 @@
-"""What every adapter that asks a model has in its configuration."""
+"""The configuration that every adapter for a model API has."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 MAX_TURNS = 50
 """Model calls in one evaluation, unless the configuration says otherwise."""
@@ -13,7 +13,7 @@ MAX_TURNS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """How a model is asked, and who is told what was said."""
+    """How a model is called, and where its transcript goes."""
 
     temperature: float | None = None
     max_tokens: int | None = None
@@ -25,16 +25,16 @@ class ModelConfig:
     capture_transcript: bool = False
     """Whether every entry is dispatched to the session."""
     text_transcripts: ThreadTranscripts | None = None
-    """Write every evaluation as a plain-text transcript, too, when it has ended."""
+    """Also write every evaluation as a plain-text transcript when it has ended."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """Further parameters of every request; they win over the others."""
+    """Further parameters of every request; they override the others."""
 
     def request(self, model: str) -> dict[str, Any]:
         """The parameters that every request has."""
-        given = {"model": model, "temperature": self.temperature, **self._of_the_api()}
-        return {name: value for name, value in given.items() if value is not None} | self.parameters
+        ours = {"model": model, "temperature": self.temperature, **self._of_the_api()}
+        return {name: value for name, value in ours.items() if value is not None} | self.parameters
 
     def _of_the_api(self) -> dict[str, Any]:
-        """Parameters that are called otherwise elsewhere, as Chat Completions has them."""
+        """Parameters whose names differ between APIs, as Chat Completions names them."""
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if self.stream else {}
         return {"max_tokens": self.max_tokens, **streamed}

@@ -1,6 +1,6 @@
-"""ModelWire: what goes to a model API and comes back, taken down through the format of that API.
+"""ModelWire: requests to a model API and their answers, recorded through the format of that API.
 
-A request is taken down before it is sent, an answer when it is whole. The format knows what a request repeats, so only
+A request is recorded before it is sent, an answer when it is whole. The format knows what a request repeats, so only
 what is new becomes an event.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from stenograph.adapters.capture import Capture
+from stenograph.after_fork import reset_after_fork
 from stenograph.clock import utc_now
-from stenograph.forked import survives_fork
 from stenograph.formats.base import Context
 from stenograph.formats.registry import formats
 from stenograph.guard import Guard
@@ -25,12 +25,12 @@ from stenograph.model.codec import REFUSALS
 from stenograph.model.event import Event
 
 Alter = Callable[[Event], Event | None]
-"""What becomes of an event before it is taken down; None leaves it out."""
+"""Changes an event before it is recorded; None leaves it out."""
 _encode = msgspec.json.Encoder().encode
 
 
 class ModelWire:
-    """The calls of one host to one model API, in the order in which they come. Never raises."""
+    """The calls of one host to one model API, in order. Never raises."""
 
     def __init__(
         self, capture: Capture, format_name: str, *, keep_raw: bool = False, alter: Alter | None = None
@@ -42,7 +42,7 @@ class ModelWire:
         self._guard = Guard(f"calls of {capture.adapter}")
         self._is_stopped = False
         self._lock = threading.RLock()  # protects the format, and keeps what it gives in the order of its records
-        survives_fork(self)
+        reset_after_fork(self)
         self._format = formats()[format_name].open(
             Context(
                 run_id=capture.run_id,
@@ -57,11 +57,11 @@ class ModelWire:
 
     @property
     def lost(self) -> int:
-        """Records and events that could not be taken down; the log says why."""
+        """Records and events that could not be recorded; the log says why."""
         return self._guard.lost + self.capture.lost
 
     def stop(self) -> None:
-        """Say in the log that there will be no more; once, though a host may have many connections to close."""
+        """Log the end once, even if a host closes several connections."""
         with self._lock:
             is_first, self._is_stopped = not self._is_stopped, True
         if is_first:
@@ -71,27 +71,27 @@ class ModelWire:
         self._lock = threading.RLock()
 
     def asked(self, path: str, body: Any, call: str | None = None) -> list[Event]:
-        """A request is about to be sent; `call` tells its answer apart from those of calls at the same time."""
+        """A request is about to be sent; `call` identifies its answer among those of calls at the same time."""
         return self.take({"kind": "request", "path": path, "timestamp": utc_now(), "call": call, "body": body})
 
     def answered(self, path: str, body: Any, *, status: int | None = None, call: str | None = None) -> list[Event]:
-        """An answer came: an object, a list of chunks, or the text of a stream; with a bad status, what stood there."""
+        """An answer came: an object, a list of chunks, or the text of a stream; with a bad status, its body."""
         kind = "response_sse" if isinstance(body, list) else "response"
         payload = {"events": body} if isinstance(body, list) else {"body": body}
         return self.take({"kind": kind, "path": path, "timestamp": utc_now(), "call": call, "code": status, **payload})
 
     def failed(self, path: str, error: BaseException, *, call: str | None = None) -> list[Event]:
-        """No answer came, but an exception; the one of an SDK says what the service said."""
+        """An exception came instead of an answer; an SDK's exception holds what the service sent."""
         status, body = getattr(error, "status_code", None), getattr(error, "body", None)
         said = body if isinstance(body, dict) and body else {"message": error_text(error), "type": type(error).__name__}
         return self.answered(path, {"error": said}, status=status if isinstance(status, int) else None, call=call)
 
     def take(self, record: dict[str, Any]) -> list[Event]:
-        """The events of one record that the format knows, taken down."""
+        """Record the events of one record that the format knows."""
         return self._guard.call("a model call", self._take, record) or []
 
-    def tell(self, events: Iterable[Event]) -> None:
-        """Take down events of the host's own among those of the wire."""
+    def add(self, events: Iterable[Event]) -> None:
+        """Record the host's own events among those of the wire."""
         with self._lock:
             self.capture.events(events)
 
@@ -102,13 +102,13 @@ class ModelWire:
             else:
                 events = self._format.feed_object(record)
             if self._alter is not None:
-                events = [told for event in events if (told := self._alter(event)) is not None]
+                events = [altered for event in events if (altered := self._alter(event)) is not None]
             self.capture.events(events)
             return events
 
 
 def decoded(data: bytes) -> Any:
-    """The JSON in a body, also where it is odd; the text of what is no JSON."""
+    """The JSON of a body, even if it is malformed; else its text."""
     try:
         return msgspec.json.decode(data)
     except REFUSALS:
@@ -120,7 +120,7 @@ def decoded(data: bytes) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """An object of an SDK, or a list of them, as it came over the wire: what was not set is no part of it."""
+    """An object of an SDK, or a list of them, as it came over the wire: without fields that were not set."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     dump = getattr(value, "model_dump", None)

@@ -1,8 +1,8 @@
-"""The tool loop: ask the model, run the tools that it wants, tell it what they gave, until it answers.
+"""The tool loop: ask the model, run the tools that it calls, send it their results, until it answers.
 
-Theory of operation. The loop is a generator that does no I/O of its own: it yields what it needs, a model call (`Ask`)
-or a tool (`Use`), and is sent what came of it, or thrown what went wrong. `drive` and `adrive` do the work, one in a
-plain thread and one in an event loop; everything else is written once. How an API words things is a `Wording`.
+Theory of operation. The loop is a generator without I/O: it yields what it needs, a model call (`Ask`) or a tool
+(`Use`), and is sent the result, or thrown the exception. `drive` and `adrive` do the work, one in a plain thread and
+one in an event loop; everything else is written once. A `Wording` holds the form of one API.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stenograph.session import Session
 
 
 class Said(Struct, frozen=True):
-    """What an answer comes to for the loop."""
+    """What the loop needs of an answer."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -39,7 +39,7 @@ class Said(Struct, frozen=True):
 
 
 class Wording(Protocol):
-    """How one API words a conversation; it holds what was said so far."""
+    """A conversation in the form of one API; it holds what was said so far."""
 
     format_name: str
     path: str
@@ -73,7 +73,7 @@ Steps = Generator[Ask | Use, Any, Response]
 
 
 class Asking(Struct, frozen=True, kw_only=True):
-    """An adapter that evaluates prompts: what is the same for all of them."""
+    """What all adapters that evaluate prompts share."""
 
     adapter: str
     model: str
@@ -104,7 +104,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
 
 def steps(evaluation: Evaluation, wording: Wording, tools: dict[str, Tool], max_turns: int = MAX_TURNS) -> Steps:
-    """One evaluation, taken down as it goes. Tools run one after the other, in the model's order."""
+    """One evaluation, recorded as it goes. Tools run one after the other, in the model's order."""
     evaluation.begin()
     try:
         said = yield from _turn(evaluation, wording)
@@ -116,7 +116,7 @@ def steps(evaluation: Evaluation, wording: Wording, tools: dict[str, Tool], max_
                 wording.give(call, text)
             said = yield from _turn(evaluation, wording)
         if said.calls:
-            why = f"the model still asked for tools in turn {max_turns}; raise max_turns in the model config to go on"
+            why = f"the model still called tools in turn {max_turns}; raise max_turns in the model config"
             evaluation.gave_up(why)
             raise AgentError(why)
         return evaluation.end(said.text)
@@ -138,7 +138,9 @@ def _turn(evaluation: Evaluation, wording: Wording) -> Generator[Ask, Any, Said]
     answer = plain(ask.chunks if answer is None else answer)
     if not isinstance(answer, dict | list):
         evaluation.answered(answer)
-        raise AgentError(f"the server gave {str(answer)[:80]!r}, which is no answer of a model; check its address")
+        raise AgentError(
+            f"the server returned {str(answer)[:80]!r}, which is not an answer of a model; check its address"
+        )
     said = wording.read(answer)
     evaluation.answered(answer, said.calls)
     if said.error is not None:
@@ -147,12 +149,12 @@ def _turn(evaluation: Evaluation, wording: Wording) -> Generator[Ask, Any, Said]
 
 
 def _use(evaluation: Evaluation, call: Call, tool: Tool | None) -> Generator[Use, Any, str]:
-    """Run one call; whatever is wrong with it, the model is told and may try again."""
+    """Run one call; any error goes to the model, which may try again."""
     began = time.perf_counter()
     text, error = "", None
     try:
         if tool is None:
-            raise LookupError(f"there is no tool {call.name!r}")
+            raise LookupError(f"unknown tool {call.name!r}")
         text = result_text((yield Use(tool, tool.bind(_arguments(call)))))
     except BaseException as fault:
         error = error_text(fault) or type(fault).__name__
@@ -166,11 +168,11 @@ def _use(evaluation: Evaluation, call: Call, tool: Tool | None) -> Generator[Use
 
 def _arguments(call: Call) -> Any:
     """The arguments as a value; a model that needs none may send nothing at all."""
-    given = call.arguments
-    if not isinstance(given, str):
-        return given
+    arguments = call.arguments
+    if not isinstance(arguments, str):
+        return arguments
     try:
-        return msgspec.json.decode(given) if given.strip() else {}
+        return msgspec.json.decode(arguments) if arguments.strip() else {}
     except (*REFUSALS, UnicodeEncodeError) as error:
         raise ValueError(f"the arguments are not JSON: {error}") from error
 
@@ -188,7 +190,7 @@ def check_sync(tools: dict[str, Tool]) -> None:
 
 
 def drive(steps: Steps, ask: Callable[[Ask], Any]) -> Response:
-    """Run a loop in this thread; an async tool gets an event loop of its own."""
+    """Run a loop in this thread; an async tool gets its own event loop."""
 
     def do(step: Ask | Use) -> Any:
         if isinstance(step, Ask):
@@ -201,7 +203,7 @@ def drive(steps: Steps, ask: Callable[[Ask], Any]) -> Response:
         while True:
             try:
                 outcome = do(step)
-            except BaseException as error:  # noqa: BLE001  # the loop takes it down and raises it, or tells the model
+            except BaseException as error:  # noqa: BLE001  # the loop records it and raises it, or sends it to the model
                 step = steps.throw(error)
             else:
                 step = steps.send(outcome)
@@ -211,7 +213,7 @@ def drive(steps: Steps, ask: Callable[[Ask], Any]) -> Response:
 
 
 async def adrive(steps: Steps, ask: Callable[[Ask], Awaitable[Any]]) -> Response:
-    """Run a loop in an event loop; a tool that is not async runs in a thread, so that it holds nobody up."""
+    """Run a loop in an event loop; a tool that is not async runs in a thread, so that it does not block the loop."""
 
     async def do(step: Ask | Use) -> Any:
         if isinstance(step, Ask):
@@ -236,7 +238,7 @@ async def adrive(steps: Steps, ask: Callable[[Ask], Awaitable[Any]]) -> Response
 
 
 def _contained(use: Use) -> Any:
-    """Call a tool in a thread; an asyncio future cannot carry a StopIteration and would wait for ever."""
+    """Call a tool in a thread; an asyncio future cannot hold a StopIteration and would wait forever."""
     try:
         return use.tool.function(**use.arguments)
     except StopIteration as error:

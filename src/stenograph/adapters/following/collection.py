@@ -1,8 +1,8 @@
-"""A session of an agent being recorded from the agent's own files.
+"""Records a session from the agent's own files.
 
-Theory of operation. The journal is the truth: what it holds of the session is known and not recorded again, so whoever
-comes next goes on where the last one was, also when that one was killed between two events of a line. Nothing else is
-kept. An error in writing therefore ends a collection, and a new one loses nothing.
+Theory of operation. The journal is the only state: what it holds of the session is not recorded again. So the next
+process continues where the last one stopped, even if that was killed between two events of a line. A write error
+therefore ends a collection, and a new one loses nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SessionCollection:
     """Records one session: each line of its files once, in the order of the files. For one thread at a time."""
 
     def __init__(self, found: Detection, root: Root) -> None:
-        """`found` is the session's main file. Raises `StoreError` where its journal cannot be written."""
+        """`found` is the session's main file. Raises `StoreError` if its journal cannot be written."""
         assert found.spec is not None
         parent = found.identity.parent_native_id
         main = Path(found.path)
@@ -54,27 +54,27 @@ class SessionCollection:
 
     @property
     def folders(self) -> frozenset[Path]:
-        """What to watch, as it is now."""
+        """The folders to watch now."""
         return self._tail.folders
 
     def read(self, changed: Collection[str] | None = None) -> int:
-        """Record what is complete by now, of the changed paths when they are given; how many events that was."""
+        """Record complete lines, of the `changed` paths or of all; returns the number of events."""
         return 0 if self._is_whole else self._record(self._tail.read(changed))
 
     def finish(self) -> int:
-        """The same at the end: a last line may lack its newline. Reading may go on after it."""
+        """Record the rest, including a last line without its newline. Reading may continue later."""
         if not self._is_whole:
             return self._record(self._tail.finish())
         recorder = self.recorder
-        return self._record([list(_news(self._found, recorder.path))])
+        return self._record([list(_unrecorded_events(self._found, recorder.path))])
 
     def problems(self) -> list[SourceError]:
-        """What could not be read since the last time this was asked."""
-        told, self._tail.problems = self._tail.problems, []
-        return told
+        """What could not be read since the last call."""
+        problems, self._tail.problems = self._tail.problems, []
+        return problems
 
     def close(self) -> None:
-        """Let go of the journal and of the files."""
+        """Close the journal and the files."""
         self._tail.close()
         self.recorder.close()
 
@@ -95,7 +95,7 @@ def unrecorded(found: Detection, root: Path) -> int:
     assert found.spec is not None
     journal = journal_path(Path(root), found.run_id)
     if _is_read_whole(found):
-        return sum(1 for _ in _news(found, journal))
+        return sum(1 for _ in _unrecorded_events(found, journal))
     events = read_events(journal)
     tail = SessionTail(Path(found.path), found.spec, run_id=found.run_id, known=known_lines(events))
     try:
@@ -104,8 +104,8 @@ def unrecorded(found: Detection, root: Path) -> int:
         tail.close()
 
 
-def _news(found: Detection, journal: Path) -> Iterator[Event]:
-    """What a session that is read whole tells, and its journal does not have: it may have been recorded before."""
+def _unrecorded_events(found: Detection, journal: Path) -> Iterator[Event]:
+    """The events of a session, read whole, that its journal does not have from an earlier recording."""
     assert found.spec is not None
     known = Counter(_content(event) for event in read_events(journal))
     is_one_of_many = layout_of(found.spec.name).stored(Path(found.path)) is not None
@@ -122,14 +122,14 @@ def _news(found: Detection, journal: Path) -> Iterator[Event]:
 
 
 def _content(event: Event) -> bytes:
-    """All that an event says, without its place, and the time that it has from there: both move in a later reading."""
+    """An event without its place and the time derived from it, since both differ in a later reading."""
     origin = None if event.origin is None else replace(event.origin, line=None)
     timestamp = "" if origin is not None and origin.time is not None else event.timestamp
     return encode(replace(event, seq=0, timestamp=timestamp, origin=origin, raw=None, raw_b64=None))
 
 
 def await_session(path: Path, spec: FormatSpec | None, goes_on: Callable[[], bool]) -> Detection | None:
-    """The session whose main file this is, once there is a line of it; None when waiting for it did not go on."""
+    """Wait for the session of this main file until it has a line; None if the wait was ended."""
     while True:
         if (found := session_in(path, spec)) is not None:
             return found
@@ -139,7 +139,7 @@ def await_session(path: Path, spec: FormatSpec | None, goes_on: Callable[[], boo
 
 
 def session_in(path: Path, spec: FormatSpec | None = None) -> Detection | None:
-    """The session whose main file this is, if there is a line of it by now and we know how it is written."""
+    """The session of this main file, if it has a line in a known format."""
     try:
         found = detect_file(path, spec)
         with path.open("rb") as file:
@@ -152,7 +152,7 @@ def session_in(path: Path, spec: FormatSpec | None = None) -> Detection | None:
 
 
 def check_known(path: Path) -> None:
-    """Refuse a file that has lines already and is in no format we know; one that is not there yet may come."""
+    """Refuse a file with lines in an unknown format; a file that does not exist yet is accepted."""
     try:
         with path.open("rb") as file:
             has_line = file.readline().endswith(b"\n")
@@ -163,15 +163,15 @@ def check_known(path: Path) -> None:
 
 
 def _is_read_whole(found: Detection) -> bool:
-    """Whether a session is not a file of lines that grows, so that it is read once, at the end."""
+    """Whether a session is not a growing file of lines, so that it is read once, at the end."""
     assert found.spec is not None
     return found.is_document or layout_of(found.spec.name).stored(Path(found.path)) is not None
 
 
 def follow(collection: SessionCollection, also: Collection[Path], stop: threading.Event) -> Iterator[int]:
-    """Record as the session grows: how many events there were, at every change and every half second.
+    """Record as the session grows; yields the number of events at every change and every half second.
 
-    `also` are folders to wake up for, too. It ends when `stop` is set.
+    Changes in the folders `also` wake it up, too. It ends when `stop` is set.
     """
     following = Following(
         lambda changed, _: collection.read(changed), lambda: collection.folders | frozenset(also), stop

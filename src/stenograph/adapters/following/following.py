@@ -10,14 +10,14 @@ from pathlib import Path
 from stenograph.watch import SAFETY_NET, Changes, FolderWatch
 
 Read = Callable[[Changes, bool], int]
-"""Reads what is new of the paths that changed (None: of all), and looks for new files, or not; how many events."""
+"""Reads what is new in the changed paths (None: in all), and may look for new files; returns the number of events."""
 
 
 class Following:
-    """A watch over the folders of some sessions, and what reads these. For one thread.
+    """A watch over the folders of some sessions, and the reader of these. For one thread.
 
-    A watch says what comes after it was made. So when the folders to watch are others than before, another watch is
-    made and everything is read once more.
+    A watch reports only changes after its start. So when the set of folders changes, a new watch is started and
+    everything is read once more.
     """
 
     def __init__(
@@ -30,10 +30,10 @@ class Following:
         blind_poll: float | None = None,
         discovery_interval: float = 0.0,
     ) -> None:
-        """`wake`, once set, ends every wait. After `safety_net` seconds everything is read, whatever the system says.
+        """`wake`, once set, ends every wait. After `safety_net` seconds everything is read in any case.
 
-        Where the system says nothing, it is read every `blind_poll` seconds, and new files are looked for not more
-        often than every `discovery_interval`.
+        If the system cannot report changes, everything is read every `blind_poll` seconds, and new files are looked
+        for at most every `discovery_interval`.
         """
         self._read = read
         self._folders = folders
@@ -46,11 +46,11 @@ class Following:
 
     @property
     def is_watching(self) -> bool:
-        """Whether there is a folder to watch yet."""
+        """Whether a folder to watch exists yet."""
         return self._watch is not None
 
     def look(self, changed: Changes = None) -> int:
-        """Read what is new; how many events that was."""
+        """Read what is new; returns the number of events."""
         now = time.monotonic()
         is_blind = self._watch is None or self._watch.is_blind
         is_due = not is_blind or now - self._searched >= self._discovery_interval
@@ -64,7 +64,7 @@ class Following:
         return count
 
     def wait(self, timeout: float | None = None) -> Changes:
-        """Wait until there may be something new; what changed, or None for anything."""
+        """Wait until there may be something new; returns the changed paths, or None for all."""
         if self._watch is None:
             self._wake.wait(timeout)
             return None
@@ -73,13 +73,13 @@ class Following:
         return None if is_due or self._wake.is_set() else changed
 
     def close(self) -> None:
-        """Let go of the folders."""
+        """Stop watching."""
         if self._watch is not None:
             self._watch.close()
             self._watch = None
 
     def _watches_anew(self) -> bool:
-        """Watch what is to be watched now; whether that is something else than before."""
+        """Update the watched folders; returns whether they changed."""
         folders = self._folders()
         if not folders or (self._watch is not None and self._watch.folders == folders):
             return False

@@ -1,8 +1,8 @@
-"""An agent whose sessions are rows of a database being recorded: kept in the archive as it writes.
+"""Records an agent whose sessions are rows of a database: archives them as the agent writes.
 
 Theory of operation. Rows change after they are written, so a journal, which only grows, cannot follow them; the archive
-can. Each time that a file of the store changed, a sync of that agent alone takes what is new. A sync costs little, but
-not nothing, so there is a pause after each that is a multiple of what it took.
+can. Each time a file of the store changed, a sync of that agent alone reads what is new. A sync costs something, so
+each is followed by a pause that is a multiple of its duration.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from stenograph.sources.layouts import layout_of
 _LOOK = 0.5
 _SHORTEST_PAUSE = 1.0
 _PAUSES = 5.0
-"""Times that a sync took which the next one waits."""
+"""The pause after a sync, as a multiple of its duration."""
 
 
 def keep_store(spec: FormatSpec, goes_on: Callable[[bool], bool]) -> None:
-    """Keep what the agent of a format writes to its store while `goes_on`, which is told whether something changed.
+    """Archive what the agent writes to its store while `goes_on(has_changed)` returns True.
 
-    Raises `StoreError` where the archive cannot be written, and `SourceError` where the store cannot be read.
+    Raises `StoreError` if the archive cannot be written, and `SourceError` if the store cannot be read.
     """
     seen: object = None
     due = 0.0
@@ -44,12 +44,12 @@ def keep_store(spec: FormatSpec, goes_on: Callable[[bool], bool]) -> None:
 
 
 def _state(spec: FormatSpec) -> tuple[object, ...]:
-    """Another one when a file of the store was written."""
+    """A value that changes when a file of the store is written."""
     found = []
     for root in layout_of(spec.name).roots(os.environ, Path.home()):
         try:
             entries = [entry for entry in os.scandir(root) if ".db" in entry.name]
             found += [(entry.path, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in entries]
-        except OSError:  # the agent has not written yet, or puts a file aside just now
+        except OSError:  # the agent has not written yet, or is replacing a file
             continue
     return tuple(sorted(found))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from stenograph.guard import Guard
 from stenograph.model.event import Event
-from stenograph.threads import ThreadTranscripts, ThreadWriting
+from stenograph.text_transcripts import ThreadTranscripts, ThreadWriting
 
 
 class TextFiles:
-    """Takes events in their order. Never raises; what cannot be written is logged once, and no more is tried."""
+    """Takes events in order. Never raises; the first failure to write is logged, and then it stops."""
 
     def __init__(self, transcripts: ThreadTranscripts, guard: Guard) -> None:
         self._guard = guard
@@ -23,7 +23,7 @@ class TextFiles:
         self._attempt(lambda writing: writing.add(event))
 
     def close(self) -> None:
-        """Write the last units; what follows begins anew."""
+        """Write the last units, and start over."""
         self._attempt(lambda writing: writing.close())
 
     def _attempt(self, step: Callable[[ThreadWriting], object]) -> None:

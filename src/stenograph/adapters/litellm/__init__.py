@@ -1,6 +1,6 @@
-"""LiteLLM, live: an adapter that evaluates prompts, and a callback for those who have a loop of their own.
+"""LiteLLM, live: an adapter that evaluates prompts, and a callback for programs with their own loop.
 
-Importing this does not import LiteLLM. `StenographLogger` is made of a class of LiteLLM's, so asking for it does.
+Importing this does not import LiteLLM. `StenographLogger` subclasses a class of LiteLLM, so using that name does.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""LiteLLMAdapter: evaluates prompts with LiteLLM and takes down everything that is said and done."""
+"""LiteLLMAdapter: evaluates prompts with LiteLLM and records everything that is said and done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stenograph.session import Session
 class LiteLLMAdapter:
     """Evaluates prompts with any model that LiteLLM knows.
 
-    Exceptions of LiteLLM reach the caller as they are. What the recording cannot keep never does.
+    Exceptions of LiteLLM reach the caller unchanged. Failures of the recording never do.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class LiteLLMAdapter:
     def evaluate(
         self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """Ask the model, run the tools that it wants, and give its answer."""
+        """Ask the model, run the tools that it calls, and return its answer."""
         check_sync(tools_of(prompt_of(prompt).tools))
         completion = _litellm().completion
 
@@ -48,7 +48,7 @@ class LiteLLMAdapter:
     async def aevaluate(
         self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """The same in an event loop; tools that are not async run in a thread."""
+        """`evaluate` in an event loop; tools that are not async run in a thread."""
         completion = _litellm().acompletion
 
         async def ask(step: Ask) -> Any:

@@ -1,10 +1,10 @@
-"""Deliveries: what LiteLLM's callbacks bring, put back into the order of the calls.
+"""Deliveries: what LiteLLM's callbacks deliver, put back into the order of the calls.
 
-Theory of operation. LiteLLM tells about a call twice in the caller's thread, before it and when the service has
-answered, and then delivers the whole of it from a thread of its own, some time later. So a call that used the answer of
-another one may be delivered first. What was delivered is held back while a call that began earlier and has been
-answered is still to come: only such a call can be the one it builds on. A stream is answered before it is over, and
-one that is abandoned is never delivered, so nobody waits for streams. Nothing is held for more than a moment.
+Theory of operation. LiteLLM calls back twice in the caller's thread, before a call and when the service has answered,
+and delivers the whole call later from another thread. So a call that used the answer of another one may be delivered
+first. A delivery is held back while an earlier call that was answered is not delivered yet: only such a call can be
+the one it builds on. A stream is answered before it is over, and an abandoned one is never delivered, so streams are
+not waited for. Nothing is held for more than a moment.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.forked import survives_fork
+from stenograph.after_fork import reset_after_fork
 from stenograph.formats.shared.model_api.recent import Recent
 
 HOLD = 1.0
@@ -31,11 +31,11 @@ class _Delivered(Struct, frozen=True):
 
 
 class Deliveries:
-    """Calls by their ids; `tell` gets each once, in their order. Safe from any number of threads."""
+    """Calls by their ids; `emit` gets each once, in order. Thread-safe."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._tell = tell
-        self._lock = threading.RLock()  # protects everything below, and keeps what is told in its order
+    def __init__(self, emit: Callable[[dict[str, Any]], None]) -> None:
+        self._emit = emit
+        self._lock = threading.RLock()  # protects everything below, and keeps the order of what is emitted
         self._changed = threading.Condition(self._lock)
         self._count = 0
         self._open: dict[str, int] = {}
@@ -44,7 +44,7 @@ class Deliveries:
         self._held: list[_Delivered] = []
         self._known: Recent[str, bool] = Recent()
         self._timer: threading.Timer | None = None
-        survives_fork(self)
+        reset_after_fork(self)
 
     def began(self, call_id: str) -> None:
         """A call is about to be made; LiteLLM may say so again when it retries."""
@@ -60,7 +60,7 @@ class Deliveries:
                 self._answered.add(call_id)
 
     def delivered(self, call_id: str, log: dict[str, Any]) -> None:
-        """A call is there whole; a second time it is not told again."""
+        """A whole call was delivered; a second delivery is ignored."""
         with self._lock:
             if call_id and self._known.get(call_id):
                 return
@@ -75,7 +75,7 @@ class Deliveries:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         for calls in (self._open, self._answered, self._held):
-            calls.clear()  # they are the parent's, and so is the timer
+            calls.clear()  # they belong to the parent, and so does the timer
         self._timer = None
 
     @property
@@ -84,12 +84,12 @@ class Deliveries:
         return bool(self._open)
 
     def wait(self, timeout: float) -> None:
-        """Wait until every call that began is delivered, but not longer than that."""
+        """Wait until every call that began is delivered, at most `timeout` seconds."""
         with self._lock:
             self._changed.wait_for(lambda: not self._open, timeout)
 
     def close(self) -> int:
-        """Tell what was held back, and give up what was not delivered: how many calls those were."""
+        """Emit what was held back, and give up on the rest; returns how many calls were not delivered."""
         with self._lock:
             missing = len(self._open)
             self._open.clear()
@@ -98,11 +98,11 @@ class Deliveries:
             return missing
 
     def _release(self) -> None:
-        """Tell what waits for nobody."""
+        """Emit what does not wait for an earlier call."""
         self._held.sort(key=lambda held: held.number)
         first = min((self._open[call] for call in self._answered), default=None)
         while self._held and (first is None or self._held[0].number < first):
-            self._tell(self._held.pop(0).log)
+            self._emit(self._held.pop(0).log)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -112,7 +112,7 @@ class Deliveries:
             self._timer.start()
 
     def _give_up(self) -> None:
-        """Tell what was held back for long enough; what it waited for comes when it comes."""
+        """Emit what was held back for long enough, whatever it waited for."""
         with self._lock:
             self._answered.clear()
             self._release()

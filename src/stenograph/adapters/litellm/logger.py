@@ -1,4 +1,4 @@
-"""StenographLogger: LiteLLM's callbacks, taken down. Importing this imports LiteLLM."""
+"""StenographLogger: records calls through LiteLLM's callbacks. Importing this imports LiteLLM."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from stenograph.adapters.outputs import Outputs, Target
 from stenograph.formats.shared.model_api.recent import Recent
 from stenograph.guard import Guard
 from stenograph.session import Session
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 SETTLE = 5.0
 """Seconds to wait, when a logger is left, for what LiteLLM has not delivered."""
 
 
 class StenographLogger(CustomLogger):
-    """A callback that takes down every call: `with StenographLogger(run): …`, or `async with` in an event loop.
+    """A callback that records every call: `with StenographLogger(run): …`, or `async with` in an event loop.
 
     LiteLLM delivers a call after it has returned: from a thread, or, for `acompletion`, in the event loop. Leaving the
     block waits for what is still to come. Only what LiteLLM calls the standard logging object is recorded, which has
@@ -45,11 +45,11 @@ class StenographLogger(CustomLogger):
         self._capture = Capture(prompt_name=prompt_name, adapter="litellm", outputs=outputs)
         self._wires: Recent[str, ModelWire] = Recent()
         self._guard = Guard("calls of litellm")
-        self._deliveries = Deliveries(self._tell)
+        self._deliveries = Deliveries(self._record)
 
     @property
     def lost(self) -> int:
-        """Calls and events that could not be taken down; the log says why."""
+        """Calls and events that could not be recorded; the log says why."""
         return self._guard.lost + self._capture.lost
 
     def __enter__(self) -> Self:
@@ -80,7 +80,7 @@ class StenographLogger(CustomLogger):
         return self._settled()
 
     async def asettle(self, timeout: float = SETTLE) -> bool:
-        """The same without holding up the event loop, in which LiteLLM delivers the calls of `acompletion`."""
+        """`settle` without blocking the event loop, in which LiteLLM delivers the calls of `acompletion`."""
         until = time.monotonic() + timeout
         while self._deliveries.are_open and time.monotonic() < until:
             await asyncio.sleep(0.005)
@@ -134,8 +134,8 @@ class StenographLogger(CustomLogger):
             log = {**log, "session_id": _session_of(kwargs), "trace_id": None}
             self._guard.call("a call", self._deliveries.delivered, _id_of(kwargs), log)
 
-    def _tell(self, log: dict[str, Any]) -> None:
-        """A conversation that the host named has a history of its own."""
+    def _record(self, log: dict[str, Any]) -> None:
+        """A conversation that the host named has its own history."""
         wire = self._wires.ensure(log["session_id"] or "", lambda: ModelWire(self._capture, "openai_chat"))
         wire.take(log)
 

@@ -1,6 +1,6 @@
-"""OpenAI, live: an adapter that evaluates prompts, and `capture_openai` for those who have a loop of their own.
+"""OpenAI, live: an adapter that evaluates prompts, and `capture_openai` for programs with their own loop.
 
-Importing this does not import the SDK; using it does, and says so when it is not installed.
+Importing this does not import the SDK; using it does, and raises `MissingExtra` if it is not installed.
 """
 
 from stenograph.adapters.openai.adapter import OpenAIAdapter

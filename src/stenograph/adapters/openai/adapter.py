@@ -1,4 +1,4 @@
-"""OpenAIAdapter: evaluates prompts with the OpenAI SDK and takes down everything that is said and done."""
+"""OpenAIAdapter: evaluates prompts with the OpenAI SDK and records everything that is said and done."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from stenograph.session import Session
 
 
 class OpenAIAdapter:
-    """Evaluates prompts with a model of OpenAI, or of a server that speaks its API.
+    """Evaluates prompts with a model of OpenAI, or of a server with its API.
 
-    Exceptions of the SDK reach the caller as they are. What the recording cannot keep never does.
+    Exceptions of the SDK reach the caller unchanged. Failures of the recording never do.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class OpenAIAdapter:
     def evaluate(
         self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """Ask the model, run the tools that it wants, and give its answer."""
+        """Ask the model, run the tools that it calls, and return its answer."""
         check_sync(tools_of(prompt_of(prompt).tools))
         if self._client is not None:
             return self._drive(self._given("OpenAI", is_async=False), prompt, session, recorder)
@@ -50,7 +50,7 @@ class OpenAIAdapter:
     async def aevaluate(
         self, prompt: Prompt | str, *, session: Session | None = None, recorder: Target | None = None
     ) -> Response:
-        """The same in an event loop; tools that are not async run in a thread."""
+        """`evaluate` in an event loop; tools that are not async run in a thread."""
         if self._client is not None:
             return await self._adrive(self._given("AsyncOpenAI", is_async=True), prompt, session, recorder)
         async with _sdk().AsyncOpenAI() as client:

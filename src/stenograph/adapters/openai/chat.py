@@ -1,4 +1,4 @@
-"""How Chat Completions words a conversation; LiteLLM words it the same way."""
+"""A conversation in the form of Chat Completions, which LiteLLM also uses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from stenograph.adapters.tool import Tool
 
 
 class ChatWording:
-    """A conversation by Chat Completions."""
+    """A conversation in the form of Chat Completions."""
 
     format_name = "openai_chat"
     path = "/chat/completions"
 
     def __init__(self, prompt: Prompt, tools: dict[str, Tool], parameters: dict[str, Any]) -> None:
-        """`parameters` go with every request; they win over ours."""
+        """`parameters` are sent with every request and override ours."""
         self._parameters = parameters
         self._tools = [
             {
@@ -61,7 +61,7 @@ def _first_message(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _call(item: dict[str, Any]) -> Call | None:
-    """A call of a function; one that came without an id gets one, or nothing could answer it."""
+    """A call of a function; one without an id gets one, so that it can be answered."""
     function = item.get("function")
     if not isinstance(function, dict):
         return None

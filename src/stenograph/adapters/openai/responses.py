@@ -1,4 +1,4 @@
-"""How the Responses API words a conversation. Everything is sent each time, so the service need not keep anything."""
+"""A conversation in the form of the Responses API. Everything is sent each time: the service need not keep it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LAST = ("response.completed", "response.failed", "response.incomplete")
 
 
 class ResponsesWording:
-    """A conversation by the Responses API."""
+    """A conversation in the form of the Responses API."""
 
     format_name = "openai_responses"
     path = "/responses"
 
     def __init__(self, prompt: Prompt, tools: dict[str, Tool], parameters: dict[str, Any]) -> None:
-        """`parameters` go with every request; they win over ours."""
+        """`parameters` are sent with every request and override ours."""
         self._parameters = parameters
         self._fixed: dict[str, Any] = {} if prompt.system is None else {"instructions": prompt.system}
         if tools:
@@ -57,7 +57,7 @@ class ResponsesWording:
 
 
 def _end_of(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """The whole response: the last event has it, but for the items when a server thinks that they came before."""
+    """The whole response: the last event has it, except for items that some servers only send earlier."""
     last: dict[str, Any] = {}
     items = []
     for event in events:

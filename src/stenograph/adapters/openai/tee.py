@@ -1,8 +1,8 @@
-"""The tee: an httpx transport that hands on every byte as it comes, and takes down what belongs to a model call.
+"""The tee: an httpx transport that passes every byte on as it comes, and records the bytes of model calls.
 
-Nothing waits for the taking down but the end of the answer: a stream is handed on chunk by chunk, and what was taken
-down of it is read when it ends, is closed, or breaks off. Bytes are those before content decoding, so they are decoded
-here once more, by the same httpx. Headers are not looked at but for that: no key is ever recorded.
+Recording delays only the end of the answer: a stream is passed on chunk by chunk, and its copy is parsed when it ends,
+is closed, or breaks off. The bytes are not content-decoded, so they are decoded here once more, by the same httpx. Only
+the headers needed for that are read: no key is ever recorded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _APIS = ("chat", "responses")
 
 
 class HttpCall:
-    """One request that a model API is asked by, and the answer as far as it came."""
+    """One request to a model API, and as much of the answer as came."""
 
     def __init__(self, wire: ModelWire, module: ModuleType, path: str) -> None:
         self._wire = wire
@@ -41,7 +41,7 @@ class HttpCall:
         self._wire.asked(self._path, decoded(body), self._id)
 
     def began(self, response: Any) -> bool:
-        """The answer's head is there; whether its body is still to come, which with some transports it is not."""
+        """The answer's head has come; returns whether its body is still to come (with some transports it is not)."""
         self._status = response.status_code
         self._is_stream = "event-stream" in response.headers.get("content-type", "")
         if response.is_stream_consumed:
@@ -52,12 +52,12 @@ class HttpCall:
         return True
 
     def took(self, chunk: bytes) -> None:
-        """The caller gets this now."""
+        """Bytes that the caller gets now."""
         self._chunks.append(chunk)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """While the caller reads: however that ends, the answer is over. To leave it early is no error."""
+        """While the caller reads: however that ends, the answer is over. Leaving it early is not an error."""
         try:
             yield
         except GeneratorExit:
@@ -69,13 +69,13 @@ class HttpCall:
         self.ended()
 
     def ended(self, error: BaseException | None = None) -> None:
-        """The answer is over: read to its end, closed before, or broken off by an error. The first time counts."""
+        """The answer is over: read to its end, closed early, or broken off by an error. Later calls do nothing."""
         if self._is_over:
             return
         self._is_over = True
-        self._guard.call("an answer", self._tell, error)
+        self._guard.call("an answer", self._record, error)
 
-    def _tell(self, error: BaseException | None) -> None:
+    def _record(self, error: BaseException | None) -> None:
         data, fault = self._unpacked()
         error = error or fault
         is_redirect = self._status is not None and 300 <= self._status < 400
@@ -101,7 +101,7 @@ class HttpCall:
 
 @cache
 def tee_class(module: ModuleType, *, is_async: bool) -> type[_Tee]:
-    """The tee for transports of httpx or of its successor, which take nothing but classes of their own."""
+    """The tee for transports of httpx or of its successor, which accept only their own classes."""
     if is_async:
         return type("AsyncTee", (_AsyncTee, module.AsyncBaseTransport), {"module": module})
     return type("SyncTee", (_SyncTee, module.BaseTransport), {"module": module})
@@ -120,7 +120,7 @@ class _Tee:
         self._guard = Guard(f"calls of {wire.capture.adapter}")
 
     def _begin(self, request: Any) -> HttpCall | None:
-        """The call that a request makes; None for whatever is no call of a model."""
+        """The model call of a request; None if the request is not one."""
         if request.method != "POST" or api_of_path(request.url.path) not in _APIS:
             return None
         call = HttpCall(self._wire, self.module, request.url.path)
@@ -175,7 +175,7 @@ class _AsyncTee(_Tee):
 
 
 class _SyncStream:
-    """The bytes of an answer on their way to the caller."""
+    """The bytes of an answer, passed on to the caller."""
 
     def __init__(self, stream: Any, call: HttpCall) -> None:
         self._stream = stream
@@ -188,7 +188,7 @@ class _SyncStream:
                 yield chunk
 
     def close(self) -> None:
-        """The caller wants no more."""
+        """The caller stops reading."""
         try:
             self._stream.close()
         finally:
@@ -196,7 +196,7 @@ class _SyncStream:
 
 
 class _AsyncStream:
-    """The bytes of an answer on their way to the caller."""
+    """The bytes of an answer, passed on to the caller."""
 
     def __init__(self, stream: Any, call: HttpCall) -> None:
         self._stream = stream
@@ -209,7 +209,7 @@ class _AsyncStream:
                 yield chunk
 
     async def aclose(self) -> None:
-        """The caller wants no more."""
+        """The caller stops reading."""
         try:
             await self._stream.aclose()
         finally:
@@ -217,7 +217,7 @@ class _AsyncStream:
 
 
 class _Chunks:
-    """Chunks that are here already, as a stream."""
+    """Chunks that have already come, as a stream."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks

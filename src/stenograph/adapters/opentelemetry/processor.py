@@ -1,6 +1,6 @@
 """A span processor that keeps what agents do: `provider.add_span_processor(StenographSpanProcessor())`.
 
-It is what `steno receive` is without HTTP: the same routing, the same files in the archive, which the next sync (or a
+It works like `steno receive` without HTTP: the same routing, the same files in the archive, which the next sync (or
 `steno watch` or `steno serve`) keeps and indexes. The host never waits for the disk: a thread writes.
 """
 
@@ -19,7 +19,7 @@ from stenograph.archive.store.home import home_of
 from stenograph.formats.otlp.routing import Routed, Routing
 
 MOST_WAITING = 20_000
-"""Spans that wait to be written; what ends while so many wait is dropped, and counted."""
+"""How many spans may wait to be written; further ones are dropped and counted."""
 _QUIET = 1.0
 _TOGETHER = 512
 _EXPIRED = 600.0
@@ -30,9 +30,9 @@ class StenographSpanProcessor:
     """Keeps the spans of agents in the archive. It has the methods of OpenTelemetry's `SpanProcessor`."""
 
     def __init__(self, archive: str | os.PathLike[str] | None = None) -> None:
-        """`archive` is where `steno` looks: without it, `$STENOGRAPH_HOME` or the place of this system.
+        """`archive` is the archive's folder: by default `$STENOGRAPH_HOME` or the user's data folder.
 
-        Raises `StoreError` where that cannot be written.
+        Raises `StoreError` if it cannot be written.
         """
         home = home_of(archive)
         home.make()
@@ -46,7 +46,7 @@ class StenographSpanProcessor:
         self._thread.start()
 
     def on_start(self, span: Any, parent_context: Any = None) -> None:
-        """A span began: nothing is known of it yet."""
+        """A span began: nothing is known about it yet."""
 
     def _on_ending(self, span: Any) -> None:
         """A span is about to end."""
@@ -121,7 +121,7 @@ class StenographSpanProcessor:
         try:
             if routed:
                 self._files.append(routed)
-        except Exception:  # no failure of ours may reach the host
+        except Exception:  # our failures must not reach the host
             self.dropped += spans
             log.warning("spans could not be written, and are not kept", exc_info=True)
 

@@ -1,4 +1,4 @@
-"""Tool calls with their results as rows: the pairs of `fold.calls`, across batches."""
+"""Rows of tool calls with their results: the pairs of `fold.calls`, across batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.run_row import RunRow
 from stenograph.fold.calls import CallPairs, PairState
 from stenograph.model.event import Event
 from stenograph.model.ids import is_unique
@@ -41,26 +41,26 @@ _SUM = """
 
 @dataclass(slots=True)
 class CallRow:
-    """One pair with the columns of `calls` that the fold does not know. Its marks are ids of events."""
+    """One pair with the columns of `calls` that the fold does not have. Its marks are ids of events."""
 
     pair: PairState
     run: int
     id: int | None = None
     started_ms: int | None = None
     ended_ms: int | None = None
-    """When its result came, as far as this batch tells."""
+    """When its result came, if it came in this batch."""
     duration_ms: float | None = None
     known_by: str | None = None
-    """What tells the same call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
+    """What identifies the call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
 
     def values(self) -> tuple[object, ...]:
-        """As the statements above take them."""
+        """The parameters of `_CHANGED` for a row that has an id, else of `_NEW`."""
         pair = self.pair
-        told = (pair.name, pair.call, pair.result, pair.witnesses, self.started_ms, self.duration_ms, pair.error)
+        columns = (pair.name, pair.call, pair.result, pair.witnesses, self.started_ms, self.duration_ms, pair.error)
         if self.id is not None:
-            return pair.source, *told, self.id
+            return pair.source, *columns, self.id
         same = (pair.call_id, self.run, self.known_by, pair.name, self.started_ms)
-        return self.run, pair.source, pair.call_id, *told, *same
+        return self.run, pair.source, pair.call_id, *columns, *same
 
     def take(self, payload: ToolPayload, ms: int | None, *, is_call: bool) -> None:
         """Note the times of the call or the result that counts."""
@@ -78,12 +78,12 @@ class CallRows:
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
         self._pairs = CallPairs(self._written)
-        self._runs: dict[str, RunDraft] = {}
+        self._runs: dict[str, RunRow] = {}
         self._rows: dict[int, CallRow] = {}
-        """By the identity of the pair, in the order in which they were met."""
+        """By the identity of the pair, in order."""
 
-    def add(self, run: RunDraft, event: Event, payload: ToolPayload, id_: int, ms: int | None) -> str:
-        """Take a call or a result into account, whose event has this id and moment; the tool's name comes back."""
+    def add(self, run: RunRow, event: Event, payload: ToolPayload, id_: int, ms: int | None) -> str:
+        """Add a call or a result, whose event has this id and time; returns the tool's name."""
         self._runs[run.run_id] = run
         joined = self._pairs.add(event, id_)
         if joined is None:
@@ -99,7 +99,7 @@ class CallRows:
         return joined.pair.name
 
     def _written(self, run_id: str, call_id: str) -> Iterator[PairState]:
-        """The pairs of an id that earlier batches wrote."""
+        """The pairs with a call id that earlier batches wrote."""
         run = self._runs[run_id]
         if run.is_new:
             return
@@ -121,19 +121,19 @@ class CallRows:
             yield pair
 
     def write(self) -> None:
-        """Write all of them, in the order in which they were met."""
+        """Write all rows, in order."""
         rows = self._rows.values()
         self._index.add(_NEW, *(row.values() for row in rows if row.id is None))
         self._index.add(_CHANGED, *(row.values() for row in rows if row.id is not None))
 
 
-def sum_calls(index: IndexWriter, run: RunDraft) -> None:
-    """Put the run's own calls into its row. A call belongs to the run that told of it first; a copy counts there."""
+def sum_calls(index: IndexWriter, run: RunRow) -> None:
+    """Write the run's own calls into its row. A call belongs to the run that reported it first; a copy counts there."""
     index.add(_SUM, (run.id, run.errors, run.id, run.id))
 
 
 def _known_by(event: Event, payload: ToolPayload, ms: int | None) -> str | None:
-    """An id that is unique by itself names a call everywhere; another one only together with its name and time."""
+    """An id that is unique by itself identifies a call everywhere; another one only together with name and time."""
     if not payload.call_id or is_unique(payload.call_id):
         return "id" if payload.call_id else None
     has_time = ms is not None and (event.origin is None or event.origin.time is None)

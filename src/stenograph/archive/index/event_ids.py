@@ -1,4 +1,4 @@
-"""The ids of events: small numbers that grow with their time."""
+"""The ids of events: small numbers that increase with the events' time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _MOST = 200_000
 
 
 class EventIds:
-    """Which ids are taken, looked up a page at a time.
+    """Which ids are taken, read a page at a time.
 
-    No page beyond `_end` needs a look: every id there that is taken was taken here, and is remembered.
+    No page beyond `_end` needs to be read: every taken id there was taken here, and is remembered.
     """
 
     def __init__(self, index: IndexWriter, most: int = _MOST) -> None:
-        """At most so many are remembered when `forget` is done."""
+        """At most `most` ids are remembered after `forget`."""
         self._index = index
         self._most = most
         self._pages: dict[int, dict[int, int]] = {}
@@ -25,7 +25,7 @@ class EventIds:
         self.look_again()
 
     def take(self, ms: int | None, last: int) -> int:
-        """The first free id from a moment on that is higher than `last`; it is taken then."""
+        """Take the first free id from a moment on that is higher than `last`."""
         wanted = 0 if ms is None or ms < 0 else ms // MS_PER_ID
         if wanted > _LAST_ID:
             wanted = _LAST_ID
@@ -39,13 +39,13 @@ class EventIds:
         while (after := self._page(wanted).get(wanted)) is not None:
             passed.append(wanted)
             wanted = after
-        for each in passed:  # the next one who comes this way need not ask at every door
+        for each in passed:  # path compression: later lookups jump to the next free id
             self._page(each)[each] = wanted + 1
         self._page(wanted)[wanted] = wanted + 1
         return wanted
 
     def forget(self) -> None:
-        """Let go of the pages met first, if there are many; everything that was taken must be in the table by now."""
+        """Drop the oldest pages, if there are many. All taken ids must be in the table by now."""
         remembered = sum(map(len, self._pages.values()))
         while remembered > self._most:
             first = next(iter(self._pages))
@@ -53,12 +53,12 @@ class EventIds:
             self._end = max(self._end, first + _PAGE - 1)
 
     def look_again(self) -> None:
-        """Events were removed: forget everything; everything that was taken must be in the table by now."""
+        """Forget everything, because events were removed. All taken ids must be in the table by now."""
         self._pages = {}
         self._end = self._index.written("SELECT coalesce(max(id), -1) FROM events")[0][0]
 
     def _page(self, number: int) -> dict[int, int]:
-        """The taken ids around one, each with where to go on looking."""
+        """The taken ids around one, each with the next id to try."""
         first = number - number % _PAGE
         page = self._pages.get(first)
         if page is None:

@@ -1,10 +1,10 @@
-"""The index while it is written: rows and texts wait here until there are enough to write them at once.
+"""Writing the index: rows and texts wait here until there are enough to write them at once.
 
-Theory of operation. Full text is most of the work, and SQLite takes it in beside Python as long as it is one statement.
-So a thread writes the words of one flush while the next events are made ready: it makes a sack of texts searchable, and
-gives the sack to one statement. Everyone else comes to the database through here and waits for that thread: it never
-has two users. `commit` leaves all words, and the commit after them, to the thread. An error in the thread is raised at
-the next call and at every one after it, so that nothing is committed without its words.
+Theory of operation. Full text is most of the work, and SQLite releases Python's lock while one statement runs. So a
+thread writes the words of one flush while the next events are prepared: it prepares a batch of texts for search, and
+passes the batch to one statement. All other access to the connection goes through this class and waits for that thread,
+so the connection never has two users. `commit` leaves all words, and the commit after them, to the thread. An error in
+the thread is raised at the next call and at every one after it, so that nothing is committed without its words.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from stenograph.archive.index.words import spaced, with_parts
 _MUCH_TEXT = 1 << 22
 _MOST_TEXT = 1 << 25
 _MOST_ROWS = 50_000
-_SACK = 1 << 20
-"""Bytes of text that are given to one statement."""
+_BATCH_BYTES = 1 << 20
+"""Bytes of text that are passed to one statement."""
 _WORDS = """
     INSERT INTO words (rowid, text)
     SELECT json_extract(value, '$[0]'),
@@ -41,12 +41,12 @@ class IndexWriter:
     """Adds rows to the index, in a transaction that is open all the time."""
 
     def __init__(self, connection: sqlite3.Connection, *, searchable: bool = True) -> None:
-        """`searchable`: whether words are written, too."""
+        """With `searchable` false, words are not written."""
         self._is_searchable = searchable
         self._connection = connection
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
-        """What the thread raised: its work was never done."""
+        """What the thread raised: its work is not done."""
         self._is_given_up = False
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0
@@ -56,15 +56,16 @@ class IndexWriter:
         connection.execute("BEGIN IMMEDIATE")
 
     def add(self, statement: str, *rows: Row) -> None:
-        """Let rows wait for their statement. Statements run in the order in which they were first given.
+        """Queue rows for a statement. Statements run in the order in which they were first added.
 
-        So one that reads what another writes comes after it in every batch, and the other is given without rows, too.
+        A statement that reads what another one writes must be added after it in every batch; so add the other one
+        without rows when it has none.
         """
         self._rows.setdefault(statement, []).extend(rows)
         self._waiting += len(rows)
 
     def add_words(self, event: int, text: str) -> None:
-        """Let the words of an event wait."""
+        """Queue the words of an event."""
         if not self._is_searchable:
             return
         data = spaced(text).encode()
@@ -74,57 +75,57 @@ class IndexWriter:
         self._text_size += len(data)
 
     def note(self, fact: str, value: int) -> None:
-        """Let a fact wait."""
+        """Queue a fact."""
         self.add(_FACT, (fact, value))
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits that it should be written; while the thread is busy, more may wait."""
+        """Whether enough is queued to be written; while the thread is busy, the limit is higher."""
         text = self._text_size
         return self._waiting >= _MOST_ROWS or text >= _MOST_TEXT or (text >= _MUCH_TEXT and not self.is_busy)
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being written, which the next to write would wait for."""
+        """Whether the thread is writing, so that the next write would wait for it."""
         return self._thread is not None and self._thread.is_alive()
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The database with everything in it that was added so far, words aside."""
+        """The connection, after writing everything that was added so far except words."""
         self._write_rows()
         return self._connection
 
     def execute(self, query: str, values: Row = ()) -> sqlite3.Cursor:
-        """What a query gives on everything that was added so far, words aside."""
+        """Run a query after writing everything that was added so far except words."""
         return self.connection.execute(query, values)
 
     def written(self, query: str, values: Row = ()) -> list[Row]:
-        """What a query gives on everything but what waits."""
+        """The rows of a query, without what is still queued."""
         self.settle()
         return self._connection.execute(query, values).fetchall()
 
     def flush(self) -> None:
-        """Write what waits; the words of it are written while others are made ready."""
+        """Write what is queued; the thread writes the words while the next events are prepared."""
         self._write_rows()
         self._begin(partial(self._write_words, self._taken()))
 
     def commit(self) -> None:
-        """Write what waits, and make it visible to readers; the errors of it are raised later. See `settle`."""
+        """Write what is queued, and make it visible to readers; errors are raised later. See `settle`."""
         self._write_rows()
         self._begin(partial(self._write_words_and_commit, self._taken()))
 
     def drain(self) -> None:
-        """Write everything that waits, words included, here and now."""
+        """Write everything that is queued, words included, before returning."""
         self._write_rows()
         self._write_words(self._taken())
 
     def remove_words(self, words: list[tuple[int, str]]) -> None:
-        """Take the words of events out, each with its text as it was given to the index. Nothing may wait."""
+        """Remove the words of events, each with its text as it was indexed. Nothing may be queued."""
         self.settle()
         self._connection.executemany(_NO_WORDS, words)
 
     def settle(self) -> None:
-        """Wait until what was begun is done; raises what it raised, now and at every later call."""
+        """Wait for the thread; raises what it raised, now and at every later call."""
         self._end()
         if self._error is not None:
             raise self._error
@@ -136,12 +137,12 @@ class IndexWriter:
         return any(self._rows.values()) or bool(self._texts) or self._connection.total_changes != self._committed
 
     def pause(self) -> None:
-        """End the transaction, in which nothing may be left, so that others can write."""
+        """End the transaction, which must be empty, so that other processes can write."""
         self.settle()
         self._connection.execute("COMMIT")
 
     def version(self) -> int:
-        """A number that changes when another connection commits; for one that is paused."""
+        """A number that changes when another connection commits. Call it while paused."""
         number: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         return number
 
@@ -150,7 +151,7 @@ class IndexWriter:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
-        """Give up what is not committed, and let go of the database."""
+        """Discard what is not committed, and close the connection."""
         self._is_given_up = True
         if self.is_busy:
             self._connection.interrupt()
@@ -160,7 +161,7 @@ class IndexWriter:
         self._connection.close()
 
     def _begin(self, work: Callable[[], None]) -> None:
-        """Let the thread do this; it has nothing else to do by now."""
+        """Start a thread for this work; no other one may be running."""
         self._thread = threading.Thread(target=self._run, args=(work,), name="stenograph-archive")
         self._thread.start()
 
@@ -171,7 +172,7 @@ class IndexWriter:
             self._error = error
 
     def _end(self) -> None:
-        """Wait for the thread, whatever came of its work."""
+        """Wait for the thread, also when it failed."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -188,11 +189,11 @@ class IndexWriter:
         self._waiting = 0
 
     def _write_words(self, texts: Texts) -> None:
-        """The texts of a sack as one piece, and where each is."""
-        for sack in _sacks(texts):
-            words = [with_parts(text) for _, text in sack]
+        """Insert each batch of texts as one blob plus offsets."""
+        for batch in _text_batches(texts):
+            words = [with_parts(text) for _, text in batch]
             places, at = [], 1
-            for (event, _), text in zip(sack, words, strict=True):
+            for (event, _), text in zip(batch, words, strict=True):
                 places.append((event, at, len(text)))
                 at += len(text)
             if self._is_given_up:
@@ -207,12 +208,12 @@ class IndexWriter:
             self._connection.execute("BEGIN IMMEDIATE")
 
 
-def _sacks(texts: Texts) -> Iterator[Texts]:
-    """The texts by the ids of their events, some at a time: at a lower id than the last, full text begins a part."""
+def _text_batches(texts: Texts) -> Iterator[Texts]:
+    """Batches of texts, ordered by event id: FTS5 opens a new segment when a rowid goes down."""
     texts = sorted(texts)
     start = size = 0
     for place, (_, text) in enumerate(texts, 1):
         size += len(text)
-        if size >= _SACK or place == len(texts):
+        if size >= _BATCH_BYTES or place == len(texts):
             yield texts[start:place]
             start, size = place, 0

@@ -1,4 +1,4 @@
-"""Model calls with the tools they asked for as rows: those of `fold.model_calls`, across batches."""
+"""Rows of model calls with the tools they asked for: those of `fold.model_calls`, across batches."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 import msgspec
 
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.index.run_draft import RunDraft
-from stenograph.fold.model_calls import HEARD, ModelCall, ModelCalls
+from stenograph.archive.index.run_row import RunRow
+from stenograph.fold.model_calls import MODEL_CALL_TYPES, ModelCall, ModelCalls
 from stenograph.model.event import Event
 
 _CALL = "INSERT OR REPLACE INTO model_calls VALUES (?, ?, ?, ?)"
@@ -20,13 +20,13 @@ _COLUMNS = "calls.number, calls.tools, calls.is_over"
 
 
 def as_json(names: list[str]) -> str:
-    """Names of tools as columns have them."""
+    """Names of tools as the columns store them."""
     return msgspec.json.encode(names).decode()
 
 
 @dataclass(slots=True)
-class _Told:
-    """What a batch tells of one run."""
+class _RunCalls:
+    """The model calls of one run."""
 
     calls: ModelCalls
     last: int
@@ -40,20 +40,20 @@ class ModelCallRows:
 
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
-        self._runs: dict[int, _Told] = {}
+        self._runs: dict[int, _RunCalls] = {}
 
-    def add(self, run: RunDraft, event: Event, tool: str | None, message_id: str | None) -> ModelCall | None:
-        """Take an event into account; the model call that it belongs to, if to any."""
-        if event.type not in HEARD:
+    def add(self, run: RunRow, event: Event, tool: str | None, message_id: str | None) -> ModelCall | None:
+        """Add an event; returns the model call that it belongs to, if any."""
+        if event.type not in MODEL_CALL_TYPES:
             return None
-        told = self._runs.get(run.id)
-        if told is None:
-            told = self._runs[run.id] = self._load(run)
-        return told.calls.hear(event.source, event.type, tool or "", message_id)
+        known = self._runs.get(run.id)
+        if known is None:
+            known = self._runs[run.id] = self._load(run)
+        return known.calls.add(event.source, event.type, tool or "", message_id)
 
-    def _load(self, run: RunDraft) -> _Told:
+    def _load(self, run: RunRow) -> _RunCalls:
         if run.is_new:
-            return _Told(ModelCalls(), 0)
+            return _RunCalls(ModelCalls(), 0)
         last = self._index.written("SELECT coalesce(max(number), 0) FROM model_calls WHERE run = ?", (run.id,))[0][0]
         query = f"""
             SELECT newest.source, {_COLUMNS} FROM model_call_sources AS newest
@@ -64,7 +64,7 @@ class ModelCallRows:
         for source, number, tools, is_over in self._index.written(query, (run.id,)):
             current[source] = calls.setdefault(number, _call(number, tools, is_over))
         newest = {source: call.number for source, call in current.items()}
-        return _Told(ModelCalls(last, current, partial(self._of_message, run.id)), last, newest)
+        return _RunCalls(ModelCalls(last, current, partial(self._of_message, run.id)), last, newest)
 
     def _of_message(self, run: int, message_id: str) -> ModelCall | None:
         query = f"""
@@ -76,15 +76,15 @@ class ModelCallRows:
         return _call(*found[0]) if found else None
 
     def write(self) -> None:
-        """Write them; what earlier batches reported of a call is shared anew where it asked for more tools since."""
-        for run, told in self._runs.items():
-            changed = told.calls.changed.values()
+        """Write all rows; usage that earlier batches reported is divided again where its call asked for more tools."""
+        for run, known in self._runs.items():
+            changed = known.calls.changed.values()
             self._index.add(_CALL, *((run, each.number, as_json(each.tools), int(each.is_over)) for each in changed))
-            self._index.add(_MESSAGE, *((run, name, call.number) for name, call in told.calls.messages.items()))
-            current = told.calls.current.items()
-            moved = ((run, name, call.number) for name, call in current if told.newest.get(name) != call.number)
+            self._index.add(_MESSAGE, *((run, name, call.number) for name, call in known.calls.messages.items()))
+            current = known.calls.current.items()
+            moved = ((run, name, call.number) for name, call in current if known.newest.get(name) != call.number)
             self._index.add(_SOURCE, *moved)
-            grown = (call for call in changed if call.number <= told.last)
+            grown = (call for call in changed if call.number <= known.last)
             self._index.add(_SHARED, *((as_json(call.shares), run, call.number) for call in grown))
 
 

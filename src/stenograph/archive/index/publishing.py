@@ -1,4 +1,4 @@
-"""An index that was made anew takes the place of the old one, at once for all readers.
+"""Replacing the index by a rebuilt one, at once for all readers.
 
 Theory of operation. The new index is copied into the old file page by page, in one transaction: a reader that has the
 old one open goes on reading it, and sees the new one with its next query. (To rename a file over it would leave the
@@ -15,7 +15,7 @@ from stenograph.archive.index.schema import PATIENCE
 
 
 def publish(fresh: Path, index: Path) -> None:
-    """Put a new index, which nobody has open, in the place of the old one."""
+    """Replace the old index by a new one, which no process has open."""
     if index.exists() and _copied(fresh, index):
         remove(fresh)
         return

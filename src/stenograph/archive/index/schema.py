@@ -1,13 +1,12 @@
-"""How a connection to the index is opened.
+"""Opening a connection to the index.
 
-The index is disposable: one whose number is lower than `SCHEMA` is made again from the packs, and one with a higher
-number is refused, because a newer program owns it.
+The index is disposable: one with a lower number than `SCHEMA` is rebuilt from the packs, and one with a higher number
+is refused, because a newer program owns it.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,7 @@ from stenograph.archive.index.tables import SCHEMA, TABLES
 from stenograph.errors import RunNotFound, SourceError, StoreError
 
 PATIENCE = 30.0
-"""Seconds that a reader or writer waits for another one to be done with the database."""
+"""Seconds that a reader or writer waits for a lock of the database."""
 
 
 INDEX = "index.db"
@@ -25,9 +24,9 @@ INDEX = "index.db"
 def open_index(home: str | os.PathLike[str], *, readonly: bool, name: str = INDEX) -> sqlite3.Connection:
     """A connection to the index of the archive in the folder `home`; `name` is the file.
 
-    Readonly, it must be there and of our schema; else an empty one is made where there is none. Transactions are begun
-    and ended by hand. Raises `RunNotFound` where there is no archive yet, `SourceError` or `StoreError` for an index
-    that another version of the program must read or make.
+    With `readonly`, the index must exist and have our schema; else an empty one is made where there is none. The caller
+    begins and ends transactions. Raises `RunNotFound` where there is no archive yet, `SourceError` or `StoreError` for
+    an index of another version of the program.
     """
     path = Path(home) / name
     if not readonly:
@@ -49,16 +48,16 @@ def open_index(home: str | os.PathLike[str], *, readonly: bool, name: str = INDE
 
 
 def check_schema(home: object, number: int, readonly: bool) -> None:
-    """Raise for an index that this program may not use: a newer one never, an older one not before a sync."""
+    """Raise for an index that this program cannot use: a newer one, or, to read, an older one before a sync."""
     if number > SCHEMA:
         message = f"the archive in {home} was written by a newer Stenograph (schema {number}, we know {SCHEMA}); update"
         raise (SourceError if readonly else StoreError)(message, str(home))
     if readonly and number < SCHEMA:
-        raise SourceError(f"the index in {home} is of an older Stenograph; run: steno sync", str(home))
+        raise SourceError(f"the index in {home} was written by an older Stenograph; run: steno sync", str(home))
 
 
 def schema_of(path: Path) -> int | None:
-    """The number of the schema of an index; None where there is none, or none that SQLite can read."""
+    """The number of the schema of an index; None where there is no index, or SQLite cannot read it."""
     if not path.is_file():
         return None
     try:
@@ -74,10 +73,10 @@ def schema_of(path: Path) -> int | None:
 
 
 def readonly_address(path: Path) -> str:
-    """The URI by which an index is opened for reading, also in a folder that we may not write to.
+    """The URI by which an index is opened for reading, also in a folder without write permission.
 
-    SQLite makes a file beside a database to read it. Where that is not possible, the database is opened as one that
-    nobody changes, which is right as long as nothing of it is in its write-ahead log alone.
+    SQLite makes a file beside a database to read it. Where that is not possible, the database is opened as immutable,
+    which is right as long as its write-ahead log is empty.
     """
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -90,8 +89,8 @@ def readonly_address(path: Path) -> str:
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise SourceError(
-            f"the index {path} cannot be read where nothing can be written, because a part of it is in {log.name}; "
-            "copy the archive to a folder of yours",
+            f"the index {path} cannot be read without write permission, because a part of it is in {log.name}; "
+            "copy the archive to a folder that you can write to",
             str(path),
         )
     return f"{address}&immutable=1"
@@ -124,14 +123,16 @@ def _connected(path: Path, readonly: bool) -> sqlite3.Connection:
     return connection
 
 
-def made_as(connection: sqlite3.Connection) -> str:
-    """A name that an index gets when it is made, and that no other one has: two with one name are copies."""
+def index_name(connection: sqlite3.Connection) -> str:
+    """A random name that an index gets when it is made: two indexes with the same name are copies."""
     number: int = connection.execute("PRAGMA application_id").fetchone()[0]
     return f"{number:08x}"
 
 
 def _name(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] == 0:
+        import secrets  # loads OpenSSL, and only a new index needs it
+
         connection.execute(f"PRAGMA application_id = {secrets.randbelow((1 << 31) - 1) + 1}")
 
 

@@ -1,4 +1,4 @@
-"""The tables of the index. Docs/design/004-archive.md tells what they are for.
+"""The tables of the index. Docs/design/004-archive.md says what they are for.
 
 `SCHEMA` is raised whenever a table or the meaning of a column changes.
 """
@@ -13,23 +13,23 @@ MS_PER_ID = 4
 QUARTER_HOUR = 900_000
 """Milliseconds. Days begin at one of these in every time zone, so sums by them give sums by day."""
 NEVER = -(1 << 53)
-"""The quarter of an hour of what nobody told the time of."""
+"""The quarter of an hour of calls without a time."""
 LONG_INPUT = 100_000
 """Tokens. Calls with more can be found by their number, for prices that depend on it."""
 NANODOLLARS = 1_000_000_000
-"""To the dollar. Costs that sources name are summed as integers: the sums are added to and subtracted from."""
+"""Nanodollars of one dollar. Costs are summed as integers, because the sums are added to and subtracted from."""
 _LONGEST_MS = 10**11
 """More than any tool takes; sums of garbage stay within what SQLite can add."""
 _TOKENS = ", ".join(TOKEN_COUNTS)
-_OF = "json_array_length(told.tools)"
+_OF = "json_array_length(usage_told.tools)"
 _SHARES = ", ".join(
     f"(max(0, {name}) + {_OF} - 1 - tool.key) / {_OF} AS {name}" for name in (*TOKEN_COUNTS, "nanodollars", "calls")
 )
-"""The share of one tool; what does not divide evenly goes to the first ones, so that nothing is lost."""
+"""The share of one tool; a remainder goes to the first tools, so that the shares add up."""
 
 
 def sum_of_run(id: str) -> str:
-    """A statement that puts the tokens of a run's own model calls into its row."""
+    """A statement that writes the tokens of a run's own model calls into its row."""
     sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKEN_COUNTS)
     return f"UPDATE runs SET ({_TOKENS}) = (SELECT {sums} FROM counted_sums WHERE run = {id}) WHERE id = {id}"
 
@@ -74,13 +74,13 @@ def _kept_sums(
 
 
 def _counted(name: str, table: str) -> str:
-    """A view of those rows of a table that add up."""
+    """A view of the rows of a table that may be summed: each token once."""
     return f"""
     CREATE VIEW {name} AS
-      SELECT told.* FROM {table} AS told JOIN runs ON runs.id = told.run
-      WHERE told.scope = 'call'
-         OR (told.scope = 'turn' AND NOT runs.has_calls)
-         OR (told.scope = 'total' AND NOT runs.has_calls AND NOT runs.has_turns);
+      SELECT {table}.* FROM {table} JOIN runs ON runs.id = {table}.run
+      WHERE {table}.scope = 'call'
+         OR ({table}.scope = 'turn' AND NOT runs.has_calls)
+         OR ({table}.scope = 'total' AND NOT runs.has_calls AND NOT runs.has_turns);
     """
 
 
@@ -339,8 +339,9 @@ CREATE TABLE usage_shared (
 CREATE TRIGGER usage_sharing BEFORE INSERT ON usage
 WHEN EXISTS (SELECT 1 FROM usage WHERE key = new.key AND run <> new.run) BEGIN
   INSERT INTO usage_shared (run, key)
-    SELECT teller.run, new.key FROM (SELECT new.run AS run UNION SELECT run FROM usage WHERE key = new.key) AS teller
-    WHERE NOT EXISTS (SELECT 1 FROM usage_shared WHERE run = teller.run AND key = new.key);
+    SELECT reporter.run, new.key
+    FROM (SELECT new.run AS run UNION SELECT run FROM usage WHERE key = new.key) AS reporter
+    WHERE NOT EXISTS (SELECT 1 FROM usage_shared WHERE run = reporter.run AND key = new.key);
 END;
 CREATE INDEX usage_long ON usage (input_tokens) WHERE input_tokens > {LONG_INPUT};
 CREATE VIEW usage_told AS
@@ -361,9 +362,9 @@ CREATE VIEW usage_told AS
     )
 }
 CREATE VIEW shares_told AS
-  SELECT told.id, run, at_ms, quarter, model, scope, speed, service_tier, has_cost, tool.value AS tool, call_input,
-    {_SHARES}, 1 AS shares
-  FROM usage_told AS told JOIN json_each(told.tools) AS tool;
+  SELECT usage_told.id, run, at_ms, quarter, model, scope, speed, service_tier, has_cost, tool.value AS tool,
+    call_input, {_SHARES}, 1 AS shares
+  FROM usage_told JOIN json_each(usage_told.tools) AS tool;
 {
     _kept_sums(
         "shares",

@@ -1,4 +1,4 @@
-"""Usage as rows: one for each model call, however often and in however many runs it is reported.
+"""Rows of usage: one for each model call, however often and in however many runs it is reported.
 
 `fold.usage` decides which reports are of one call and which of them counts; `_REPORT` is `Report.after` in SQL, and a
 property compares the two.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stenograph.archive.index.index_writer import IndexWriter, Row
 from stenograph.archive.index.model_call_rows import as_json
-from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.run_row import RunRow
 from stenograph.archive.index.tables import MS_PER_ID, sum_of_run
 from stenograph.fold.model_calls import ModelCall
 from stenograph.fold.usage import UsageKeys
@@ -19,9 +19,9 @@ from stenograph.model.payload import TOKEN_COUNTS, UsagePayload
 _MOST = 1 << 40
 """More tokens than any call takes; sums of garbage stay within what SQLite can add."""
 _FIRST = ("model_call", "tools", "key", "run", "event", "source", "scope", "at_ms")
-"""What the first report of a call says: whose it is, and who shares it."""
+"""Columns that the first report of a call decides: the run that it belongs to, and the tools that share it."""
 _LAST = ("model", "message_id", *TOKEN_COUNTS, "speed", "service_tier", "cost_usd", "reporter", "reported_ms")
-"""What the last one says: what it took."""
+"""Columns that the last report decides: what the call took."""
 COLUMNS = (*_FIRST, *_LAST)
 _IS_EARLIER = "excluded.run <> run AND excluded.at_ms < at_ms"
 """A call belongs to the run that reported it first: a fork repeats the calls of another run."""
@@ -43,16 +43,16 @@ class UsageRows:
     def __init__(self, index: IndexWriter) -> None:
         self._index = index
         self._rows: dict[tuple[str, int], tuple[ModelCall, Row]] = {}
-        """By call and run; of one run only the last report matters. The tools of a model call are known at the end."""
+        """By call and run; of one run only the last report counts. The tools of a model call are known at the end."""
         self._runs: dict[str, int] = {}
         self._known: dict[tuple[str, str], str] = {}
         self._stored: set[tuple[str, str]] = set()
         self._keys = UsageKeys(self._known)
 
-    def add(self, run: RunDraft, event: Event, payload: UsagePayload, id: int, ms: int | None, call: ModelCall) -> None:
-        """Take a report into account, whose event has this id and, where the source tells the time, this moment.
+    def add(self, run: RunRow, event: Event, payload: UsagePayload, id: int, ms: int | None, call: ModelCall) -> None:
+        """Add a report, whose event has this id and, where the source gives it, this time.
 
-        `call` is the model call that it stands in.
+        `call` is the model call that it belongs to.
         """
         run.has_usage = True
         run.has_calls |= payload.scope == "call"
@@ -68,8 +68,8 @@ class UsageRows:
             call, first = known[0], known[1][: len(first)]
         self._rows[key, run.id] = call, (*first, *last)
 
-    def _load_key(self, run: RunDraft, payload: UsagePayload) -> None:
-        """Have the key at hand that an earlier batch of the run gave to an id that is not unique by itself."""
+    def _load_key(self, run: RunRow, payload: UsagePayload) -> None:
+        """Load the key that an earlier batch of the run gave to an id that is not unique by itself."""
         if not payload.message_id or is_unique(payload.message_id):
             return
         self._runs[run.run_id] = run.id
@@ -81,12 +81,12 @@ class UsageRows:
             self._stored.add((run.run_id, name))
 
     def write(self) -> None:
-        """Write them."""
+        """Write all rows."""
         self._index.add(_REPORT, *((call.number, as_json(call.shares), *row) for call, row in self._rows.values()))
         new = ((place, key) for place, key in self._known.items() if place not in self._stored)
         self._index.add(_KEY, *((self._runs[run_id], name, key) for (run_id, name), key in new))
 
 
-def sum_tokens(index: IndexWriter, run: RunDraft) -> None:
-    """Put the run's own tokens into its row."""
+def sum_tokens(index: IndexWriter, run: RunRow) -> None:
+    """Write the run's own tokens into its row."""
     index.add(_SUM, (run.id, run.id))

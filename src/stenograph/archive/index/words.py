@@ -1,9 +1,9 @@
-"""What of an event can be searched for, and how text is cut into words.
+"""The searchable text of an event, and how text is split into words.
 
-The tokenizer of the index knows letters and digits and takes everything else for a gap, so `snake_case`, `foo.bar()`
-and `path/to/file.py` are words in a row already. Three things it cannot do are done here, for what is indexed and for
-what is asked alike: characters of scripts without spaces stand alone, Greek loses its accents and full-width letters
-their width (it does so for Latin letters only), and the parts of CamelCase names are added.
+The tokenizer of the index takes everything but letters and digits for a gap, so `snake_case`, `foo.bar()` and
+`path/to/file.py` are several words already. Three things it cannot do are done here, for what is indexed and for
+queries alike: characters of scripts without spaces become words of their own, Greek loses its accents and full-width
+letters become ASCII (the tokenizer folds Latin letters only), and the parts of CamelCase names are added.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ _KINDS = bytes(
     ord("A") if chr(byte) in ascii_uppercase else ord("a") if chr(byte) in ascii_lowercase + digits else ord(" ")
     for byte in range(256)
 )
-"""Letters and digits by their kind, everything else as a gap: names are found far quicker in a text translated so."""
-# Possessive, so that texts of one endless word do not take for ever.
+"""Letters and digits by their kind, everything else as a gap: CamelCase is found far faster in such a text."""
+# Possessive, so that a text of one very long word takes linear time.
 _HUMP = re.compile(rb"A(?:(?<=aA)|(?<=AA)(?=a))[aA]*+")
 """In a translated text, the rest of a word from where a capital makes it look like a name."""
 _NAME = re.compile(rb"[A-Z]?[a-z0-9]++[A-Z]|[A-Z]{2,}+[a-z]")
 """How a CamelCase name begins."""
 _PART = re.compile(rb"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[@-~]")
-"""What terminals take for a colour or a move, and nobody searches for: letters at its end would join the next word."""
+"""Terminal codes for colours and moves, which are not searched: letters at their end would join the next word."""
 _SPACE = re.compile(rb"\s")
 _SLICE = 1 << 20
 _LONGEST_NAME = 80
@@ -69,16 +69,16 @@ _MOST_NAMES = 1 << 16
 
 
 def spaced(text: str) -> str:
-    """The text with characters of scripts without spaces standing alone, and Greek and full-width letters folded."""
+    """The text with spaces around characters of scripts without spaces, and Greek and full-width letters folded."""
     if text.isascii():
         return text
-    if _may_be_dressed(text):
-        text = _dressed().sub(_undressed, text)
+    if _may_have_foldable(text):
+        text = _foldable().sub(_folded, text)
     return _lone().sub(r" \g<0> ", text)
 
 
-def _may_be_dressed(text: str) -> bool:
-    """Whether a look for such letters is worth it: far quicker than the look."""
+def _may_have_foldable(text: str) -> bool:
+    """Whether the text may have such letters: far faster than the search for them."""
     data = text.encode("utf-8", "surrogatepass")
     return any(mark in data for mark in _MARKS)
 
@@ -88,13 +88,13 @@ _MARKS = (b"\xce", b"\xcf", b"\xe1\xbc", b"\xe1\xbd", b"\xe1\xbe", b"\xe1\xbf", 
 
 
 @cache
-def _dressed() -> re.Pattern[str]:
+def _foldable() -> re.Pattern[str]:
     """Greek letters with accents, and full-width letters and digits."""
     greek, wide = "\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff", "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
     return re.compile(f"[{greek}{wide}]")
 
 
-def _undressed(found: re.Match[str]) -> str:
+def _folded(found: re.Match[str]) -> str:
     letter = found[0]
     return chr(ord(letter) - _WIDTH) if letter >= "\uff10" else normalize("NFD", letter)[0]
 
@@ -105,12 +105,12 @@ _WIDTH = 0xFEE0
 
 @cache
 def _lone() -> re.Pattern[str]:
-    """Compiled when it is needed: that takes longer than many a search."""
+    """Compiled when it is needed: that takes longer than many searches."""
     return re.compile(_LONE)
 
 
 def camel_parts(text: bytes) -> list[bytes]:
-    """The CamelCase names in a text, taken apart, each once, in their order."""
+    """The parts of the CamelCase names in a text, each name once, in order."""
     words: dict[bytes, None] = {}
     for piece in _slices(text):
         kinds = piece.translate(_KINDS)
@@ -121,7 +121,7 @@ def camel_parts(text: bytes) -> list[bytes]:
 
 
 def _slices(text: bytes) -> Iterator[bytes]:
-    """The text in pieces that end between words: the words of a long one, each a value, take many times its memory."""
+    """The text in pieces that end between words: a list of all words of a long text takes many times its memory."""
     start = 0
     while len(text) - start > _SLICE:
         space = _SPACE.search(text, start + _SLICE)
@@ -133,13 +133,13 @@ def _slices(text: bytes) -> Iterator[bytes]:
 
 
 def parts_of_name(text: str) -> list[str]:
-    """A CamelCase name taken apart, when a text is one; else nothing."""
+    """The parts of a CamelCase name; nothing for any other text."""
     data = text.encode("utf-8", "replace")
     return [parts.decode() for parts in camel_parts(data)] if data.isalnum() else []
 
 
 class _Parts(dict[bytes, bytes]):
-    """The parts of names, nothing for what is no name; remembered for a while, as the same ones come again."""
+    """A cache of the parts of names; empty for a word that is not a CamelCase name."""
 
     def __missing__(self, word: bytes) -> bytes:
         if len(word) > _LONGEST_NAME:
@@ -154,7 +154,7 @@ _parts = _Parts()
 
 
 def searchable(text: str) -> bytes:
-    """The text as it is given to the index, in UTF-8: spaced, with the parts of its CamelCase names at the end."""
+    """The text as it is indexed, in UTF-8: spaced, with the parts of its CamelCase names at the end."""
     return with_parts(spaced(text).encode())
 
 
@@ -165,7 +165,7 @@ def with_parts(text: bytes) -> bytes:
 
 
 def event_text(event: Event) -> str:
-    """What a person reads of an event: what search looks at, and what snippets are cut from."""
+    """The text of an event for a person: what is searched, and what snippets are taken from."""
     payload = event.payload
     pieces = _PIECES.get(payload.__class__, _strings)(payload)
     text = "\n".join([piece for piece in pieces if piece])
@@ -177,7 +177,7 @@ def _of_message(payload: MessagePayload) -> list[str]:
 
 
 def _of_tool(payload: ToolPayload) -> list[str]:
-    pieces = [payload.name, *_given(payload.input), *_strings(payload.output), payload.error or ""]
+    pieces = [payload.name, *_input_texts(payload.input), *_strings(payload.output), payload.error or ""]
     for block in payload.blocks or ():
         pieces += _of_block(block)
     return pieces
@@ -211,7 +211,7 @@ _PIECES: dict[type, Callable[[Any], list[str]]] = {
 
 
 def _of_block(block: Block) -> list[str]:
-    """A tool's use and result are searched in their own events; a stream is no part of a message."""
+    """A tool's use is searched in its own event; a stream is not a part of a message."""
     match block:
         case TextBlock():
             return [block.text]
@@ -227,8 +227,8 @@ def _of_block(block: Block) -> list[str]:
             return []
 
 
-def _given(value: Any) -> list[str]:
-    """What a tool was given: the texts, and behind them the names of its arguments and the numbers."""
+def _input_texts(value: Any) -> list[str]:
+    """The input of a tool: the texts, and behind them the names of its arguments and the numbers."""
     if value is None or value.__class__ is str:
         return [value or ""]
     return [*_strings(value), " ".join(_names(value))]
@@ -253,7 +253,7 @@ def _names(value: Any, depth: int = 0) -> list[str]:
 
 
 def _strings(value: Any, depth: int = 0) -> list[str]:
-    """The texts in a JSON value, in order; its keys and numbers say nothing by themselves."""
+    """The texts in a JSON value, in order, without its keys and numbers."""
     if isinstance(value, str):
         return [value]
     if depth >= DEEPEST or not isinstance(value, dict | list | tuple):
@@ -268,5 +268,5 @@ def _strings(value: Any, depth: int = 0) -> list[str]:
 
 
 def _searched(value: dict[str, Any]) -> Iterable[Any]:
-    """The values of an object, but for what only a provider can read."""
+    """The values of an object, without what only a provider can read."""
     return value.values() if "encrypted_content" not in value else (value[key] for key in value if key not in OPAQUE)

@@ -6,16 +6,16 @@ Docs/design/008-edited-files.md has the reasons and the figures.
 from __future__ import annotations
 
 from stenograph.archive.index.index_writer import IndexWriter
-from stenograph.archive.keep.source_bytes import OpenSource
+from stenograph.archive.keep.input_files import OpenInput
 from stenograph.archive.store.kept_file import KeptFile
 from stenograph.sources.ranges import DIGEST, RANGE, last_range, range_digest, range_digests
 
 SMALL = 1 << 22
-"""Bytes. A file of which no more was kept is compared whole whenever it changed."""
+"""Bytes. A file of which at most this much was kept is compared whole whenever it changed."""
 RANGES_AT_ONCE = 2
 """Ranges of a larger file that are compared when it is found changed. The others are left to the syncs after it."""
 LEFT_BYTES = 1 << 24
-"""At most so many bytes of files that did not change since are compared by one sync."""
+"""The most bytes of files that did not change since that one sync compares."""
 _RANGES_A_READ = 64
 _DIGESTS = """
     SELECT first, digests FROM ranges
@@ -32,7 +32,7 @@ class Comparison:
         self._index = index
         self._left = LEFT_BYTES // RANGE
 
-    def is_same(self, file: KeptFile, source: OpenSource) -> bool:
+    def is_same(self, file: KeptFile, source: OpenInput) -> bool:
         """Whether a file, whose status is not noted yet, begins with what was kept, as far as it is compared now.
 
         `file.unchecked` says how much is left.
@@ -50,8 +50,8 @@ class Comparison:
             wanted = min(wanted, RANGES_AT_ONCE)
         return self._has_ranges(file, source, wanted)
 
-    def _has_ranges(self, file: KeptFile, source: OpenSource, wanted: int) -> bool:
-        """Compare so many ranges, from where the last comparison ended; after the last one comes the first."""
+    def _has_ranges(self, file: KeptFile, source: OpenInput, wanted: int) -> bool:
+        """Compare `wanted` ranges, from where the last comparison ended; after the last range comes the first."""
         whole = file.kept // RANGE
         while wanted:
             start = file.next_range % whole
@@ -63,7 +63,7 @@ class Comparison:
             wanted -= count
         return True
 
-    def _has_series(self, file: KeptFile, source: OpenSource, start: int, count: int) -> bool:
+    def _has_series(self, file: KeptFile, source: OpenInput, start: int, count: int) -> bool:
         kept = self._digests(file, start, start + count)
         for at in range(0, count, _RANGES_A_READ):
             length = min(_RANGES_A_READ, count - at)
@@ -73,7 +73,7 @@ class Comparison:
         return True
 
     def _digests(self, file: KeptFile, start: int, end: int) -> bytes:
-        """The kept digests of ranges; of fewer where some are missing, because a pack is damaged."""
+        """The kept digests of ranges; fewer where some are missing, because a pack is damaged."""
         found = b""
         asked = (file.id, file.version, file.id, file.version, start, end)
         for first, digests in self._index.execute(_DIGESTS, asked).fetchall():
@@ -84,6 +84,6 @@ class Comparison:
         return found[: (end - start) * DIGEST]
 
 
-def has_tail(file: KeptFile, source: OpenSource) -> bool:
+def has_tail(file: KeptFile, source: OpenInput) -> bool:
     """Whether the last range of what was kept is in the file as it was."""
     return file.kept == 0 or range_digest(source.read(*last_range(file.kept))) == file.tail

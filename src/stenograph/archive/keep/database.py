@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from stenograph.archive.keep.discovery import DATABASE, Newcomer, about_of, note_stranger
+from stenograph.archive.keep.discovery import DATABASE, NewFile, about_of, note_skipped
 from stenograph.archive.keep.opened_file import OpenedFile, lines_in
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.walk import path_text
@@ -22,38 +22,38 @@ from stenograph.sources.layouts import layout_of
 from stenograph.sources.session import source_file, stored_file
 
 
-def keep_database(store: Store, newcomer: Newcomer, summary: Summary) -> None:
+def keep_database(store: Store, new_file: NewFile, summary: Summary) -> None:
     """Keep the rows of a database that are new or different. Raises `SourceError` when it cannot be read."""
-    assert newcomer.found.spec is not None
-    stored = layout_of(newcomer.found.spec.name).stored(newcomer.seen.path)
+    assert new_file.found.spec is not None
+    stored = layout_of(new_file.found.spec.name).stored(new_file.seen.path)
     assert stored is not None
     with stored as sessions:
         for _, group in groupby(sessions, key=lambda each: each.identity.native_id):
-            _keep_run(store, newcomer, list(group), summary)
-    note_stranger(store, newcomer.seen, DATABASE)
+            _keep_run(store, new_file, list(group), summary)
+    note_skipped(store, new_file.seen, DATABASE)
 
 
-def _keep_run(store: Store, newcomer: Newcomer, sessions: list[StoredSession], summary: Summary) -> None:
-    assert newcomer.found.spec is not None
-    run_id = run_id_of(newcomer.found.spec.name, sessions[0].identity.native_id)
-    if all(store.forgotten.holds_back(run_id, _path_of(newcomer, each), each.state) for each in sessions):
+def _keep_run(store: Store, new_file: NewFile, sessions: list[StoredSession], summary: Summary) -> None:
+    assert new_file.found.spec is not None
+    run_id = run_id_of(new_file.found.spec.name, sessions[0].identity.native_id)
+    if all(store.forgotten.holds_back(run_id, _path_of(new_file, each), each.state) for each in sessions):
         return
     store.begin_batch()
     plans: list[tuple[OpenedFile, list[bytes]]] = []
     main: KeptFile | None = None
     for session in sessions:
-        path = _path_of(newcomer, session)
+        path = _path_of(new_file, session)
         file = store.files.get(path)
         if file is None or not file.is_present or _state_of(file) != session.state or session.state is None:
-            lines = _news(store, file, session, summary)
+            lines = _changed_lines(store, file, session, summary)
             if lines and file is None:
-                file = _added(store, _about(newcomer, session, main), summary)
+                file = _added(store, _about(new_file, session, main), summary)
             if file is not None:
                 file.size, file.mtime_ns = session.state or (None, None)
                 file.is_present = True
                 store.write_file(file)
             if lines and file is not None:
-                live = layout_of(file.about.format).side_file(newcomer.seen.path, file.about.native_id)
+                live = layout_of(file.about.format).side_file(new_file.seen.path, file.about.native_id)
                 plans.append((store.open(file, is_begun=file.kept == 0, live=live), lines))
             summary.unchanged += not lines and file is not None
         else:
@@ -71,7 +71,7 @@ def _state_of(file: KeptFile) -> State | None:
     return None if file.size is None or file.mtime_ns is None else (file.size, file.mtime_ns)
 
 
-def _news(store: Store, file: KeptFile | None, session: StoredSession, summary: Summary) -> list[bytes]:
+def _changed_lines(store: Store, file: KeptFile | None, session: StoredSession, summary: Summary) -> list[bytes]:
     """The lines of rows that are new or different: by what the database noted, else by comparing all of them."""
     state = None if file is None or session.state is None else _state_of(file)
     lines = None if state is None else session.lines_since(state)
@@ -106,14 +106,14 @@ def _kept(store: Store, opened: OpenedFile, lines: list[bytes]) -> Iterator[Even
     yield from opened.settle()
 
 
-def _path_of(newcomer: Newcomer, session: StoredSession) -> str:
+def _path_of(new_file: NewFile, session: StoredSession) -> str:
     """What a session of a database is called."""
     identity = session.identity
     inside = identity.native_id if identity.source == "main" else f"{identity.native_id}/{identity.source}"
-    return path_text(f"{newcomer.seen.path}#{inside}")
+    return path_text(f"{new_file.seen.path}#{inside}")
 
 
-def _about(newcomer: Newcomer, session: StoredSession, main: KeptFile | None) -> About:
-    inside, member = stored_file(newcomer.found, session)
-    file = replace(source_file(inside, member=member), path=_path_of(newcomer, session))
-    return about_of(file, newcomer.seen.root, main)
+def _about(new_file: NewFile, session: StoredSession, main: KeptFile | None) -> About:
+    inside, member = stored_file(new_file.found, session)
+    file = replace(source_file(inside, member=member), path=_path_of(new_file, session))
+    return about_of(file, new_file.seen.root, main)

@@ -1,6 +1,6 @@
-"""What there is to do: which files are new, changed, moved or gone, and which belong to one session.
+"""What a sync has to do: which files are new, changed, moved or gone, and which belong to one session.
 
-Unchanged files are told by their status alone. Only new ones are looked into, to know whose they are.
+Unchanged files are recognized by their status alone. Only new files are opened, to find their format and session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from stenograph.archive.keep.comparison import has_tail
-from stenograph.archive.keep.source_bytes import SourceBytes
+from stenograph.archive.keep.input_files import InputFiles
 from stenograph.archive.keep.walk import JOURNALS, Refused, Root, Seen, look_at, path_text, walk
 from stenograph.archive.store.forgotten import REMOVED
 from stenograph.archive.store.kept_file import KeptFile
@@ -35,17 +35,17 @@ _NOT_YET = "no whole line yet"
 UNKNOWN = "no format knows it"
 
 
-class Newcomer:
+class NewFile:
     """A file that was not kept before."""
 
     def __init__(self, seen: Seen, found: Detection, records: list[Any]) -> None:
-        """`records` are its first ones; of thousands of files they would fill the memory, so they are not kept."""
+        """`records` are its first ones; those of thousands of files would fill the memory, so they are not kept."""
         self.seen = seen
         self.found = found
         self.is_empty = not (records or found.is_document)
         self.member: Member | None = None
         self.main: Path | None = None
-        """The main file of its session, where it is not itself that."""
+        """The main file of its session; None for a main file."""
 
     @property
     def family(self) -> tuple[str, str]:
@@ -55,7 +55,7 @@ class Newcomer:
 
     @property
     def file(self) -> SourceFile:
-        """The file and who speaks in it."""
+        """The file and the source that speaks in it."""
         return source_file(self.found, self.main, self.member)
 
 
@@ -64,11 +64,11 @@ class Work:
     """One session with something to do: files that changed, and files that are new."""
 
     changed: list[tuple[KeptFile, Seen]] = field(default_factory=list)
-    new: list[Newcomer] = field(default_factory=list)
+    new: list[NewFile] = field(default_factory=list)
 
     @property
     def format(self) -> str:
-        """What its files are written in."""
+        """The format of its files."""
         if self.changed:
             return self.changed[0][0].about.format
         spec = self.new[0].found.spec
@@ -76,36 +76,36 @@ class Work:
 
     @property
     def at(self) -> int:
-        """When the last of them changed."""
+        """When the last of its files changed."""
         return max(seen.mtime_ns for seen in (*(seen for _, seen in self.changed), *(each.seen for each in self.new)))
 
 
 class Discovery:
-    """One look through some folders."""
+    """One search through folders."""
 
-    def __init__(self, store: Store, source: SourceBytes) -> None:
+    def __init__(self, store: Store, inputs: InputFiles) -> None:
         self._store = store
-        self._source = source
+        self._inputs = inputs
         self.unchanged = 0
         self.problems: list[SourceError] = []
-        self.databases: list[Newcomer] = []
-        """Files that hold many sessions, and changed."""
+        self.databases: list[NewFile] = []
+        """Changed files that hold many sessions."""
         self.moved: set[int] = set()
         """Files that have another path now."""
         self.gone: list[KeptFile] = []
         self.left_out: Counter[str] = Counter()
-        """Files that are not kept, by the reason."""
+        """The number of files that are not kept, by reason."""
         query = "SELECT path, size, mtime_ns, inode, reason FROM skipped"
-        self._strangers = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
+        self._skipped = {path: (status, reason) for path, *status, reason in store.connection.execute(query)}
         self._stored = Counter(path.rpartition("#")[0] for path in store.files if "#" in path)
-        """Sessions that are kept of each database."""
-        self._newcomers: dict[Path, Newcomer] = {}
-        for path in [path for path, (_, reason) in self._strangers.items() if reason == REMOVED]:
+        """The number of sessions that are kept of each database."""
+        self._new_files: dict[Path, NewFile] = {}
+        for path in [path for path, (_, reason) in self._skipped.items() if reason == REMOVED]:
             if path not in store.forgotten.paths:  # it may come back
-                del self._strangers[path]
+                del self._skipped[path]
 
     def look(self, roots: Iterable[Root], only: Collection[str] | None = None) -> list[Work]:
-        """The sessions with something to do, the longest unchanged first; with `only`, as far as these files tell."""
+        """The sessions with something to do, the longest unchanged first; with `only`, those of these files."""
         changed: list[tuple[KeptFile, Seen]] = []
         new: list[Seen] = []
         met: set[str] = set()
@@ -122,8 +122,8 @@ class Discovery:
         missing = [file for file in self._missing(expected, met, places) if not _is_below(file.about.path, refused)]
         changed += self._find_moved(new, missing)
         self.problems += [unreadable(path, error) for path, error in refused.items()]
-        self._meet(new)
-        changed += self._tell_apart()
+        self._detect_new(new)
+        changed += self._separate_nameless()
         return sorted(self._sessions(changed), key=lambda work: work.at)
 
     def _sort(self, key: str, seen: Seen, changed: list[tuple[KeptFile, Seen]], new: list[Seen]) -> None:
@@ -134,7 +134,7 @@ class Discovery:
             else:
                 changed.append((file, seen))
             return
-        status, reason = self._strangers.get(key, ([], ""))
+        status, reason = self._skipped.get(key, ([], ""))
         if status != [seen.size, seen.mtime_ns, seen.inode]:
             new.append(seen)
         elif reason == DATABASE:
@@ -148,7 +148,7 @@ class Discovery:
     # Moved and gone.
 
     def _missing(self, expected: Iterable[str], met: set[str], roots: set[str]) -> list[KeptFile]:
-        """Those of some files that were kept below the roots, and were not met."""
+        """The expected files that were kept below the roots, and were not met."""
         return [
             file
             for key in expected
@@ -159,7 +159,7 @@ class Discovery:
         ]
 
     def _find_moved(self, new: list[Seen], missing: list[KeptFile]) -> list[tuple[KeptFile, Seen]]:
-        """Files that have another name now; those that are nowhere are gone, which costs us nothing."""
+        """Files that have another name now; the other missing ones are gone, and what is kept of them stays."""
         by_inode = {file.inode: file for file in missing if file.inode is not None}
         moved = []
         for seen in list(new) if by_inode else ():
@@ -173,54 +173,54 @@ class Discovery:
         return moved
 
     def _is_same(self, file: KeptFile, seen: Seen) -> bool:
-        """Whether a file by another name begins with all that was kept, as its last bytes tell."""
+        """Whether a file with another name begins with all that was kept, judged by its last bytes."""
         if seen.size < file.kept or file.kept == 0:
             return False
         try:
-            with self._source.opened(seen.path) as source:
+            with self._inputs.opened(seen.path) as source:
                 return has_tail(file, source)
         except SourceError:
             return False
 
     # New files.
 
-    def _meet(self, new: list[Seen]) -> None:
+    def _detect_new(self, new: list[Seen]) -> None:
         for seen in new:
             name = seen.root.format
-            is_told = name is not None and (name == JOURNALS or layout_of(name).is_session(seen.root.path, seen.path))
+            is_known = name is not None and (name == JOURNALS or layout_of(name).is_session(seen.root.path, seen.path))
             try:
-                found, (head, records) = self._source.detect(seen.path, formats()[name] if name and is_told else None)
+                found, (head, records) = self._inputs.detect(seen.path, formats()[name] if name and is_known else None)
             except SourceError as error:
                 self.problems.append(error)
                 continue
-            newcomer = Newcomer(seen, found, records)
-            if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._source.open) is not None:
-                self.databases.append(newcomer)
-            elif found.spec is None or newcomer.is_empty:
+            new_file = NewFile(seen, found, records)
+            if found.spec is not None and layout_of(found.spec.name).stored(seen.path, self._inputs.open) is not None:
+                self.databases.append(new_file)
+            elif found.spec is None or new_file.is_empty:
                 reason = _NOT_YET if b"\n" not in head else UNKNOWN
-                note_stranger(self._store, seen, reason)
+                note_skipped(self._store, seen, reason)
                 self._leave_out(reason)
-            elif self._is_forgotten(newcomer):
-                note_stranger(self._store, seen, REMOVED)
+            elif self._is_forgotten(new_file):
+                note_skipped(self._store, seen, REMOVED)
                 self._leave_out(REMOVED)
             else:
-                self._newcomers[seen.path] = newcomer
+                self._new_files[seen.path] = new_file
 
-    def _is_forgotten(self, newcomer: Newcomer) -> bool:
-        """Whether a file was removed on purpose: by its run, or by its place where it does not name its run."""
-        path, state = path_text(newcomer.seen.path), (newcomer.seen.size, newcomer.seen.mtime_ns)
-        if newcomer.found.is_nameless:
+    def _is_forgotten(self, new_file: NewFile) -> bool:
+        """Whether a file was removed on purpose: by its run, or by its path where it does not name its run."""
+        path, state = path_text(new_file.seen.path), (new_file.seen.size, new_file.seen.mtime_ns)
+        if new_file.found.is_nameless:
             return self._store.forgotten.holds_back_place(path, state)
-        return self._store.forgotten.holds_back(newcomer.found.run_id, path, state)
+        return self._store.forgotten.holds_back(new_file.found.run_id, path, state)
 
     # Files that name no run.
 
-    def _tell_apart(self) -> list[tuple[KeptFile, Seen]]:
-        """Files that name no run are known by their beginning, and by their place where others begin alike.
+    def _separate_nameless(self) -> list[tuple[KeptFile, Seen]]:
+        """Identify files that name no run by their beginning, and by their path where others have the same beginning.
 
-        One of these whose old place is gone has moved, and keeps its run: that is given back.
+        Returns the kept files among them whose old path is gone: they have moved, and keep their run.
         """
-        nameless = [each for each in self._newcomers.values() if each.found.is_nameless]
+        nameless = [each for each in self._new_files.values() if each.found.is_nameless]
         moved: list[tuple[KeptFile, Seen]] = []
         if not nameless:
             return moved
@@ -237,7 +237,7 @@ class Discovery:
                 known[key].remove(old)
                 self.moved.add(old.id)
                 self.gone = [file for file in self.gone if file is not old]
-                del self._newcomers[each.seen.path]
+                del self._new_files[each.seen.path]
                 moved.append((old, each.seen))
                 continue
             if key in met:
@@ -245,11 +245,11 @@ class Discovery:
             met.add(key)
         return moved
 
-    def _has_moved(self, file: KeptFile, newcomer: Newcomer) -> bool:
-        """Whether a new file is one that is not at its old place any more, and has all that it had."""
-        if os.path.lexists(file.about.path) or newcomer.seen.size < file.kept:
+    def _has_moved(self, file: KeptFile, new_file: NewFile) -> bool:
+        """Whether a new file is this kept one, which is not at its old path any more, with all that it had."""
+        if os.path.lexists(file.about.path) or new_file.seen.size < file.kept:
             return False
-        return file.about.is_document or self._is_same(file, newcomer.seen)
+        return file.about.is_document or self._is_same(file, new_file.seen)
 
     # Sessions.
 
@@ -258,19 +258,19 @@ class Discovery:
         for file, seen in changed:
             works.setdefault(file.about.main or file.id, Work()).changed.append((file, seen))
         self._join_families()
-        for path, newcomer in self._newcomers.items():
-            main = newcomer.main or path
+        for path, new_file in self._new_files.items():
+            main = new_file.main or path
             known = self._store.files.get(path_text(main))
-            works.setdefault(known.id if known is not None else main, Work()).new.append(newcomer)
+            works.setdefault(known.id if known is not None else main, Work()).new.append(new_file)
         for work in works.values():
             work.new.sort(key=lambda each: (each.main is not None, each.seen.path))
             yield work
 
     def _join_families(self) -> None:
         """Find the main file of every new file that is a subagent's, and the call that spawned it."""
-        families: dict[tuple[str, str], list[Newcomer]] = {}
+        families: dict[tuple[str, str], list[NewFile]] = {}
         mains: dict[tuple[str, str], Detection] = {}
-        for each in self._newcomers.values():
+        for each in self._new_files.values():
             if each.found.identity.source != "main":
                 families.setdefault(each.family, []).append(each)
             else:
@@ -279,23 +279,23 @@ class Discovery:
             main = mains.get(family) or self._kept_main(*family)
             if main is None or main.spec is None:
                 for each in members:
-                    each.member = self._alone(each)
+                    each.member = self._orphan(each)
                 continue
             layout = layout_of(main.spec.name)
             paths = {each.seen.path for each in members}
-            told = {each.path: each for each in layout.members(main, self._detect, self._source.open, paths)}
+            found = {each.path: each for each in layout.members(main, self._detect, self._inputs.open, paths)}
             for each in members:
                 each.main = Path(main.path)
-                each.member = told.get(each.seen.path) or Member(path=each.seen.path)
+                each.member = found.get(each.seen.path) or Member(path=each.seen.path)
             unlinked = [each.seen.path for each in members if each.member and each.member.parent_call_id is None]
             for path in layout.being_linked(unlinked):
-                del self._newcomers[path]  # the next look finds it with its parent
+                del self._new_files[path]  # the next look finds it with its parent
 
-    def _alone(self, newcomer: Newcomer) -> Member:
-        """A subagent whose session is not there."""
-        assert newcomer.found.spec is not None
-        path = newcomer.seen.path
-        source, call_id = layout_of(newcomer.found.spec.name).parent_of(path, self._source.open)
+    def _orphan(self, new_file: NewFile) -> Member:
+        """A subagent whose main file is missing."""
+        assert new_file.found.spec is not None
+        path = new_file.seen.path
+        source, call_id = layout_of(new_file.found.spec.name).parent_of(path, self._inputs.open)
         return Member(path=path, parent_source=source, parent_call_id=call_id)
 
     def _kept_main(self, run_id: str, format: str) -> Detection | None:
@@ -304,62 +304,62 @@ class Discovery:
         return None if row is None else detection_of(self._store.by_id[row[0]])
 
     def _detect(self, path: Path) -> Detection:
-        if path in self._newcomers:
-            return self._newcomers[path].found
+        if path in self._new_files:
+            return self._new_files[path].found
         file = self._store.files.get(path_text(path))
         if file is None:
-            raise SourceError(f"{path} is no transcript", str(path))
+            raise SourceError(f"{path} is not a transcript", str(path))
         return detection_of(file)
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
-    """Whether a file is one of these, or below one."""
+    """Whether a path is one of these folders, or below one."""
     return any(path == path_text(folder) or path.startswith(f"{path_text(folder)}/") for folder in folders)
 
 
-def note_stranger(store: Store, seen: Seen, reason: str) -> None:
-    """A file that is not kept as it stands: while it stays as it is, it is not looked at again."""
+def note_skipped(store: Store, seen: Seen, reason: str) -> None:
+    """Note that a file is not kept: it is not looked at again until it changes."""
     row = (path_text(seen.path), seen.size, seen.mtime_ns, seen.inode, reason)
     store.connection.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
 
 
 def detection_of(file: KeptFile) -> Detection:
-    """What a kept file is, without looking at it."""
+    """What a kept file is, without reading it."""
     about = file.about
     identity = Identity(native_id=about.native_id, session_id=about.session_id, source=about.source)
     return Detection(path=about.path, spec=formats().get(about.format), identity=identity, at=about.at)
 
 
 def about_of(file: SourceFile, root: Root, main: KeptFile | None) -> About:
-    """What is kept of a new file beside its bytes: names and facts as JSON can hold them, without lone surrogates."""
+    """What is kept of a new file beside its bytes, without lone surrogates, which JSON cannot hold."""
     facts = {name: writable(getattr(file, name)) for name in _FACTS}
     place = {"path": path_text(file.path), "file": None if file.file is None else path_text(file.file)}
-    told = asdict(file) | facts | place
-    return About(**told, root=path_text(root.path), main=None if main is None else main.id)
+    fields = asdict(file) | facts | place
+    return About(**fields, root=path_text(root.path), main=None if main is None else main.id)
 
 
 _FACTS = ("cwd", "agent_version", "branch", "model", "agent")
 
 
 def writable(fact: str | None) -> str | None:
-    """What a file says about its run, as JSON can hold it: without lone surrogates."""
+    """A fact without lone surrogates, which JSON cannot hold."""
     return None if fact is None else fact.encode("utf-8", "replace").decode()
 
 
 def moved_about(file: KeptFile, seen: Seen) -> About:
-    """The same for a file that has another path now."""
+    """What is kept of a file that has another path now."""
     return replace(file.about, root=path_text(seen.root.path), path=path_text(seen.path))
 
 
-def has_more_to_say(file: KeptFile) -> bool:
-    """Whether a session's main file was kept when its beginning did not say yet where and by what it was written."""
+def lacks_facts(file: KeptFile) -> bool:
+    """Whether a main file was kept before its beginning named the folder, version, branch and model."""
     about = file.about
     is_known = about.cwd and about.agent_version and about.branch and about.model
     return about.main is None and not is_known and file.kept < HEAD_BYTES
 
 
-def grown_about(file: KeptFile, found: Detection) -> About:
-    """What is known of a file whose beginning is longer now: what was not known before is what it says by now."""
+def updated_about(file: KeptFile, found: Detection) -> About:
+    """What is kept of a file whose beginning is longer now: facts that were missing are added."""
     about, identity = file.about, found.identity
     return replace(
         about,

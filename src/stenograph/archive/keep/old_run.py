@@ -1,10 +1,10 @@
-"""A run as it stands in the index, on its way out: its events are read once more, in another order."""
+"""A run in the index that is about to be removed: its events are read once more, in another order."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from stenograph.archive.index.block import unpacked
+from stenograph.archive.index.chunk import unpacked
 from stenograph.archive.index.index_writer import IndexWriter, Row
 from stenograph.archive.index.words import event_text, searchable
 from stenograph.model.codec import decode
@@ -22,7 +22,7 @@ MADE_OF_EVENTS = (
     "events",
 )
 """Tables whose rows are made from the events of a run."""
-_BLOCKS_AT_HAND = 8
+_CACHED_CHUNKS = 8
 _WORDS_AT_ONCE = 500
 
 
@@ -35,17 +35,17 @@ class OldRun:
         index.drain()
         rows = index.written("SELECT seq, id, block, line FROM events WHERE run = ? ORDER BY seq", (run,))
         self.places: dict[int, Row] = {row[0]: row[1:] for row in rows}
-        """Where each event is, by its number in rising order: its id, block and line."""
-        self._blocks = {block for _, block, _ in self.places.values()}
-        self._lines = lru_cache(_BLOCKS_AT_HAND)(self._read_block)
+        """Where each event is, by its number in rising order: its id, chunk and line."""
+        self._chunks = {chunk for _, chunk, _ in self.places.values()}
+        self._lines = lru_cache(_CACHED_CHUNKS)(self._read_chunk)
 
     def event(self, seq: int) -> Event:
         """The event of that number."""
-        _, block, line = self.places[seq]
-        return decode(self._lines(block)[line])
+        _, chunk, line = self.places[seq]
+        return decode(self._lines(chunk)[line])
 
     def remove(self) -> None:
-        """Take the run's events and all that was made from them out of the index; they can still be read."""
+        """Remove the run's rows from the index, but for the chunks: its events can still be read."""
         words = []
         for seq, (number, _, _) in self.places.items():
             if text := event_text(self.event(seq)):
@@ -57,10 +57,10 @@ class OldRun:
         for table in MADE_OF_EVENTS:
             self._index.execute(f"DELETE FROM {table} WHERE run = ?", (self._run,))
 
-    def remove_blocks(self) -> None:
-        """Let go of the events themselves."""
-        for block in sorted(self._blocks):
-            self._index.execute("DELETE FROM blocks WHERE id = ?", (block,))
+    def remove_chunks(self) -> None:
+        """Remove the events themselves."""
+        for chunk in sorted(self._chunks):
+            self._index.execute("DELETE FROM blocks WHERE id = ?", (chunk,))
 
-    def _read_block(self, block: int) -> list[bytes]:
-        return unpacked(self._index.written("SELECT lines FROM blocks WHERE id = ?", (block,))[0][0])
+    def _read_chunk(self, chunk: int) -> list[bytes]:
+        return unpacked(self._index.written("SELECT lines FROM blocks WHERE id = ?", (chunk,))[0][0])

@@ -1,8 +1,8 @@
 """A kept file that takes part in a batch, with its cursor where it stopped.
 
-Where the same lines were indexed before, in an older version or in another copy of the file, each of them answers for
-one equal line: the parser sees it, the index does not. A document is not a series of lines, so there its events are
-compared: what all its versions told is kept as digests, so that a new version is read once and no older one again.
+A line that was indexed before, in an older version or in another copy of the file, is parsed and not indexed again;
+each such line accounts for one equal line. A document is not a series of lines, so its events are compared instead:
+digests of the events of all its versions are kept, so that a new version is read once and no older one again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import line_of
-from stenograph.archive.keep.frozen_parser import UnknownState, freeze, program_of, thaw
-from stenograph.archive.store.catalog import Catalog
+from stenograph.archive.index.chunk import line_of
+from stenograph.archive.keep.parser_state import UnknownState, dump_state, load_state, program_of
 from stenograph.archive.store.kept_file import KeptBytes, KeptFile
+from stenograph.archive.store.kept_files import KeptFiles
 from stenograph.archive.store.pack import About
 from stenograph.formats.base import FormatSpec, GrowingFormat, LineFormat
 from stenograph.formats.shared.side_text import side_text
@@ -28,8 +28,8 @@ from stenograph.sources.layout import SideFile as LiveSide
 from stenograph.sources.ranges import Ranges
 
 
-class Side:
-    """Gives a parser the side files it asks for: those that are kept, or first keeps those that are there."""
+class SideFiles:
+    """Reads side files for a parser: from the agent's folder, keeping what is new, or else from what is kept."""
 
     def __init__(self, kept: LiveSide, live: LiveSide | None = None) -> None:
         self._kept = kept
@@ -37,11 +37,11 @@ class Side:
         self.found: Callable[[str, bytes], None] | None = None
 
     def renew(self, live: LiveSide | None) -> None:
-        """From now on, these are the files that are there."""
+        """Read from these live files from now on."""
         self._live = live
 
     def __deepcopy__(self, memo: object) -> Self:
-        """A copy of a parser asks the same one."""
+        """A copy of a parser uses the same side files."""
         return self
 
     def __call__(self, name: str) -> str | None:
@@ -58,26 +58,26 @@ class OpenedFile:
     """One file, its format, and how far it was read."""
 
     def __init__(
-        self, file: KeptFile, spec: FormatSpec, side: Side, cursor: FileCursor, ranges: Ranges, given: LineCounts
+        self, file: KeptFile, spec: FormatSpec, side: SideFiles, cursor: FileCursor, ranges: Ranges, indexed: LineCounts
     ) -> None:
-        """`given` are the lines, of a document the events, that were indexed before."""
+        """`indexed` counts the lines, of a document the events, that were indexed before."""
         self.file = file
         self.spec = spec
         self.side = side
         self.cursor = cursor
         self.ranges = ranges
         self.digests: list[tuple[int, bytes]] = []
-        """Of the ranges that became whole by what was fed: the number of the first of them, and their digests."""
-        self._given = given
-        self._told = given
-        cursor.given = given
+        """The ranges that became whole by what was fed: the number of the first of them, and their digests."""
+        self._indexed = indexed
+        self._counts = indexed
+        cursor.emitted = indexed
 
     def state(self) -> bytes:
-        """What `Opening` needs to go on: the cursor; of a document, how often each event was told by now."""
-        return freeze(self._told if self.file.about.is_document else (self.cursor, self.ranges), self.side)
+        """What `FileOpener` needs to go on: the cursor; of a document, how often each event came so far."""
+        return dump_state(self._counts if self.file.about.is_document else (self.cursor, self.ranges), self.side)
 
-    def leave_to_others(self, separate: frozenset[str], already: frozenset[int]) -> None:
-        """From now on, what the file repeats of these sources, and these records of its own, other files tell."""
+    def exclude(self, separate: frozenset[str], already: frozenset[int]) -> None:
+        """Leave out what the file repeats of these sources, and these records: other files have them."""
         parser = self.cursor.parser
         if isinstance(parser, LineFormat) and (separate or already):
             parser.context = replace(parser.context, separate=separate, already=already)
@@ -92,7 +92,7 @@ class OpenedFile:
         return self.cursor.feed(data)
 
     def settle(self) -> list[Event]:
-        """The new events that the end of a batch brings: of a last line without its newline, of a document."""
+        """The new events at the end of a batch: those of a last line without its newline, and of a document."""
         events = self.cursor.settle()
         if self.file.about.is_document:
             return self._new_in_document(events)
@@ -104,17 +104,17 @@ class OpenedFile:
 
     def _new_in_document(self, events: list[Event]) -> list[Event]:
         digests = [digest_of(line_of(event)) for event in events]
-        self._told = LineCounts(self._given | LineCounts(digests))
-        return [event for event, digest in zip(events, digests, strict=True) if not self._given.take(digest)]
+        self._counts = LineCounts(self._indexed | LineCounts(digests))
+        return [event for event, digest in zip(events, digests, strict=True) if not self._indexed.take(digest)]
 
     @property
     def is_superseded(self) -> bool:
-        """Whether what the parser told turned out to be wrong: then `tell_again` has all of it."""
+        """Whether earlier events turned out to be wrong: then `parse_again` gives all events."""
         parser = self.cursor.parser if self.cursor.is_open else None
         return isinstance(parser, GrowingFormat) and parser.is_superseded
 
-    def tell_again(self, chunks: Iterable[bytes]) -> list[Event]:
-        """All events of the file, of which these are the bytes; reading goes on from there."""
+    def parse_again(self, chunks: Iterable[bytes]) -> list[Event]:
+        """All events of the file with these bytes; reading goes on from there."""
         parser = self.spec.open(self.file.about.context(keep_raw=False, side_file=self.side))
         assert isinstance(parser, GrowingFormat)
         cursor = FileCursor(lambda: parser)
@@ -123,12 +123,12 @@ class OpenedFile:
         cursor.settle()
         events = parser.finish()
         parser.go_on()
-        cursor.given = self._given
+        cursor.emitted = self._indexed
         self.cursor = cursor
         return events
 
     def read_again(self, chunks: Iterable[bytes]) -> None:
-        """Take bytes of a batch that is in the index already."""
+        """Read the bytes of a batch that is in the index already."""
         for chunk in chunks:
             self.ranges.feed(chunk)
             self.cursor.feed(chunk)
@@ -136,62 +136,62 @@ class OpenedFile:
         self.ranges.take()
 
 
-class Opening:
-    """Opens files for one batch, so that what earlier batches kept is read as it was."""
+class FileOpener:
+    """Opens files for one batch, by what earlier batches kept."""
 
-    def __init__(self, catalog: Catalog, kept: KeptBytes, before: int) -> None:
-        self._catalog = catalog
+    def __init__(self, files: KeptFiles, kept: KeptBytes, before: int) -> None:
+        self._files = files
         self._kept = kept
         self._before = before
 
-    def at_the_beginning(self, file: KeptFile, side: Side, state: tuple[str, bytes] | None = None) -> OpenedFile:
-        """At the beginning of a (new) version; of a document, with the state after the one before."""
+    def start(self, file: KeptFile, side: SideFiles, state: tuple[str, bytes] | None = None) -> OpenedFile:
+        """Open a file at the beginning of a (new) version; a document with the state after the version before."""
         spec = format_named(file.about.format)
-        told = _thawed(state, spec, side) if file.about.is_document and state is not None else None
-        versions = self._versions_of_twins(file)
-        if not isinstance(told, LineCounts):
+        counts = _loaded_state(state, spec, side) if file.about.is_document and state is not None else None
+        versions = self._versions_of_same_source(file)
+        if not isinstance(counts, LineCounts):
             versions += [(file, number) for number in range(1, file.version)]
-        given = _most(self._given_by(each, number, spec, side) for each, number in versions)
-        if isinstance(told, LineCounts):
-            given |= told
-        return OpenedFile(file, spec, side, cursor_of(file.about, spec, side), Ranges(), given)
+        indexed = _most(self._indexed_by(each, number, spec, side) for each, number in versions)
+        if isinstance(counts, LineCounts):
+            indexed |= counts
+        return OpenedFile(file, spec, side, cursor_of(file.about, spec, side), Ranges(), indexed)
 
-    def where_it_stopped(self, file: KeptFile, side: Side, state: tuple[str, bytes] | None) -> OpenedFile:
-        """With the cursor of that state; without one, or with one of another program, by reading what is kept."""
+    def resume(self, file: KeptFile, side: SideFiles, state: tuple[str, bytes] | None) -> OpenedFile:
+        """Open a file with the cursor of a state; without a valid one, by reading again what is kept."""
         spec = format_named(file.about.format)
-        match None if state is None else _thawed(state, spec, side):
+        match None if state is None else _loaded_state(state, spec, side):
             case (FileCursor() as cursor, Ranges() as ranges):
                 pass
             case _:
                 return self._read_again(file, side)
-        given = cursor.given if isinstance(cursor.given, LineCounts) else LineCounts()
-        if twins := self._versions_of_twins(file):
-            given = _most(self._given_by(twin, number, spec, side) for twin, number in twins)
-            given -= self._given_by(file, file.version, spec, side)
-        return OpenedFile(file, spec, side, cursor, ranges, given)
+        indexed = cursor.emitted if isinstance(cursor.emitted, LineCounts) else LineCounts()
+        if twins := self._versions_of_same_source(file):
+            indexed = _most(self._indexed_by(twin, number, spec, side) for twin, number in twins)
+            indexed -= self._indexed_by(file, file.version, spec, side)
+        return OpenedFile(file, spec, side, cursor, ranges, indexed)
 
-    def _read_again(self, file: KeptFile, side: Side) -> OpenedFile:
-        opened = self.at_the_beginning(file, side)
+    def _read_again(self, file: KeptFile, side: SideFiles) -> OpenedFile:
+        opened = self.start(file, side)
         for _, chunks in self._kept.batches(file.id, file.version, self._before, is_tolerant=True):
             opened.read_again(chunks)
         return opened
 
-    def _versions_of_twins(self, file: KeptFile) -> list[tuple[KeptFile, int]]:
-        return [(twin, number) for twin in self._catalog.twins(file) for number in range(1, twin.version + 1)]
+    def _versions_of_same_source(self, file: KeptFile) -> list[tuple[KeptFile, int]]:
+        return [(twin, number) for twin in self._files.same_source(file) for number in range(1, twin.version + 1)]
 
-    def _given_by(self, file: KeptFile, version: int, spec: FormatSpec, side: Side) -> LineCounts:
+    def _indexed_by(self, file: KeptFile, version: int, spec: FormatSpec, side: SideFiles) -> LineCounts:
         chunks = self._kept.sound_chunks(file.id, version, self._before)
         return _events_in(chunks, file.about, spec, side) if file.about.is_document else lines_in(chunks)
 
 
 def cursor_of(about: About, spec: FormatSpec, side: Callable[[str], str | None]) -> FileCursor:
-    """A cursor at the beginning of a file that is kept."""
+    """A cursor at the beginning of a kept file."""
     context = about.context(keep_raw=False, is_growing=True, side_file=side)
     return FileCursor(partial(spec.open, context), is_document=about.is_document)
 
 
 def lines_in(chunks: Iterable[bytes]) -> LineCounts:
-    """How often each line stands in these bytes; a last one without newline counts when it is a whole record."""
+    """How often each line is in these bytes; a last line without newline counts when it is a whole record."""
     lines = LineCounts()
     rest: list[bytes] = []
     for chunk in chunks:
@@ -207,8 +207,8 @@ def lines_in(chunks: Iterable[bytes]) -> LineCounts:
     return lines
 
 
-def _events_in(chunks: Iterable[bytes], about: About, spec: FormatSpec, side: Side) -> LineCounts:
-    """How often each event comes from a document."""
+def _events_in(chunks: Iterable[bytes], about: About, spec: FormatSpec, side: SideFiles) -> LineCounts:
+    """How often each event is in a document."""
     cursor = cursor_of(about, spec, side)
     for chunk in chunks:
         cursor.feed(chunk)
@@ -216,17 +216,17 @@ def _events_in(chunks: Iterable[bytes], about: About, spec: FormatSpec, side: Si
 
 
 def _most(counts: Iterator[LineCounts]) -> LineCounts:
-    """Each line as often as where it stands most often."""
+    """For each line, the highest of its counts."""
     found = LineCounts()
     for each in counts:
         found |= each
     return found
 
 
-def _thawed(state: tuple[str, bytes], spec: FormatSpec, side: Side) -> Any:
-    """What `OpenedFile.state` kept; None where another program did."""
+def _loaded_state(state: tuple[str, bytes], spec: FormatSpec, side: SideFiles) -> Any:
+    """What `OpenedFile.state` wrote; None where another program wrote it."""
     program, data = state
     try:
-        return thaw(data, spec, side) if program == program_of(spec) else None
+        return load_state(data, spec, side) if program == program_of(spec) else None
     except UnknownState:
         return None

@@ -21,7 +21,7 @@ class Replay:
     def __init__(
         self, batches: Batches, folder: Path, progress: Progress, removed: Collection[str] = frozenset()
     ) -> None:
-        """`folder` holds the packs; `progress` is told of the bytes of the packs that were indexed again.
+        """`folder` holds the packs; `progress` is called with the number of bytes of packs that were indexed.
 
         `removed` are runs that were removed on purpose, although the packs may not say so yet.
         """
@@ -32,7 +32,7 @@ class Replay:
         self._forgotten: set[int] = set()
         """Files whose content was removed on purpose: their frames are there, and nothing is indexed of them."""
         self.damaged = 0
-        """Bytes of the packs that are no frames, or not what they were."""
+        """Bytes of the packs that are not frames, or damaged."""
 
     def run(self) -> None:
         """Index every frame that the index lacks; a torn tail is set aside."""
@@ -65,7 +65,7 @@ class Replay:
         for number in sorted(by_file.keys() - self._forgotten):
             pieces = [found for found in by_file[number] if found[0].kind == "bytes"]
             if pieces:
-                file = self._batches.catalog.by_id[number]
+                file = self._batches.files.by_id[number]
                 each = self._batches.open(file, is_begun=pieces[0][0].start == 0)
                 opened.append(each)
                 series.append(self._events(each, pieces))
@@ -77,10 +77,10 @@ class Replay:
         if header.about is not None and header.about.run_id in self._removed:
             self._forgotten.add(header.file)
         if header.file in self._forgotten:
-            self._batches.catalog.pass_over(header.file)
+            self._batches.files.pass_over(header.file)
             self._batches.note(header, place)
             return
-        about, catalog = header.about, self._batches.catalog
+        about, catalog = header.about, self._batches.files
         file = catalog.by_id.get(header.file)
         if about is not None and file is None:
             file = self._batches.add_file(about, header.file)
@@ -96,7 +96,7 @@ class Replay:
                 _, data = content_of(self._folder, place, header)
             except SourceError:
                 self.damaged += header.length
-                opened.file.kept += header.length  # so the file does not look as kept, and a new version begins
+                opened.file.kept += header.length  # so the file differs from what is kept, and a new version begins
                 continue
             self._progress(place.size)
             yield from opened.feed(data)
@@ -104,7 +104,7 @@ class Replay:
 
 
 def _forgotten_files(folder: Path, pack: int, end: int) -> set[int]:
-    """The files that frames from a place on say were removed: their content is not there to be indexed."""
+    """The files that were removed, according to the frames from a place on: their content cannot be indexed."""
     found: set[int] = set()
     for number in packs_in(folder):
         if number < pack:

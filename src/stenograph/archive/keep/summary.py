@@ -12,7 +12,7 @@ class Summary(Struct, kw_only=True):
     """Files kept for the first time."""
     grown: int = 0
     rewritten: int = 0
-    """Files that begin anew: their old versions stay."""
+    """Files that were rewritten: their old versions stay."""
     moved: int = 0
     gone: int = 0
     """Files that are not there any more; what was kept of them stays."""
@@ -26,11 +26,11 @@ class Summary(Struct, kw_only=True):
     bytes_written: int = 0
     """To the packs."""
     damaged: int = 0
-    """Bytes of the packs that are not what they were."""
+    """Damaged bytes of the packs."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Files that are not kept, by the reason."""
+    """The number of files that are not kept, by reason."""
     rebuilt: bool = False
-    """The index was made anew from the packs."""
+    """The index was rebuilt from the packs."""
     checkpoint: int | None = None
     """The leaves of the checkpoint that was signed after the sync; None where no key signs the archive."""
     expired: int = 0

@@ -14,15 +14,15 @@ from stenograph.archive.keep.comparison import Comparison
 from stenograph.archive.keep.database import keep_database
 from stenograph.archive.keep.discovery import (
     Discovery,
-    Newcomer,
+    NewFile,
     Work,
     about_of,
-    grown_about,
-    has_more_to_say,
+    lacks_facts,
     moved_about,
+    updated_about,
 )
+from stenograph.archive.keep.input_files import InputFiles, OpenInput
 from stenograph.archive.keep.opened_file import OpenedFile
-from stenograph.archive.keep.source_bytes import OpenSource, SourceBytes
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.walk import Root, Seen, path_text
 from stenograph.archive.keep.witness import OWN, rank_of
@@ -36,15 +36,15 @@ from stenograph.sources.layout import SideFile
 from stenograph.sources.layouts import layout_of
 
 P = ParamSpec("P")
-_Plan = tuple[OpenedFile, OpenSource]
+_Plan = tuple[OpenedFile, OpenInput]
 Progress = Callable[[int, int], None]
-"""Told how many sessions are done, and of how many."""
+"""Called with the number of sessions that are done, and of all sessions."""
 
 
 def sync(
     store: Store, roots: Iterable[Root], progress: Progress | None = None, only: Collection[str] | None = None
 ) -> Summary:
-    """Keep and index everything that is new below the roots; with `only`, no more than these files are looked at.
+    """Keep and index everything that is new below the roots; with `only`, of these files alone.
 
     Raises `StoreError` when the archive cannot be written.
     """
@@ -54,14 +54,14 @@ def sync(
 class _Sync:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._source = SourceBytes()
+        self._inputs = InputFiles()
         self._comparison = Comparison(store.batches.index)
         self.summary = Summary(rebuilt=store.is_rebuilt)
 
     def run(self, roots: list[Root], progress: Progress, only: Collection[str] | None) -> Summary:
         store, summary = self._store, self.summary
         events, written = store.events, store.packs.written
-        discovery = Discovery(store, self._source)
+        discovery = Discovery(store, self._inputs)
         works = discovery.look(roots, only)
         own = [work for work in works if rank_of(work.format) == OWN]
         others = [work for work in works if rank_of(work.format) != OWN]
@@ -84,7 +84,7 @@ class _Sync:
         summary.unchanged += discovery.unchanged
         summary.moved = len(discovery.moved)
         summary.left_out = dict(sorted(discovery.left_out.items()))
-        summary.bytes_read += self._source.bytes
+        summary.bytes_read += self._inputs.bytes
         summary.events = store.events - events
         summary.bytes_written = store.packs.written - written
         summary.damaged = store.damaged
@@ -111,10 +111,10 @@ class _Sync:
                     self._store.move_file(file, moved_about(file, seen))
                 self._plan(plans, self._changed, file, seen, files)
             main: KeptFile | None = None
-            for newcomer in work.new:
-                if newcomer.main is not None:
-                    main = self._store.files.get(path_text(newcomer.main))
-                self._plan(plans, self._new, newcomer, main, files)
+            for new_file in work.new:
+                if new_file.main is not None:
+                    main = self._store.files.get(path_text(new_file.main))
+                self._plan(plans, self._new, new_file, main, files)
             plans.sort(key=lambda plan: plan[0].file.id)
             if plans:
                 self._store.index_batch(
@@ -130,29 +130,29 @@ class _Sync:
         if plan is not None:
             plans.append(plan)
 
-    def _new(self, newcomer: Newcomer, main: KeptFile | None, files: ExitStack) -> _Plan:
-        source = files.enter_context(self._source.opened(newcomer.seen.path))
-        file = self._store.add_file(about_of(newcomer.file, newcomer.seen.root, main))
+    def _new(self, new_file: NewFile, main: KeptFile | None, files: ExitStack) -> _Plan:
+        source = files.enter_context(self._inputs.opened(new_file.seen.path))
+        file = self._store.add_file(about_of(new_file.file, new_file.seen.root, main))
         self.summary.new += 1
-        self._note_status(file, newcomer.seen, source)
+        self._note_status(file, new_file.seen, source)
         opened = self._store.open(file, is_begun=True, live=self._side_file(file))
-        self._keep_sidecar(file, newcomer.seen.path)
+        self._keep_sidecar(file, new_file.seen.path)
         return opened, source
 
     def _learn(self, file: KeptFile, found: Detection) -> None:
-        """Take over what a file says of its run only now: a session that is synced as it begins names no folder yet."""
-        about = grown_about(file, found)
+        """Add facts that a file's beginning did not have yet: a session that has just begun names no folder."""
+        about = updated_about(file, found)
         if about != file.about:
             self._store.move_file(file, about)
 
     def _changed(self, file: KeptFile, seen: Seen, files: ExitStack) -> _Plan | None:
-        """A file that has grown or was written anew; for one that was only touched there is nothing to do."""
-        if file.about.is_document or has_more_to_say(file):
-            found, (_, records) = self._source.detect(seen.path, formats().get(file.about.format))
+        """Plan for a file that has grown or was rewritten; None for one that was only touched."""
+        if file.about.is_document or lacks_facts(file):
+            found, (_, records) = self._inputs.detect(seen.path, formats().get(file.about.format))
             if file.about.is_document and _names_other_run(file, found):
-                return self._replaced(file, Newcomer(seen, found, records), files)
+                return self._replaced(file, NewFile(seen, found, records), files)
             self._learn(file, found)
-        source = files.enter_context(self._source.opened(seen.path))
+        source = files.enter_context(self._inputs.opened(seen.path))
         size = source.status.st_size
         is_same = self._comparison.is_same(file, source)
         self._note_status(file, seen, source)
@@ -172,40 +172,40 @@ class _Sync:
         file.kept = file.unchecked = file.next_range = 0
         return self._store.open(file, is_begun=True, live=live), source
 
-    def _replaced(self, file: KeptFile, newcomer: Newcomer, files: ExitStack) -> _Plan:
+    def _replaced(self, file: KeptFile, new_file: NewFile, files: ExitStack) -> _Plan:
         """An agent that keeps only its last run wrote the next one over it: both are kept, each as its own file."""
         about = replace(file.about, path=f"{file.about.path}~{file.about.run_id}")
         self._store.move_file(file, about)
         file.is_present = False
         self._store.write_file(file)
-        return self._new(newcomer, None, files)
+        return self._new(new_file, None, files)
 
-    def _note_status(self, file: KeptFile, seen: Seen, source: OpenSource) -> None:
+    def _note_status(self, file: KeptFile, seen: Seen, source: OpenInput) -> None:
         status = source.status
         file.size, file.mtime_ns, file.inode = status.st_size, status.st_mtime_ns, status.st_ino
         file.is_present = True
 
     def _side_file(self, file: KeptFile) -> SideFile:
         main = file if file.about.main is None else self._store.by_id[file.about.main]
-        return layout_of(file.about.format).side_file(Path(main.about.path), file.about.native_id, self._source.open)
+        return layout_of(file.about.format).side_file(Path(main.about.path), file.about.native_id, self._inputs.open)
 
     def _keep_sidecar(self, file: KeptFile, path: Path) -> None:
-        """A subagent's sidecar belongs to what its agent wrote."""
+        """Keep a subagent's sidecar with its file."""
         sidecar = layout_of(file.about.format).sidecar_of(path)
         if sidecar is None or file.about.main is None or not os.path.lexists(sidecar):
             return
         try:
-            with self._source.opened(sidecar) as source:
+            with self._inputs.opened(sidecar) as source:
                 data = b"".join(source.chunks(0))
             if not file.kept or data != self._store.kept.side(file.id, sidecar.name):
                 self._store.keep_side(file, sidecar.name, data)
         except SourceError as error:
             self._failed(error)
 
-    def _kept(self, opened: OpenedFile, source: OpenSource) -> Iterator[Event]:
-        """Keep what is new in a file, a frame at a time, and give its events."""
+    def _kept(self, opened: OpenedFile, source: OpenInput) -> Iterator[Event]:
+        """Keep what is new in a file, a frame at a time, and yield its events."""
         try:
-            if source.status.st_size == 0:  # the packs must tell that the version began
+            if source.status.st_size == 0:  # the packs must say that the version began
                 self._store.keep(opened, b"")
             for chunk in source.chunks(opened.file.kept):
                 self._store.keep(opened, chunk)

@@ -34,11 +34,11 @@ class Root(Struct, frozen=True):
 
     path: Path
     format: str | None
-    """Of the agent whose folder it is; None for a folder that a person named."""
+    """The format of the agent whose folder it is; None for a folder that a person named."""
 
 
 class Status(Struct, frozen=True):
-    """What tells that a file is as it was."""
+    """What shows whether a file has changed."""
 
     st_size: int
     st_mtime_ns: int
@@ -46,7 +46,7 @@ class Status(Struct, frozen=True):
 
 
 def status_of(status: os.stat_result) -> Status:
-    """The same of any file: in 64 bits with a sign, which is what the index has for numbers."""
+    """The status with its numbers as signed 64-bit integers, as the index stores them."""
     return Status(status.st_size, _signed(status.st_mtime_ns), _signed(status.st_ino))
 
 
@@ -55,7 +55,7 @@ def _signed(number: int) -> int:
 
 
 class Seen(Struct, frozen=True):
-    """A file as the folder shows it."""
+    """A file found in a folder, with its status."""
 
     path: Path
     root: Root
@@ -75,11 +75,11 @@ def roots_of(
     archive: Path,
     agents: tuple[str, ...] = (),
     *,
-    are_there: bool = True,
+    existing_only: bool = True,
 ) -> list[Root]:
     """The folders of the agents (of all without `agents`) by environment and home, and of journals.
 
-    With `are_there` false also those that do not exist yet. Raises `InvalidAgent` for the name of an unknown agent.
+    With `existing_only` false also those that do not exist yet. Raises `InvalidAgent` for an unknown agent.
     """
     names = agent_names()
     for agent in agents:
@@ -90,7 +90,7 @@ def roots_of(
         if agents and agent not in agents and name not in agents:
             continue
         folders = _folders(name, environment, home, archive)
-        wanted = (folder for folder in folders if folder.is_dir() or not are_there)
+        wanted = (folder for folder in folders if folder.is_dir() or not existing_only)
         found += [Root(folder.resolve(), name) for folder in wanted]
     return list(dict.fromkeys(found))
 
@@ -112,14 +112,14 @@ def _journals(environment: Mapping[str, str], archive: Path) -> list[Path]:
 
 
 Refused = dict[str, OSError]
-"""Files and folders that we may not look at, and why."""
+"""Files and folders that cannot be read, and why."""
 
 
 def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> Iterator[Seen]:
     """Every file below a folder that may be a transcript.
 
-    Links are not followed: a folder inside the root is found at its own place. `left_out` names links that lead
-    elsewhere, and counts files that are not regular; in a folder that a person named, also files of other names.
+    Links are not followed: a folder inside the root is found at its own place. `left_out` counts, by reason, links that
+    point elsewhere, files that are not regular, and, in a folder that a person named, files with other names.
     """
     deepest = None if root.format is None else layout_of(root.format).deepest
     folders = [(str(root.path), 0)]
@@ -139,14 +139,14 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
             elif entry.is_symlink() and (elsewhere := _folder_elsewhere(entry.path, root)) is not None:
                 left_out[f"link {path_text(entry.path)} to {elsewhere}: steno sync --path keeps that"] += 1
             elif _may_be_transcript(entry.name, root):
-                if _is_part(entry.path, root):
+                if _is_beside(entry.path, root):
                     continue
                 if (seen := _seen(entry.path, root, refused)) is not None:
                     yield seen
                 elif os.path.lexists(entry.path) and entry.path not in refused:
                     left_out[NOT_REGULAR] += 1
             elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
-                left_out[not_named_so()] += 1
+                left_out[other_name_reason()] += 1
 
 
 def folders_below(root: Root) -> Iterator[Path]:
@@ -159,26 +159,26 @@ def folders_below(root: Root) -> Iterator[Path]:
 
 
 def _folder_elsewhere(link: str, root: Root) -> str | None:
-    """The folder outside the root to which a link leads; None for any other link."""
+    """The folder outside the root to which a link points; None for any other link."""
     try:
         target = Path(link).resolve()
         return path_text(target) if target.is_dir() and not target.is_relative_to(root.path) else None
-    except (OSError, RuntimeError):  # a circle, or nothing we may look at
+    except (OSError, RuntimeError):  # a circle, or not readable
         return None
 
 
 def look_at(paths: Iterable[str], roots: Iterable[Root], refused: Refused) -> Iterator[Seen]:
-    """Those of some files below the roots that may be transcripts, as `walk` would find them."""
+    """The files among `paths` that are below the roots and may be transcripts, as `walk` would find them."""
     for path in paths:
         root = next((root for root in roots if Path(path).is_relative_to(root.path)), None)
-        if root is None or not _may_be_transcript(path, root) or _is_part(path, root):
+        if root is None or not _may_be_transcript(path, root) or _is_beside(path, root):
             continue
         if (seen := _seen(path, root, refused)) is not None:
             yield seen
 
 
 def transcript_of(path: str) -> str | None:
-    """The file that may be a transcript and has changed when this one has; None when nothing of ours has."""
+    """The transcript to read again when this file has changed; None when none is concerned."""
     for suffix in sidecar_suffixes():
         if path.endswith(suffix):
             return path.removesuffix(suffix) + ".jsonl"
@@ -190,12 +190,12 @@ def transcript_of(path: str) -> str | None:
 
 
 def _named_suffixes() -> tuple[str, ...]:
-    """What files are looked at in a folder that a person named: programs print into files of any name."""
+    """The endings of files that are read in a folder that a person named: programs also print into log files."""
     return (*transcript_suffixes(), ".log")
 
 
-def not_named_so() -> str:
-    """Why a file in a folder that a person named is not looked at."""
+def other_name_reason() -> str:
+    """Why a file in a folder that a person named is not read."""
     return f"not named {', '.join(_named_suffixes())}"
 
 
@@ -204,8 +204,10 @@ def _may_be_transcript(name: str, root: Root) -> bool:
     return name.endswith(suffixes) and not name.endswith(sidecar_suffixes())
 
 
-def _is_part(path: str, root: Root) -> bool:
-    """Whether a file is read with the main one of its session."""
+def _is_beside(path: str, root: Root) -> bool:
+    """Whether a file is read with the main one of its session, or is one that the agent keeps for itself."""
+    if root.format is not None and layout_of(root.format).is_unread(root.path, Path(path)):
+        return True
     return main_of(Path(path), root.format) is not None
 
 
@@ -237,6 +239,6 @@ def _seen(path: str, root: Root, refused: Refused) -> Seen | None:
 
 
 def path_text(path: str | os.PathLike[str]) -> str:
-    """A path as the index names it; bytes that are no UTF-8 are made visible."""
+    """A path as the index names it; bytes that are not UTF-8 are escaped."""
     text = os.fspath(path)
     return text if text.isascii() else os.fsencode(text).decode("utf-8", "backslashreplace")

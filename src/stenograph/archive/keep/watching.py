@@ -1,12 +1,12 @@
-"""A sync that goes on: the archive follows the agents' folders until it is told to stop.
+"""A sync that goes on: the archive follows the agents' folders until `stop` is set.
 
-Theory of operation. The kernel names the files that changed, and only those are looked at: what a change costs does not
-depend on how many files there are. Folders that come, go or move, and a kernel that lost count, make us look
-everywhere; so does the time, now and then. A watch is made before everything is looked at, so nothing falls between.
+Theory of operation. The kernel names the files that changed, and only those are read: the cost of a change does not
+depend on the number of files. When folders appear, disappear or move, when the kernel lost events, and after
+`SAFETY_NET` seconds, all folders are searched. The watch is made before that search, so no change is missed between.
 
 A file that changed will change again soon. So what a sync needs stays in memory for a while: the index, and the parsers
-of the files that changed last. Others may write between two syncs; then everything is opened anew. A parser that is in
-memory is not in the index, so after a crash the file is read again from what is kept.
+of the files that changed last. If another process writes between two syncs, everything is opened again. A parser that
+is in memory is not in the index, so after a crash the file is read again from what is kept.
 """
 
 from __future__ import annotations
@@ -27,26 +27,28 @@ from stenograph.archive.writer import Store
 from stenograph.watch import Changes, FolderWatch
 
 SAFETY_NET = 60.0
-"""Seconds after which we look everywhere although nobody told of a change: that costs a status of every file."""
-BREATH = 1.0
-"""Seconds between two looks at most; where the system tells of no change, we look this often."""
-SHORT_BREATH = 0.1
-"""The same between two looks at single files, for which a reader waits."""
-SHORTEST_BREATH = 0.02
+"""Seconds after which all folders are searched without a reported change: that costs a status of every file."""
+PAUSE = 1.0
+"""Seconds between two searches at most; where the system reports no changes, the interval of the searches."""
+SHORT_PAUSE = 0.1
+"""Seconds between two syncs of single files at most: a reader waits for these."""
+SHORTEST_PAUSE = 0.02
 _SHARE = 4
-"""We rest this many times as long as the last look kept a processor busy, so that it has a fifth of one at most."""
+"""The pause is this many times the processor time of the last sync, so that syncs take a fifth of one core at most."""
 _PATIENCE = 60.0
-_AT_HAND = 16
-"""Files whose parsers stay in memory."""
+_IN_MEMORY = 16
+"""The number of files whose parsers stay in memory."""
 _IDLE = 60.0
-"""Seconds after the last change until what is in memory is put away."""
+"""Seconds after the last change until what is in memory is written to the archive."""
 
 
-def watch(home: Home, roots: Callable[[], list[Root]], stop: threading.Event, told: Callable[[Summary], None]) -> None:
-    """Sync again and again, as soon as something changes, until `stop` is set. `told` hears of every sync.
+def watch(
+    home: Home, roots: Callable[[], list[Root]], stop: threading.Event, on_sync: Callable[[Summary], None]
+) -> None:
+    """Sync whenever something changes, until `stop` is set. Calls `on_sync` with the summary of every sync.
 
-    `roots` is asked whenever we look everywhere; it may name folders that are not there yet. The archive is ours only
-    during a sync. Raises `ArchiveLocked` when another process watches.
+    `roots` is called before each search of all folders; it may name folders that do not exist yet. The archive is
+    locked only during a sync. Raises `ArchiveLocked` when another process watches.
     """
     home.make()
     lock = Lock(home.watch_lock, "steno watch")
@@ -54,8 +56,8 @@ def watch(home: Home, roots: Callable[[], list[Root]], stop: threading.Event, to
     writer = Writer(home)
     try:
         while not stop.is_set():
-            _watch_folders(writer, roots(), stop, told)
-        writer.put_away()
+            _watch_folders(writer, roots(), stop, on_sync)
+        writer.save_and_close()
     finally:
         writer.close()
         lock.release()
@@ -71,11 +73,11 @@ class Writer:
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """The store, for one sync. Raises `ArchiveLocked` where another process writes all the time."""
+        """The store, for one sync. Raises `ArchiveLocked` where another process does not stop writing."""
         store, self._store = self._store, None
         if store is None or not store.resume(_PATIENCE):
             store = Store(self.home, patience=_PATIENCE)
-            store.keep_at_hand(_AT_HAND)
+            store.keep_in_memory(_IN_MEMORY)
         try:
             yield store
             store.pause()
@@ -87,26 +89,28 @@ class Writer:
 
     @property
     def patience(self) -> float | None:
-        """Seconds until it should be put away; None when it is."""
+        """Seconds until it should be saved and closed; None when it is."""
         return None if self._store is None else max(0.0, self._used + _IDLE - time.monotonic())
 
-    def put_away(self) -> None:
-        """Write what only is in memory, and let go of the archive."""
+    def save_and_close(self) -> None:
+        """Write what is only in memory, and close the archive."""
         if self._store is not None:
             with self.writing() as store:
-                store.put_away()
+                store.save_parsers()
             self.close()
 
     def close(self) -> None:
-        """Let go of the archive."""
+        """Close the archive."""
         store, self._store = self._store, None
         if store is not None:
             store.close()
 
 
-def _watch_folders(writer: Writer, roots: list[Root], stop: threading.Event, told: Callable[[Summary], None]) -> None:
-    """Look everywhere, then at what changes, until it is time to look everywhere again."""
-    folders = FolderWatch(_folders(roots), stop, safety_net=SAFETY_NET, blind_poll=BREATH)
+def _watch_folders(
+    writer: Writer, roots: list[Root], stop: threading.Event, on_sync: Callable[[Summary], None]
+) -> None:
+    """Search all folders, then sync what changes, until it is time to search all folders again."""
+    folders = FolderWatch(_folders(roots), stop, safety_net=SAFETY_NET, blind_poll=PAUSE)
     end = time.monotonic() + SAFETY_NET
     changed: Changes = None
     try:
@@ -115,13 +119,13 @@ def _watch_folders(writer: Writer, roots: list[Root], stop: threading.Event, tol
             if changed != set():
                 with writer.writing() as store:
                     summary = sync(store, roots, only=changed)
-                told(summary)
-            longest = BREATH if changed is None else SHORT_BREATH
-            if stop.wait(min(longest, max(SHORTEST_BREATH, _SHARE * (time.process_time() - begun)))):
+                on_sync(summary)
+            longest = PAUSE if changed is None else SHORT_PAUSE
+            if stop.wait(min(longest, max(SHORTEST_PAUSE, _SHARE * (time.process_time() - begun)))):
                 return
             changed = _transcripts(folders.wait(writer.patience), folders.folders, writer.home.path)
             if writer.patience == 0:
-                writer.put_away()
+                writer.save_and_close()
             if stop.is_set() or changed is None or time.monotonic() > end:
                 return
     finally:
@@ -129,21 +133,21 @@ def _watch_folders(writer: Writer, roots: list[Root], stop: threading.Event, tol
 
 
 def _transcripts(changes: Changes, folders: Iterable[Path], archive: Path) -> Changes:
-    """The transcripts among the paths that changed; None when a folder is among them: look everywhere.
+    """The transcripts among the paths that changed; None when a folder is among them: search all folders.
 
     The archive's own files change with every sync: they are never a reason for the next one.
     """
     if changes is None or any(os.path.isdir(path) or Path(path) in folders for path in changes):  # noqa: PTH112  # text
         return None
     own = {str(archive), str(archive.resolve())}
-    told = (change for change in changes if os.path.dirname(change) not in own)  # noqa: PTH120  # text
-    return {path for change in told if (path := transcript_of(change)) is not None}
+    outside = (change for change in changes if os.path.dirname(change) not in own)  # noqa: PTH120  # text
+    return {path for change in outside if (path := transcript_of(change)) is not None}
 
 
 def _folders(roots: Iterable[Root]) -> set[Path]:
-    """Every folder below the roots, as far as links do not lead elsewhere.
+    """Every folder below the roots, without following links.
 
-    For a root that is not there yet, the nearest folder in which it, or one that leads to it, will be made.
+    For a root that does not exist yet, the nearest existing folder above it.
     """
     folders: set[Path] = set()
     for root in roots:

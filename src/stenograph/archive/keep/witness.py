@@ -1,8 +1,8 @@
-"""Witnesses: whatever tells of a run, and how far each has told it.
+"""Witnesses: the recordings of one run, and which of its events each has reported.
 
-A run has any number of them: the agent's own files or database, what the agent printed, journals of ours. What they
-say is in the run once. So the index knows for each witness which of the run's events it has not told: when it says
-more, only those need to be compared with it.
+A run has any number of them: the agent's own files or database, what the agent printed, journals of ours. An event that
+several report is in the run once. So the index notes for each witness which of the run's events it has not reported:
+when the witness reports more, only those need to be compared with it.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Range = tuple[int, int]
 
 
 def agent_of(format: str) -> str:
-    """The id of the agent that writes a format; the name of a format that is not installed is all that is known."""
+    """The id of the agent that writes a format; of a format that is not installed, the format's name."""
     spec = formats().get(format)
     return format if spec is None else spec.agent.id
 
 
-def told_agent(adapter: str | None) -> str | None:
-    """The agent that the origin of an event in a journal names, if it does."""
-    return agent_of(adapter) if adapter in formats() and adapter != JOURNALS else None
+def agent_of_adapter(adapter: str | None) -> str | None:
+    """The agent that the origin of an event in a journal names, if any."""
+    return agent_of(adapter) if adapter is not None and adapter in formats() and adapter != JOURNALS else None
 
 
 def rank_of(format: str) -> int:
-    """Who leads where two tell the same: the agent's own files, then what it printed, then journals."""
+    """Which witness leads where two report an event: the agent's own files, then what it printed, then journals."""
     if format == JOURNALS:
         return RECORDED
     spec = formats().get(format)
@@ -45,43 +45,43 @@ def rank_of(format: str) -> int:
 
 
 def name_of(files: Iterable[KeptFile]) -> str:
-    """The witness that the files of one session are: all files in one format together, but every journal by itself."""
+    """The witness to which the files of one session belong: all files in one format, but every journal is its own."""
     main = min(files, key=lambda file: file.id)
     return f"{JOURNALS} {main.about.main or main.id}" if main.about.format == JOURNALS else main.about.format
 
 
 @dataclass(slots=True)
 class Witness:
-    """One witness of a run. The fields are the columns of `witnesses`."""
+    """One witness of a run. The fields are the columns of `witnesses`; `unreported` is the column `untold`."""
 
     name: str
     upto: int = 0
-    """Of the events up to this number it is known which it has told; it has told none after it."""
-    untold: list[Range] = field(default_factory=list)
-    """Those up to there that it has not told."""
+    """It has reported no event after this number; `unreported` has those before it that are missing."""
+    unreported: list[Range] = field(default_factory=list)
+    """The events up to `upto` that it has not reported."""
     last: dict[str, int] = field(default_factory=dict)
-    """By source, the last event that it has told."""
+    """The last event that it has reported, by source."""
 
     @property
     def rank(self) -> int:
-        """Who leads: the lowest."""
+        """The witness with the lowest rank leads."""
         return rank_of(self.name.partition(" ")[0])
 
     def missing(self, end: int) -> list[Range]:
-        """What it has not told of a run with so many events."""
-        return [*self.untold, *([(self.upto + 1, end)] if self.upto < end else [])]
+        """The events of a run with this many events that it has not reported."""
+        return [*self.unreported, *([(self.upto + 1, end)] if self.upto < end else [])]
 
     def renumbered(self, numbers: Mapping[int, int], end: int, old_end: int) -> None:
         """Take over the new numbers of a run that was put in another order: `numbers` has them by the old ones."""
         missing = self.missing(old_end)
         left = sorted({numbers[seq] for seq in numbers if is_in(seq, missing)})
-        self.untold, self.upto = ranges_of(left), end
+        self.unreported, self.upto = ranges_of(left), end
         self.last = {source: numbers[seq] for source, seq in self.last.items() if seq in numbers}
 
     def write(self, index: IndexWriter, run: int) -> None:
         """Write the row."""
-        told = (msgspec.json.encode(self.untold).decode(), msgspec.json.encode(self.last).decode())
-        index.add(_WRITE, (run, self.name, self.upto, *told))
+        unreported, last = (msgspec.json.encode(each).decode() for each in (self.unreported, self.last))
+        index.add(_WRITE, (run, self.name, self.upto, unreported, last))
 
 
 def witnesses_of(index: IndexWriter, run: int) -> dict[str, Witness]:

@@ -1,10 +1,10 @@
 """From requests to files of conversations: decode, spool, route, write. Nothing that was accepted is lost by a crash.
 
 Theory of operation. `receive` decodes a request, which is refused when that fails, and returns when its bytes are in
-the spool on disk. A thread takes the decoded requests from there on: it routes them and appends them to the files of
-their conversations, and when those are on disk the spool lets go of them. What was accepted before a crash is decoded
-again from the spool; what is written twice by that says nothing new to whoever reads the files. What waits in memory is
-bounded: a request that finds no room waits for a while, and is refused then.
+the spool on disk. A thread then routes the decoded requests and appends them to the files of their conversations; when
+those are on disk, the spool drops them. What was accepted before a crash is decoded again from the spool; lines that
+are written twice by that give no second event when the files are read. What waits in memory is bounded: a request that
+finds no room waits for a while, and is then refused.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
 BODY_BYTES = 16 << 20
-"""The largest request, as it is sent; exporters send 512 spans at most, unless they are told otherwise."""
+"""The largest request, as it is sent; exporters send 512 spans at most, unless they are configured otherwise."""
 CONTENT_BYTES = 64 << 20
 """The largest request, unpacked."""
 WAITING_BYTES = 128 << 20
 """Unpacked bytes of requests that are not written yet."""
 _ROOM_PATIENCE = 10.0
 _QUIET = 1.0
-"""Seconds without a request after which traces without a model call are taken to be complete."""
+"""Seconds without a request after which traces without a model call count as complete."""
 _EXPIRED = 600.0
 _AGAIN = 1.0
-"""Seconds until something that could not be written is tried again."""
+"""Seconds until a failed write is tried again."""
 _TOGETHER = 64
 """Requests that are written with one sync to disk, at most."""
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 
 
 class TooLarge(ValueError):
-    """A request that is larger than is taken."""
+    """A request is larger than `BODY_BYTES` or `CONTENT_BYTES`."""
 
 
 class Busy(RuntimeError):
@@ -89,7 +89,7 @@ class Receiver:
     """Receives for one archive. One process at a time."""
 
     def __init__(self, archive: Path, changed: Callable[[set[str]], None], failed: Callable[[str], None]) -> None:
-        """`changed` is told of files that grew, `failed` of what could not be written, each by our thread.
+        """Our thread calls `changed` with the paths of files that grew, `failed` with what could not be written.
 
         Raises `ArchiveLocked` where another process receives for the archive, `StoreError` where it cannot be written.
         """
@@ -115,7 +115,7 @@ class Receiver:
         return self._routing.ignored
 
     def start(self) -> None:
-        """Take up what was accepted before, and begin. Raises what makes that impossible, and then nothing is lost."""
+        """Write what was accepted before a crash, and start the thread. Where that raises, nothing is lost."""
         for entry in self._spool.unread():
             signal, kind, encoding = entry.kind.split(" ")
             request, _ = decoded(Signal(signal), kind, encoding, entry.body)
@@ -185,7 +185,7 @@ class Receiver:
         return found, False
 
     def _write(self, routed: Routed, end: int) -> None:
-        """Write to the files, and then let go of the spool as far as nothing before `end` waits."""
+        """Write to the files, and then drop from the spool what is before `end` and no longer waits."""
         self._end = max(end, self._end)
         while True:
             try:
@@ -194,7 +194,7 @@ class Receiver:
                 waiting = self._routing.first_waiting
                 self._spool.done(self._end if waiting is None else min(self._end, waiting - 1))
                 return
-            except StenographError as error:  # senders are told to wait when memory is full
+            except StenographError as error:  # senders get `Busy` when memory is full
                 self._failed(str(error))
                 if self._is_closing.wait(_AGAIN):
                     return  # the spool keeps it: the next start makes the runs

@@ -1,4 +1,4 @@
-"""The files of received conversations: one for each, which only grows, a line for each piece that came.
+"""The files of received conversations: one append-only file for each, with a line for each piece that came.
 
 Several processes may append to one file at once: a line is one write to its end.
 """
@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from stenograph.archive.keep.walk import received_in
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, write_all
 from stenograph.errors import StoreError
 from stenograph.formats.otlp.routing import Routed, request_of
 
@@ -21,7 +21,7 @@ OPEN_FILES = 64
 
 
 class RunFiles:
-    """Those of one archive."""
+    """The files of received conversations of one archive."""
 
     def __init__(self, archive: Path) -> None:
         """Raises `StoreError` where the folder cannot be made."""
@@ -32,7 +32,7 @@ class RunFiles:
             raise self._trouble(error) from error
 
     def append(self, routed: Routed) -> set[str]:
-        """Add what came to the files that it goes to; it is on disk on return. The paths of the files."""
+        """Append what came to the files of its conversations; it is on disk on return. Returns their paths."""
         lines = {str(self._path(key)): request_of(key, pieces) for key, pieces in routed.items()}
         try:
             for some in _batches(lines.items()):
@@ -50,13 +50,13 @@ class RunFiles:
 
 
 def _append(lines: Iterable[tuple[str, bytes]]) -> None:
-    """Add a line to each of some files, and wait for the disk once all are written."""
+    """Append a line to each file, and wait for the disk once all are written."""
     opened: list[int] = []
     try:
         for path, line in lines:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             opened.append(fd)
-            _write(fd, line if _ends_with_newline(fd) else b"\n" + line)
+            write_all(fd, line if _ends_with_newline(fd) else b"\n" + line)
         for fd in opened:
             sync_data(fd)
     finally:
@@ -64,14 +64,8 @@ def _append(lines: Iterable[tuple[str, bytes]]) -> None:
             os.close(fd)
 
 
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
 def _ends_with_newline(fd: int) -> bool:
-    """Whether a line can begin here: a crash may have left half of one."""
+    """Whether a line can begin at the end of the file: a crash may have left half of one."""
     size = os.fstat(fd).st_size
     return size == 0 or os.pread(fd, 1, size - 1) == b"\n"
 

@@ -1,9 +1,10 @@
-"""The spool: requests as they came, on disk before they are acknowledged, until runs are made of them.
+"""The spool: requests as they came, on disk before they are acknowledged, until they are written to runs.
 
-Theory of operation. A segment is a file of entries: lengths and a checksum, then the request's bytes. An entry has a
-place, its number of bytes in the spool ever. Whoever appends writes under a lock and then waits for the disk; one sync
-serves everyone who waits. `done` says up to which place runs are made of the entries, and removes segments before it.
-After a crash, `unread` gives what is behind that place. A torn entry at the end was never acknowledged, and is cut off.
+Theory of operation. A segment is a file of entries: lengths and a checksum, then the request's bytes. The place of an
+entry is its offset in all bytes that the spool ever had. A thread appends under a lock and then waits for the disk; one
+sync serves all threads that wait. `done` notes the place up to which entries are in runs, and removes segments before
+it. After a crash, `unread` gives what is behind that place. A torn entry at the end was never acknowledged, and is cut
+off.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path
 from stenograph.errors import StoreError
 
 SEGMENT_BYTES = 64 << 20
 _KEPT_BYTES = 1 << 20
-"""The last segment stays while it is smaller: it holds what is in runs already."""
+"""The last segment is not removed while it is smaller, although all of it is in runs."""
 _HEAD = struct.Struct("<4sII")
 _MAGIC = b"\x93SO1"
 _DONE = "done"
@@ -33,7 +34,7 @@ class Entry(Struct, frozen=True):
     """One request."""
 
     kind: str
-    """What it is and how it is written: the path and the headers that say so."""
+    """Signal, content type and encoding of the request."""
     body: bytes
     end: int
     """The place behind it."""
@@ -77,7 +78,7 @@ class Spool:
         return end
 
     def unread(self) -> Iterator[Entry]:
-        """The requests of which no run is made yet, in order."""
+        """The requests that are not in a run yet, in order."""
         for start in self._segments():
             with self._path(start).open("rb") as file:
                 place = start
@@ -87,7 +88,7 @@ class Spool:
                         yield Entry(kind, body, place)
 
     def done(self, place: int) -> None:
-        """Say that runs are made, and on disk, of everything before a place."""
+        """Note that everything before a place is in runs, and on disk."""
         if place <= self._done:
             return
         try:
@@ -100,12 +101,12 @@ class Spool:
             raise self._trouble(error) from error
 
     def close(self) -> None:
-        """Let go of the file, and of what runs are made of."""
+        """Close the file, and remove what is in runs."""
         self._let_go(0)
         os.close(self._fd)
 
     def _let_go(self, most: int) -> None:
-        """Remove the segments of which runs are made; the last one, too, when it is larger than that."""
+        """Remove the segments that are in runs; the last one, too, when it is larger than `most`."""
         with self._lock:
             if self._done >= self._end and self._end - self._start > most:
                 self._begin_segment()
@@ -114,7 +115,7 @@ class Spool:
                 self._path(start).unlink()
 
     def _wait(self, end: int) -> None:
-        """Return when everything up to a place is on disk; one of those who wait syncs for all."""
+        """Return when everything up to a place is on disk; one of the waiting threads syncs for all."""
         while True:
             with self._turn:
                 while self._is_syncing and self._synced < end:
@@ -147,15 +148,11 @@ class Spool:
 
     def _opened(self, start: int) -> int:
         fd = os.open(self._path(start), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name of a new file is on disk before anything in it counts
-        finally:
-            os.close(folder)
+        sync_path(self._folder)  # the name of a new file is on disk before anything in it counts
         return fd
 
     def _sound_length(self) -> int:
-        """Cut off what a crash left torn at the end of the last segment; its length."""
+        """Cut off a torn entry at the end of the last segment; returns the length that is left."""
         with self._path(self._start).open("rb") as file:
             length = sum(size for _, _, size in _entries(file.read()))
         os.ftruncate(self._fd, length)

@@ -1,4 +1,4 @@
-"""Where else something is: runs whose kept bytes contain a text, and runs that say the same as others."""
+"""Other copies of a content: runs whose kept bytes contain a text, and runs with the same messages as others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from stenograph.model.event import Event
 from stenograph.model.payload import MessagePayload, ToolPayload
 
 _SHORTEST = 40
-"""Characters. What is shorter is said in many runs, and is not a copy."""
+"""Characters. A shorter text is in many runs by chance, and is not a copy."""
 
 
 def runs_containing(kept: Path, text: str) -> dict[str, int]:
-    """The runs in whose kept files a text stands, as it is or as JSON writes it; in how many frames each.
+    """The runs whose kept files contain a text, as it is or as JSON writes it; with the number of frames of each.
 
-    Every frame is read: full text knows words, not texts.
+    Every frame is read: the full-text index has words, not texts.
     """
     patterns = _patterns(text)
     reach = max(map(len, patterns)) - 1

@@ -1,4 +1,4 @@
-"""An index that cannot be read: said in one sentence, with the way out."""
+"""An index that cannot be read: one error message that says what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stenograph.errors import SourceError
 
 @contextmanager
 def readable_index() -> Iterator[None]:
-    """Raise `SourceError` for what SQLite and the compression refuse."""
+    """Raise `SourceError` for errors of SQLite and of decompression."""
     try:
         yield
     except (sqlite3.DatabaseError, ZstdError) as error:

@@ -1,15 +1,14 @@
 """Removing runs on purpose, so that nothing of their content is left.
 
-Theory of operation. What is to be removed is first written to `forget.json`; from then on it will be removed, and
-whichever process opens the archive for writing next finishes what a crash left. Every step can be done twice: the runs
-enter the list that a sync asks; the packs get a frame that says which leaves are removed; the index lets go of the runs
-in one transaction, so a reader sees a run whole or not at all; then the payloads are erased from the packs, and
-journals, torn pieces and, where asked for, the agents' own files are deleted. `forget.json` goes last.
+Theory of operation. What is to be removed is first written to `forget.json`; from then on it will be removed: after a
+crash, the next process that opens the archive for writing finishes it. Every step can be done twice: the runs enter the
+list of forgotten runs, which a sync reads; the packs get a frame that says which leaves are removed; the runs leave the
+index in one transaction, so a reader sees a run whole or not at all; then the payloads are erased from the packs, and
+journals, torn pieces and, where asked for, the agents' own files are deleted. `forget.json` is deleted last.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,11 +21,12 @@ from stenograph.archive.keep.old_run import OldRun
 from stenograph.archive.keep.walk import received_in
 from stenograph.archive.marks import remove_marks
 from stenograph.archive.store.forgotten import ForgottenRun, add_forgotten
-from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan, sync_folder
+from stenograph.archive.store.pack import MAGIC, Damage, Place, erase, is_erased, packs_in, scan
 from stenograph.archive.writer import Store
+from stenograph.atomic_file import write_atomically
+from stenograph.disk import sync_path
 from stenograph.errors import SourceError, StoreError
 from stenograph.sources.layouts import sidecar_suffixes
-from stenograph.whole_file import write_whole
 
 _LEAVES_A_FRAME = 4000
 """A leaf of the log has at most 65,535 bytes."""
@@ -45,14 +45,14 @@ class Removal(Struct, frozen=True, kw_only=True):
 def forget(store: Store, removal: Removal) -> None:
     """Remove runs for good."""
     path = store.home.unfinished
-    write_whole(path, [msgspec.json.encode(removal)])
-    _sync_file(path)
-    sync_folder(path.parent)
+    write_atomically(path, [msgspec.json.encode(removal)])
+    sync_path(path)
+    sync_path(path.parent)
     finish(store)
 
 
 def finish(store: Store) -> None:
-    """Do what `forget.json` says, from wherever it was left."""
+    """Do what `forget.json` says, or what is left of it."""
     home = store.home
     try:
         removal = msgspec.json.decode(home.unfinished.read_bytes(), type=Removal)
@@ -72,11 +72,11 @@ def finish(store: Store) -> None:
     for name in removal.delete:
         _delete(Path(name))
     home.unfinished.unlink()
-    sync_folder(home.path)
+    sync_path(home.path)
 
 
 def _mark(store: Store, removal: Removal) -> list[Place]:
-    """Have the packs say which leaves are removed, as far as they do not; where the content of these is."""
+    """Append frames which say which leaves are removed, unless they exist; returns where the content is."""
     files, marked = set(removal.files), set[int]()
     leaves: dict[int, list[int]] = {}
     places: list[Place] = []
@@ -102,7 +102,7 @@ def _mark(store: Store, removal: Removal) -> list[Place]:
 
 
 def _leave_index(store: Store, removal: Removal) -> None:
-    """Take the runs out of the index, and make the index anew where other runs rest on what they told."""
+    """Remove the runs from the index, or rebuild the index where other runs share calls or usage with them."""
     index = store.batches.index
     marks = ", ".join("?" * len(removal.runs))
     query = f"SELECT id FROM runs WHERE run_id IN ({marks})"
@@ -116,7 +116,7 @@ def _leave_index(store: Store, removal: Removal) -> None:
         old = OldRun(index, number)
         events -= len(old.places)
         old.remove()
-        old.remove_blocks()
+        old.remove_chunks()
         index.execute("DELETE FROM witnesses WHERE run = ?", (number,))
         index.execute("DELETE FROM runs WHERE id = ?", (number,))
     for file in removal.files:
@@ -130,7 +130,7 @@ def _leave_index(store: Store, removal: Removal) -> None:
 
 
 def _is_shared(store: Store, run: int) -> bool:
-    """Whether what other runs count depends on this one: copied history counts where it came from."""
+    """Whether counts of other runs depend on this one: copied history counts in the run that it was copied from."""
     query = """
         SELECT EXISTS (SELECT 1 FROM usage_shared WHERE run = ?)
             OR EXISTS (SELECT 1 FROM calls WHERE copy_of = ? OR (run = ? AND copy_of IS NOT NULL))
@@ -150,13 +150,13 @@ def _empty_log(path: Path) -> None:
 
 
 def _delete_pieces(folder: Path, files: set[int]) -> None:
-    """Delete copies that a crash left, and torn pieces of packs that are of these files, or of which none can say."""
+    """Delete copies that a crash left, and torn pieces of packs that are of these files or cannot be read."""
     for path in folder.glob("*.erasing"):
         path.unlink()
     for path in folder.glob("*.torn-*"):
         if _file_of(path.read_bytes()) in (None, *files):
             path.unlink()
-    sync_folder(folder)
+    sync_path(folder)
 
 
 def _file_of(piece: bytes) -> int | None:
@@ -180,16 +180,8 @@ def _delete(path: Path) -> None:
         raise StoreError(f"cannot delete {path}: {error.strerror}; delete it by hand", str(path)) from error
 
 
-def _sync_file(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def paths_to_delete(run_id: str, paths: Iterable[str], roots: Iterable[Path]) -> list[str]:
-    """The files of a run that we wrote ourselves, by the paths that are kept and below these roots."""
+    """The files of a run that we wrote ourselves, among the kept paths and below these roots."""
     roots = list(roots)
     received = {received_in(root) for root in roots}
     own = [path for path in paths if Path(path).parent.name == "transcripts" and Path(path).name == f"{run_id}.jsonl"]

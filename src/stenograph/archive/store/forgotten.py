@@ -32,27 +32,27 @@ class ForgottenRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ForgottenRuns:
-    """The list as it stands."""
+    """The list."""
 
     def __init__(self, runs: Iterable[ForgottenRun] = ()) -> None:
         self.runs = {run.run_id: run for run in runs}
         self.paths = {path for run in self.runs.values() for path in run.paths}
 
     def holds_back(self, run_id: str, path: str, state: tuple[int | None, int | None] | None) -> bool:
-        """Whether a file of a run, as it is now, must not be kept."""
+        """Whether a file of a run, in its present state, must not be kept."""
         run = self.runs.get(run_id)
         return run is not None and (not run.states or run.states.get(path) == state)
 
     def holds_back_place(self, path: str, state: tuple[int | None, int | None]) -> bool:
-        """The same for a file that does not name its run, by its place alone."""
+        """Whether a file that does not name its run must not be kept, by its path alone."""
         return any(path in run.paths and self.holds_back(run.run_id, path, state) for run in self.runs.values())
 
     def on_purpose(self) -> frozenset[str]:
-        """The runs that a person removed, without those that expired: nothing of them is ever kept again."""
+        """The runs that a person removed, without those that expired: they are never kept again."""
         return frozenset(run_id for run_id, run in self.runs.items() if not run.states)
 
     def find(self, prefix: str) -> ForgottenRun | None:
-        """The run of that id, or the only one whose id begins so."""
+        """The run with that id, or the only one whose id begins with `prefix`."""
         found = [run for run_id, run in self.runs.items() if run_id.startswith(prefix.lower())]
         return self.runs.get(prefix.lower()) or (found[0] if prefix and len(found) == 1 else None)
 
@@ -69,7 +69,7 @@ def read_forgotten(path: Path) -> ForgottenRuns:
 
 
 def add_forgotten(path: Path, runs: Iterable[ForgottenRun]) -> None:
-    """Add runs that are not in the list, and see that they are on the disk itself."""
+    """Add runs that are not in the list, and sync the file to disk."""
     known = read_forgotten(path).runs
     data = b"".join(msgspec.json.encode(run) + b"\n" for run in runs if known.get(run.run_id) != run)
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "r+b") as file:
@@ -79,7 +79,7 @@ def add_forgotten(path: Path, runs: Iterable[ForgottenRun]) -> None:
 
 
 def check_not_forgotten(path: Path, prefix: str) -> None:
-    """Raise `RunNotFound` that says so for a run that was removed on purpose."""
+    """Raise `RunNotFound` with the reason for a run that was removed on purpose."""
     run = read_forgotten(path).find(prefix)
     if run is not None:
         why = f": {run.why}" if run.why else ""

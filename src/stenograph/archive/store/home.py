@@ -1,4 +1,4 @@
-"""The folder of an archive: what is where in it, and that nobody else can read it."""
+"""The folder of an archive: its paths, and permissions so that only its user can read it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Home(Struct, frozen=True):
 
     @property
     def write_lock(self) -> Path:
-        """Held by whoever writes packs and index."""
+        """Held by the process that writes packs and index."""
         return self.path / "write.lock"
 
     @property
@@ -74,7 +74,7 @@ class Home(Struct, frozen=True):
 
     @property
     def unfinished(self) -> Path:
-        """There while runs are being removed: the next process that writes finishes it."""
+        """Exists while runs are being removed: after a crash, the next process that writes finishes the removal."""
         return self.path / "forget.json"
 
     def identity(self) -> ArchiveIdentity | None:
@@ -91,14 +91,14 @@ class Home(Struct, frozen=True):
             raise StoreError(message, str(self.last_sync)) from error
 
     def synced_at(self) -> float | None:
-        """When that was, in seconds since 1970; None before the first time."""
+        """When `note_sync` was last called, in seconds since 1970; None before the first time."""
         try:
             return self.last_sync.stat().st_mtime
         except OSError:
             return None
 
     def make(self) -> None:
-        """Make the folders, for nobody else to read. Raises `StoreError` where that is not possible."""
+        """Make the folders, readable only by their user. Raises `StoreError` where that is not possible."""
         try:
             for folder in (self.path, self.kept):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

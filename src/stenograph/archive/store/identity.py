@@ -28,7 +28,7 @@ class ArchiveIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_identity(kept: Path) -> ArchiveIdentity | None:
-    """Who the archive is, by the folder with its packs; None where nothing says so yet: the next sync does.
+    """The identity of the archive with this folder of packs; None before the first sync, which makes it.
 
     Raises `SourceError` for a file that cannot be read: evidence and other archives know this one by it.
     """
@@ -47,28 +47,28 @@ def make_identity(kept: Path) -> None:
     """Write the file where there is none. For the one process that holds the archive's lock."""
     path = kept / FILE
     if not path.exists():
-        import socket  # with the others, slow to load for whoever only reads
+        import socket  # like the imports below, slow to load; a reader does not need it
         from uuid import uuid4
 
+        from stenograph.atomic_file import write_atomically
         from stenograph.clock import utc_now
-        from stenograph.whole_file import write_whole
 
         made = ArchiveIdentity(id=str(uuid4()), made_at=utc_now(), host=socket.gethostname(), user=_user())
-        write_whole(path, [msgspec.json.encode(made) + b"\n"])
+        write_atomically(path, [msgspec.json.encode(made) + b"\n"])
 
 
 def renew_identity(kept: Path) -> ArchiveIdentity:
     """Give the archive another id, which continues the one that it had. For the process that holds its lock."""
     from uuid import uuid4
 
+    from stenograph.atomic_file import write_atomically
     from stenograph.clock import utc_now
-    from stenograph.whole_file import write_whole
 
     old = read_identity(kept)
     if old is None:
         raise SourceError(f"{kept / FILE} is missing; run: steno sync", str(kept))
     new = replace(old, id=str(uuid4()), made_at=utc_now(), continues=old.id)
-    write_whole(kept / FILE, [msgspec.json.encode(new) + b"\n"])
+    write_atomically(kept / FILE, [msgspec.json.encode(new) + b"\n"])
     return new
 
 

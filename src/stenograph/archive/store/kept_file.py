@@ -1,4 +1,4 @@
-"""A file that the archive keeps: what the index knows of it, and its bytes."""
+"""A file that the archive keeps: its row in the index, and its bytes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _STATE = (
     "unknown_types",
     "wanted_files",
 )
-_TOLD = ("root", "path", "format", "run_id", "source", "main", "cwd", "agent_version")
-_COLUMNS = ("id", "about", *_STATE, *_TOLD)
+_ABOUT = ("root", "path", "format", "run_id", "source", "main", "cwd", "agent_version")
+_COLUMNS = ("id", "about", *_STATE, *_ABOUT)
 _WRITE = f"""
     INSERT INTO files ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
     ON CONFLICT (id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])}
@@ -44,11 +44,11 @@ _WRITE = f"""
 _encode = msgspec.json.Encoder().encode
 
 
-class Asked(Protocol):
-    """What answers a query: a connection, or an index that is being written."""
+class Queryable(Protocol):
+    """A connection, or an index that is being written."""
 
     def execute(self, query: str, values: tuple[Any, ...], /) -> sqlite3.Cursor:
-        """The rows that a query gives."""
+        """The rows of a query."""
         ...
 
 
@@ -84,7 +84,7 @@ class KeptFile:
         return self.size == size and self.mtime_ns == mtime_ns and self.inode == inode
 
     def count(self, report: Report) -> None:
-        """Take over what its parser says of its lines."""
+        """Take over the counts of its parser's report."""
         self.lines, self.events = report.lines, report.events
         self.malformed, self.failed = report.malformed, report.failed
         self.unknown = sum(report.unknown_types.values())
@@ -94,8 +94,8 @@ class KeptFile:
     def write(self, index: IndexWriter) -> None:
         """Write the row."""
         state = [getattr(self, name) for name in _STATE]
-        told = [getattr(self.about, name) for name in _TOLD]
-        index.add(_WRITE, (self.id, _encode(self.about).decode(), *state, *told))
+        about = [getattr(self.about, name) for name in _ABOUT]
+        index.add(_WRITE, (self.id, _encode(self.about).decode(), *state, *about))
 
 
 def load_files(connection: sqlite3.Connection) -> Iterator[KeptFile]:
@@ -108,7 +108,7 @@ def load_files(connection: sqlite3.Connection) -> Iterator[KeptFile]:
 class KeptBytes:
     """Reads back what the packs hold, by the frames in the index."""
 
-    def __init__(self, index: Asked, folder: Path) -> None:
+    def __init__(self, index: Queryable, folder: Path) -> None:
         self._index = index
         self._folder = folder
 
@@ -118,14 +118,14 @@ class KeptBytes:
             yield from chunks
 
     def sound_chunks(self, file: int, version: int, before: int | None = None) -> Iterator[bytes]:
-        """The same without what is damaged; of batches before one, when it is given."""
+        """The bytes of one version of a file without damaged frames; with `before`, of batches before that one."""
         for _, chunks in self.batches(file, version, before, is_tolerant=True):
             yield from chunks
 
     def batches(
         self, file: int, version: int, before: int | None = None, *, is_tolerant: bool = False
     ) -> Iterator[tuple[int, Iterator[bytes]]]:
-        """The same by the batches in which they came."""
+        """The bytes of one version of a file by the batches in which they came; `is_tolerant` skips damaged frames."""
         query = """
             SELECT batch, length, pack, at, size FROM frames
             WHERE file = ? AND version = ? AND kind = 'bytes' AND (? IS NULL OR batch < ?) ORDER BY start
@@ -143,7 +143,7 @@ class KeptBytes:
                     raise
 
     def side(self, file: int, name: str) -> bytes | None:
-        """The newest kept bytes of a side file; None when it was not there."""
+        """The newest kept bytes of a side file; None when it is not kept."""
         query = """
             SELECT length, pack, at, size FROM frames
             WHERE file = ? AND kind = 'side' AND name = ? ORDER BY id DESC LIMIT 1

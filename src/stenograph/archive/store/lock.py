@@ -1,4 +1,4 @@
-"""A lock that one process of the machine holds, and that dies with it."""
+"""A lock that one process of the machine holds; it is released when the process ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Lock:
     """An advisory lock on a file that names its holder."""
 
     def __init__(self, path: Path, who: str) -> None:
-        """`who` says for people what holds such a lock."""
+        """`who` names the commands that hold this lock, for the error message."""
         self._path = path
         self._who = who
         self._fd: int | None = None
@@ -46,7 +46,7 @@ class Lock:
         self._fd = fd
 
     def release(self) -> None:
-        """Give it up."""
+        """Release it."""
         if self._fd is not None:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, 0)

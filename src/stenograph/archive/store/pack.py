@@ -1,8 +1,8 @@
 """Packs: append-only files of frames, each a piece of an agent's file. They are the truth of an archive.
 
 A frame is `MAGIC`, the lengths of header and payload and the header's CRC (`_PREFIX`), the header as JSON, and the
-payload: a zstd frame with the content, and a skippable one with the salt of `Header.commit`. Whatever else stands in a
-pack is a torn tail at its end, or damage in its middle.
+payload: a zstd frame with the content, and a skippable one with the salt of `Header.commit`. Any other bytes in a pack
+are a torn tail at its end, or damage in its middle.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from stenograph.disk import sync_data
+from stenograph.disk import sync_data, sync_path, write_all
 from stenograph.errors import SourceError, StoreError
 from stenograph.formats.source_file import SourceFile
 
 PACK_BYTES = 1 << 28
 """A new pack begins when the last one has grown beyond this."""
 FRAME_BYTES = 1 << 22
-"""At most so many bytes of a file go into one frame."""
+"""The most bytes of a file in one frame."""
 MAGIC = b"\x93SP1"
 _PREFIX = struct.Struct("<4sIQI")
 _HEADER_BYTES = 1 << 24
 _LEVEL = 1
 _SALT = 16
 _SALT_FRAME = struct.pack("<II", 0x184D2A50, _SALT)
-"""What stands before the salt, behind the content: a frame that programs which read zstd skip."""
+"""The bytes between content and salt: the header of a skippable zstd frame."""
 
 
 Read = Callable[[int, int], bytes]
-"""So many bytes from a place on, or as many as there are."""
+"""At most this many bytes from an offset."""
 
 
 class About(SourceFile, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a file beside its bytes: enough to index it again without the agent's folder."""
+    """What is kept of a file beside its bytes: enough to index it again without the agent's folder."""
 
     root: str
     """The folder under which it was found."""
@@ -55,7 +55,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: str
     """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path.
 
-    `moved` is also for a file that says more about itself than before: its folder, version, branch or model.
+    `moved` is also for a file that names its folder, version, branch or model only now.
     `forgotten` says that the content of earlier frames was removed on purpose.
     """
     file: int
@@ -65,11 +65,11 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where in the file's version the bytes begin."""
     length: int = 0
     sha256: str = ""
-    """Of the content, in packs of before `commit`."""
+    """The SHA-256 of the content, in packs from before `commit`."""
     commit: str = ""
-    """The SHA-256 of salt and content. Who has the header alone cannot find out by guessing what the content was."""
+    """The SHA-256 of salt and content: the header alone does not allow to confirm a guess of the content."""
     name: str | None = None
-    """Of a side file, as the transcript has it."""
+    """The name of a side file, as the transcript has it."""
     about: About | None = None
     """In the first frame of a version, and where the file was moved."""
     leaves: list[int] = []
@@ -94,7 +94,7 @@ class Place(Struct, frozen=True):
 
 
 class Damage(Struct, frozen=True):
-    """Bytes of a pack that are no frame."""
+    """Bytes of a pack that are not a frame."""
 
     pack: int
     start: int
@@ -115,7 +115,7 @@ class PackWriter:
     """Appends frames. For the one process that holds the archive's lock."""
 
     def __init__(self, folder: Path) -> None:
-        """Go on after the end of the last pack, which must be sound: see `cut_tail`."""
+        """Appends to the last pack, which must not have a torn tail: see `cut_tail`."""
         self._folder = folder
         self._number = max(packs_in(folder), default=0)
         self._fd: int | None = None
@@ -134,7 +134,7 @@ class PackWriter:
         fd = self._opened()
         start = self._end
         try:
-            self._write(fd, frame)
+            write_all(fd, frame)
         except OSError as error:
             os.ftruncate(fd, start)
             path = pack_path(self._folder, self._number)
@@ -142,11 +142,6 @@ class PackWriter:
         self._end = start + len(frame)
         self.written += len(frame)
         return header, Place(self._number, start + len(frame) - len(payload), len(payload))
-
-    def _write(self, fd: int, frame: bytes) -> None:
-        view = memoryview(frame)
-        while view:
-            view = view[os.write(fd, view) :]
 
     def _opened(self) -> int:
         if self._fd is not None and self._end >= PACK_BYTES:
@@ -164,19 +159,19 @@ class PackWriter:
         return self._fd
 
     def sync(self) -> None:
-        """Wait until everything is on the disk itself."""
+        """Wait until everything is on disk."""
         if self._fd is not None:
             sync_data(self._fd)
 
     def close(self) -> None:
-        """Let go of the pack."""
+        """Close the pack."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
 
 class Frame(Struct, frozen=True):
-    """A frame as it stands in a pack."""
+    """A frame of a pack."""
 
     text: bytes
     """The header, byte for byte: evidence is made over these bytes, so they are never encoded again."""
@@ -185,20 +180,20 @@ class Frame(Struct, frozen=True):
 
 
 def scan(folder: Path, pack: int, start: int = 0) -> Iterator[tuple[Header, Place] | Damage]:
-    """Every frame of a pack from an offset on, and what stands between them; payloads are not read."""
+    """Every frame of a pack from an offset on, and the damage between them; payloads are not read."""
     for found in scan_frames(folder, pack, start):
         yield found if isinstance(found, Damage) else (found.header, found.place)
 
 
 def scan_frames(folder: Path, pack: int, start: int = 0) -> Iterator[Frame | Damage]:
-    """Every frame of a pack from an offset on with its header's bytes, and what stands between them."""
+    """Every frame of a pack from an offset on with its header's bytes, and the damage between them."""
     path = pack_path(folder, pack)
     with path.open("rb") as file:
         yield from _frames(partial(os.pread, file.fileno()), pack, start, os.fstat(file.fileno()).st_size)
 
 
 def frames_in(data: bytes) -> Iterator[Frame | Damage]:
-    """The same for a piece of a pack that begins with a frame; places are those in the piece."""
+    """Every frame of a piece of a pack that begins with a frame; places are offsets in the piece."""
     return _frames(lambda length, at: data[at : at + length], 0, 0, len(data))
 
 
@@ -247,7 +242,7 @@ def _next_frame(read: Read, pack: int, at: int, size: int) -> int:
 
 
 def cut_tail(folder: Path, damage: Damage) -> None:
-    """Set a torn tail aside, in a file of its own, and cut the pack before it."""
+    """Move a torn tail to a file of its own, and cut the pack before it."""
     path = pack_path(folder, damage.pack)
     aside = path.with_suffix(f".torn-{damage.start}")
     with path.open("rb") as file:
@@ -258,7 +253,7 @@ def cut_tail(folder: Path, damage: Damage) -> None:
 
 
 def commitment(salt: bytes, data: bytes) -> str:
-    """What a header says of the content."""
+    """The value of `Header.commit` for a content."""
     digest = sha256(salt)
     digest.update(data)
     return digest.hexdigest()
@@ -279,7 +274,7 @@ def content_of(folder: Path, place: Place, header: Header) -> tuple[bytes, bytes
 
 
 def is_content(header: Header, salt: bytes, data: bytes) -> bool:
-    """Whether a header speaks of these bytes."""
+    """Whether these bytes are the content that a header describes."""
     if len(data) != header.length:
         return False
     if header.commit:
@@ -288,7 +283,7 @@ def is_content(header: Header, salt: bytes, data: bytes) -> bool:
 
 
 def payload_of(folder: Path, place: Place, length: int) -> bytes:
-    """The bytes in a frame. Raises `SourceError` for a payload that is not what it was, by the checksum of zstd."""
+    """The bytes in a frame. Raises `SourceError` for a payload whose zstd checksum or length differs."""
     path = pack_path(folder, place.pack)
     try:
         with path.open("rb") as file:
@@ -323,7 +318,7 @@ def erase(folder: Path, pack: int, places: Iterable[Place]) -> None:
             os.ftruncate(new.fileno(), size)
             os.fsync(new.fileno())
         os.replace(partial, path)  # noqa: PTH105  # a reader sees the old file or the new one
-        sync_folder(folder)
+        sync_path(folder)
     except OSError as error:
         raise StoreError(f"cannot rewrite {path}: {error.strerror}; make room on the disk", str(path)) from error
 
@@ -338,17 +333,8 @@ def _copy(old: int, new: int, start: int, end: int) -> None:
         start += os.pwrite(new, data, start)
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk itself."""
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def is_erased(folder: Path, place: Place) -> bool:
-    """Whether nothing is left of a payload."""
+    """Whether a payload is all zeros."""
     with pack_path(folder, place.pack).open("rb") as file:
         pieces = range(place.at, place.end, len(_ZEROS))
         return all(not any(os.pread(file.fileno(), min(len(_ZEROS), place.end - at), at)) for at in pieces)

@@ -25,14 +25,14 @@ class SourceLine(Struct, frozen=True, kw_only=True):
     """A line as it was kept."""
 
     path: str
-    """Of the file, where it was when it was last seen."""
+    """The path of the file when it was last seen."""
     number: int
     """From 1."""
     data: bytes
 
 
 def source_line(reader: IndexReader, event: Event) -> SourceLine | None:
-    """The line that an event was read from; None where it is not kept any more, or where no file tells it."""
+    """The line that an event was read from; None where it is not kept any more, or where no file has it."""
     origin = event.origin
     kept = KeptBytes(reader.index, reader.home.kept)
     rows = reader.index.execute(_FILES, (event.run_id,)).fetchall()
@@ -54,7 +54,7 @@ def source_line(reader: IndexReader, event: Event) -> SourceLine | None:
 
 
 def _candidates(event: Event, rows: list[tuple[int, int, str, str, int]]) -> Iterator[tuple[int, int, str]]:
-    """The files from which the event may be: those of its format and of its place beside the main file."""
+    """The files that may have the event: those of its format and of its place beside the main file."""
     origin = event.origin
     written = _JOURNAL if origin is None or origin.line is None else origin.adapter
     mains = [row for row in rows if row[4] and row[3] in (written, _JOURNAL)]
@@ -90,16 +90,16 @@ def _journal_line(chunks: Iterator[bytes], event: Event) -> tuple[int, bytes | N
         if b'"seq":%d,' % seq not in line:
             continue
         try:
-            told = decode(line)
+            written = decode(line)
         except (InvalidEvent, SourceError):
             continue
-        if told.seq == seq and told.type == event.type:
+        if written.seq == seq and written.type == event.type:
             return number, line
     return 0, None
 
 
 def _sign(event: Event) -> bytes:
-    """Something that the line of the event has, and those of others seldom."""
+    """A text that is in the event's line, and seldom in other lines."""
     payload = event.payload
     if isinstance(payload, ToolPayload) and payload.call_id:
         return payload.call_id.encode()

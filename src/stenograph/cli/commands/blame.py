@@ -8,21 +8,21 @@ from pathlib import Path
 
 import click
 
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.cli.table import print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.errors import InvalidQuery, unreadable
 from stenograph.query.blame import Blamed, blame
 from stenograph.query.scope import Scope
 from stenograph.query.short_ids import short_ids
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import when
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import open_archive
 from stenograph.runs.commits import Commit, commits_of
 
 _HEAD = ("when", "run", "event", "agent", "change", "prompt")
-_DISPENSABLE = ("agent", "change")
+_OPTIONAL = ("agent", "change")
 _PROMPT = 80
 _ROOM_FOR_PROMPT = 20
 
@@ -30,20 +30,23 @@ _ROOM_FOR_PROMPT = 20
 @click.command(
     "blame",
     epilog="Example: steno blame src/shop/cart.py:42",
-    short_help="Say which run, prompt and event last changed a file or line.",
 )
 @click.argument("place", metavar="PATH[:LINE]", type=click.Path())
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=10, metavar="N", help="At most N changes; 0 is all.  [default: 10]"
+    "--limit",
+    type=click.IntRange(min=0),
+    default=10,
+    metavar="N",
+    help="Print at most N changes; 0 prints all.  [default: 10]",
 )
 @archive_option
 @sync_option
 @json_option
 def command(place: str, limit: int, archive_dir: str | None, as_json: bool) -> None:
-    """Say which runs changed a file, newest first, with the prompt that asked for it and the commits beside it.
+    """List the runs that changed a file, newest first, with the prompt that asked for it and the commits of that time.
 
-    With a line, the newest change that wrote it. PATH is a file, or the end of a path where there is no such file. What
-    people and shell commands changed is not known. Exit code 1 when nothing is found.
+    With a line, print the newest change that wrote it. PATH is a file, or the end of a path if there is no such file.
+    Changes by people and shell commands are not known. Exit code 1 when nothing is found.
     """
     path, line = _parts(place)
     text = None if line is None else _text_of(path, line)
@@ -80,7 +83,7 @@ def _text_of(path: str, line: int) -> str:
         raise InvalidQuery(f"{path} has {len(lines)} lines; give one of them")
     text = lines[line - 1].decode("utf-8", "replace")
     if not text.strip():
-        raise InvalidQuery(f"line {line} of {path} is empty, and lines like it are everywhere; give another one")
+        raise InvalidQuery(f"line {line} of {path} is empty, as many lines are; give another one")
     return text
 
 
@@ -88,7 +91,7 @@ def _print(shown: list[Blamed], commits: list[Commit], names: dict[str, str], te
     if text is not None:
         write_text(f"{on_one_line(text)}\n\n")
     if shown:
-        print_fitting(_HEAD, [_cells(each, names) for each in shown], _DISPENSABLE, "prompt", _ROOM_FOR_PROMPT)
+        print_fitted(_HEAD, [_cells(each, names) for each in shown], _OPTIONAL, "prompt", _ROOM_FOR_PROMPT)
     if commits:
         write_text("\ncommits\n")
     for each in commits:

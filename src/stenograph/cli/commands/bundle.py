@@ -1,4 +1,4 @@
-"""`steno bundle`: make, look at, check and unfold debug bundles."""
+"""`steno bundle`: create, show, verify and extract debug bundles."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from stenograph.bundle.manifest import Manifest
 from stenograph.bundle.mask import BundleMask
 from stenograph.bundle.verify import BundleFinding, BundleReport, verify_bundle
 from stenograph.bundle.writing import PROOF, BundleOptions, Extras
-from stenograph.cli.checking import check_all
+from stenograph.cli.check_all import check_all
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
     print_json,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
-    tell_of_masked,
-    tell_of_problems,
     write_bytes,
     write_text,
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.table import print_rows
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 from stenograph.runs.opening import open_run
 
 _CHUNK = 1 << 20
@@ -41,10 +41,9 @@ _CHUNK = 1 << 20
 @click.group(
     "bundle",
     epilog="Example: steno bundle create 550e84 -o bug.zip",
-    short_help="Pack a run with everything needed to understand it.",
 )
 def command() -> None:
-    """Pack a run with everything needed to understand it, and look into such bundles.
+    """Pack a run with everything needed to understand it, and inspect such bundles.
 
     A bundle is a zip: the events, the transcript, the logs, a page, tokens and times, and the environment.
     """
@@ -57,9 +56,9 @@ def command() -> None:
     "--output",
     metavar="FILE",
     default=".",
-    help="The zip, or a folder to name it in; - is standard output.  [default: here]",
+    help="The zip file, or a folder to put it in; - is standard output.  [default: the current folder]",
 )
-@click.option("--logs", metavar="FILE", help="A log of JSON lines to add; else the entries of the run are its log.")
+@click.option("--logs", metavar="FILE", help="A log of JSON lines to add; without it, the run's entries are the log.")
 @redact_option
 @click.option("--environment/--no-environment", default=True, help="Add system, Python, packages, variables and git.")
 @click.option(
@@ -83,9 +82,9 @@ def create(
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Make a bundle of a run, of a journal, or of an agent's own file; print its path."""
+    """Create a bundle of a run, a journal, or an agent's own file, and print its path."""
     if prove and redact:
-        raise click.UsageError("a proof covers the original bytes, so --prove cannot mask them; leave out --redact")
+        raise click.UsageError("--prove needs the original bytes, which --redact would mask; leave out one of them")
     if output == "-" and (as_json or sys.stdout.isatty()):
         raise click.UsageError("-o - writes the zip itself: leave out --json, and send it to a file or a program")
     options = BundleOptions(redact=redact, environment=environment, page=page)
@@ -118,9 +117,9 @@ def create(
             print_json({"path": str(path), "manifest": msgspec.to_builtins(DebugBundle.load(path).manifest)})
         else:
             write_text(f"{visible(str(path))}\n")
-        tell_of_problems(run.problems())
+        report_problems(run.problems())
         if mask is not None:
-            tell_of_masked(mask.counts)
+            report_masked(mask.counts)
 
 
 def _proof(run_id: str, archive_dir: str | None) -> dict[str, bytes]:
@@ -136,7 +135,7 @@ def _proof(run_id: str, archive_dir: str | None) -> dict[str, bytes]:
 @click.argument("file", metavar="FILE")
 @json_option
 def show(file: str, as_json: bool) -> None:
-    """Print what a bundle holds: whose run it is, how it ended, and its files."""
+    """Print what a bundle holds: the run, how it ended, and the files."""
     manifest = DebugBundle.load(file).manifest
     if as_json:
         print_json(manifest)
@@ -167,13 +166,16 @@ def _facts(manifest: Manifest) -> str:
 
 @command.command("verify", epilog="Example: steno bundle verify bug.zip")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--vkey", "vkeys", multiple=True, metavar="FILE", help="Check the proof in it by this verifier key, too.")
+@click.option(
+    "--vkey", "vkeys", multiple=True, metavar="FILE", help="Also check the proof in it with this verifier key."
+)
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, files: tuple[str, ...], vkeys: tuple[str, ...], as_json: bool) -> None:
-    """Check that every byte of a bundle is as it was when it was made.
+    """Check that a bundle is byte for byte as it was created.
 
-    With --vkey, also that the agent's bytes in it are in a log that this key signed. The key must come from elsewhere.
+    With --vkey, also check that the agent's bytes in it are in a log signed by this key. Get the key from elsewhere,
+    not with the bundle.
 
     Exit code 1 when anything was changed, is missing or was added, 3 when a file could not be read.
     """
@@ -185,7 +187,7 @@ def verify(ctx: click.Context, files: tuple[str, ...], vkeys: tuple[str, ...], a
 
 
 def _proved(file: str, vkeys: tuple[str, ...]) -> BundleReport:
-    """The report with what is wrong with the proof in a bundle."""
+    """The report, with what is wrong with the proof in the bundle."""
     from stenograph.bundle.container import Container
     from stenograph.errors import BadSignature, InvalidEvidence
     from stenograph.evidence.keys import load_verifier_key
@@ -215,20 +217,22 @@ def _print_report(report: BundleReport) -> None:
 
 @command.command("extract", epilog="Example: steno bundle extract bug.zip -o /tmp")
 @click.argument("file", metavar="FILE")
-@click.option("-o", "--output", metavar="DIR", default=".", help="Where to put its folder.  [default: here]")
+@click.option(
+    "-o", "--output", metavar="DIR", default=".", help="Where to put its folder.  [default: the current folder]"
+)
 @click.option(
     "--max-bytes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Refuse a bundle that unfolds to more.  [default: 16 GiB, and 500 times its own size]",
+    help="Refuse a bundle that is larger when extracted.  [default: 16 GiB, and 500 times its own size]",
 )
-@click.option("--changed", is_flag=True, help="Also a bundle whose bytes are not those that were sealed.")
+@click.option("--changed", is_flag=True, help="Also extract a bundle that was changed since it was created.")
 @json_option
 def extract(file: str, output: str, max_bytes: int | None, changed: bool, as_json: bool) -> None:
-    """Unfold a bundle into its one folder, and print where that is.
+    """Extract a bundle into its one folder, and print the path.
 
-    Refused are bundles that were changed since they were made, or hold files that their manifest does not name; zips
-    whose names lead elsewhere, with links, with names twice, and those that are far larger inside.
+    Refuses bundles that were changed since they were created or hold files that their manifest does not name, and zips
+    with names that lead outside, links, duplicate names, or contents that are far larger than the file.
     """
     folder = extract_bundle(Path(file), output, max_bytes=max_bytes, changed=changed)
     if as_json:

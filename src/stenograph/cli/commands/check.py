@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from stenograph.atomic_file import write_atomically
 from stenograph.check.checking import Report, check
 from stenograph.check.report import FORMS, as_json, as_junit, as_sarif, as_text, summary
 from stenograph.check.rule import Rule, built_in, built_in_text, read_rules
@@ -13,17 +14,15 @@ from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, run_mask, say, write_bytes, write_text
 from stenograph.cli.scope import scope_options
 from stenograph.runs.archive import Filters, open_archive
-from stenograph.whole_file import write_whole
 
 
 @click.command(
     "check",
     epilog="Example: steno check --builtin all --since 1d --format junit -o steno.xml",
-    short_help="Check runs against rules, for CI.",
 )
 @click.argument("files", metavar="[RULES]...", nargs=-1)
-@click.option("--builtin", metavar="ID", multiple=True, help="A built-in rule; all is every one. May be repeated.")
-@click.option("--list", "list_rules", is_flag=True, help="Print the built-in rules as TOML, to copy from.")
+@click.option("--builtin", metavar="ID", multiple=True, help="A built-in rule, or all. May be repeated.")
+@click.option("--list", "list_rules", is_flag=True, help="Print the built-in rules as TOML.")
 @click.option("--run", type=RUN, metavar="RUN", help="Only this run of the archive.")
 @scope_options
 @click.option(
@@ -43,7 +42,7 @@ from stenograph.whole_file import write_whole
     type=click.FloatRange(min=0.001),
     default=300.0,
     metavar="SECONDS",
-    help="For each rule.  [default: 300]",
+    help="Stop a rule after this long.  [default: 300]",
 )
 @archive_option
 def command(
@@ -58,7 +57,7 @@ def command(
     timeout: float,
     archive_dir: str | None,
 ) -> None:
-    """Check the runs of the archive against rules. RULES is a file in TOML with a table for each rule:
+    """Check the runs of the archive against rules. RULES is a TOML file with one table per rule:
 
     \b
     [no-force-push]
@@ -66,10 +65,10 @@ def command(
     message = "pushed by force: {command}"
     sql = "SELECT run_id, seq, timestamp, 'shell' AS name, command FROM commands WHERE command LIKE '%push --force%'"
 
-    Each row is a violation, and its columns fill the message. This finds what was done; it prevents nothing. Secrets in
-    messages are masked.
+    Each row is a violation, and its columns fill in the message. Violations are found afterwards, not prevented.
+    Secrets in messages are masked.
 
-    Exit codes: 0 no violation of level error, 1 some, 3 when a rule does not run or there was nothing to examine.
+    Exit codes: 0 no violation of level error, 1 some, 3 when a rule cannot run or there was nothing to examine.
     """
     if list_rules:
         write_text(built_in_text())
@@ -77,9 +76,9 @@ def command(
     if not files and not builtin:
         raise click.UsageError("Give a file of rules, or --builtin all; --list prints the built-in rules.")
     if run is not None and any(value is not None for value in filters.values()):
-        raise click.UsageError("--run names one run; leave the other filters out.")
+        raise click.UsageError("--run selects one run; leave out the other filters.")
     rules = [*built_in(builtin), *(rule for file in files for rule in read_rules(file))]
-    _refuse_twins(rules)
+    _refuse_duplicates(rules)
     with open_archive(archive_dir) as archive:
         report = check(archive, rules, filters, run=run, required_runs=require_runs, seconds=timeout, mask=run_mask())
     _print(report, form, output)
@@ -87,11 +86,11 @@ def command(
         raise click.exceptions.Exit(report.exit_code)
 
 
-def _refuse_twins(rules: list[Rule]) -> None:
+def _refuse_duplicates(rules: list[Rule]) -> None:
     ids = [rule.id for rule in rules]
-    twins = sorted({each for each in ids if ids.count(each) > 1})
-    if twins:
-        raise click.UsageError(f"there are two rules {twins[0]!r}; rename one of them.")
+    duplicates = sorted({each for each in ids if ids.count(each) > 1})
+    if duplicates:
+        raise click.UsageError(f"two rules are named {duplicates[0]!r}; rename one of them.")
 
 
 def _print(report: Report, form: str, output: str | None) -> None:
@@ -102,6 +101,6 @@ def _print(report: Report, form: str, output: str | None) -> None:
     if output is None or output == "-":
         write_bytes(data)
     else:
-        write_whole(Path(output), [data])
+        write_atomically(Path(output), [data])
     if form != "text" or output is not None:
         say(summary(report))

@@ -22,58 +22,64 @@ from stenograph.adapters.following.collection import (
 )
 from stenograph.adapters.following.keeping import keep_store
 from stenograph.cli.completion import FORMAT
+from stenograph.cli.hook_call import LAST_STANDARD, lock_session
 from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
-from stenograph.cli.wake import LAST_STANDARD, lock_session
 from stenograph.errors import RunNotFound, StenographError, StoreError, StoreLocked
 from stenograph.formats.base import FormatSpec
 from stenograph.journal.place import recording_root
 from stenograph.journal.problems import FOLDER, note
 from stenograph.journal.reader import read_events
 from stenograph.journal.recorder import Recorder
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.own_journals import index_later
 from stenograph.sources.detection import format_named
 from stenograph.sources.layouts import layout_of
-from stenograph.threads import ThreadTranscripts
+from stenograph.text_transcripts import ThreadTranscripts
 
 ENDING = b"SessionEnd"
 _END = 1 << 10
-"""Bytes in which the last call stands."""
+"""How many bytes of the file's end are kept to read the last call."""
 QUIET = 1.0
-"""Seconds without anything new after which an ended session is over."""
+"""How many seconds without new data an ended session is still followed."""
 TAKE_LOCK = 0
-"""In place of a lock: the session's own is to be taken, if nobody has it."""
+"""Instead of a lock: take the session's own if it is free."""
 RETRY = 2.0
-"""Seconds until a journal that could not be written is tried again."""
+"""Seconds before writing a journal is tried again."""
 
 
 @click.command(
     "collect",
     epilog="Example: steno collect ~/.claude/projects/-home-me-shop/550e8400-e29b-41d4-a716-446655440000.jsonl",
-    short_help="Follow a session of an agent and record it.",
 )
 @click.argument("path", metavar="[PATH]", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--session", metavar="ID", help="The session with this id, of the agent of --from, in place of PATH.")
+@click.option("--session", metavar="ID", help="Instead of PATH: the session with this id, of the agent of --from.")
 @click.option(
     "--root",
     metavar="DIR",
     help="Where the journal is kept.  [default: $STENOGRAPH_STORAGE or the archive]",
 )
 @click.option(
-    "--from", "format_name", type=FORMAT, metavar="FORMAT", help="Take this format as given; steno formats lists them."
+    "--from",
+    "format_name",
+    type=FORMAT,
+    metavar="FORMAT",
+    help="Read it as this format instead of detecting one; see steno formats.",
 )
 @click.option(
     "--idle",
     type=click.FloatRange(min=0),
     default=600.0,
     metavar="SECONDS",
-    help="End when nothing has happened for so long.  [default: 600]",
+    help="Stop when nothing has happened for this long.  [default: 600]",
 )
 @text_options
 @json_option
 @click.option(
-    "--lock", type=click.IntRange(min=0), metavar="FD", help="The session's lock, from `steno hook`; 0 is to be taken."
+    "--lock",
+    type=click.IntRange(min=0),
+    metavar="FD",
+    help="The session's lock, passed on by `steno hook`; 0: take it.",
 )
 def command(
     path: Path | None,
@@ -85,11 +91,11 @@ def command(
     as_json: bool,
     lock: int | None,
 ) -> None:
-    """Follow a session by its main file, which need not exist yet, and record it until nothing happens any more.
+    """Follow a session by its main file, which need not exist yet, and record it until nothing more happens.
 
-    What the session's journal holds already is not recorded again. Prints the path of the journal. A session whose
-    agent calls `steno hook` ends with the agent. With --from alone, and an agent that keeps its sessions in a database,
-    they are kept in the archive as the agent writes.
+    What the journal already holds is not recorded again. Prints the path of the journal. A session whose agent calls
+    `steno hook` ends with the agent. With only --from, for an agent that keeps its sessions in a database, all of them
+    are archived as the agent writes.
     """
     spec = None if format_name is None else format_named(format_name)
     is_store = path is None and session is None and spec is not None and _has_store(spec)
@@ -98,7 +104,7 @@ def command(
             "give the PATH of a session, or --session and --from, or --from an agent with a database."
         )
     if texts.root:
-        texts = texts._replace(root=os.path.abspath(texts.root))  # noqa: PTH100  # before we leave the folder
+        texts = texts._replace(root=os.path.abspath(texts.root))  # noqa: PTH100  # relative to the current folder, which we leave
     if lock is not None:
         _stand_alone(lock)
     place = recording_root(root)
@@ -121,7 +127,7 @@ def command(
             check_known(path)
         _Collecting(path, spec, place, idle, calls, _writing(texts, place, calls), as_json).run()
     except Exception as error:
-        note(place, f"{what} is no longer recorded: {type(error).__name__}: {error}")  # nobody reads our stderr
+        note(place, f"{what} is no longer recorded: {type(error).__name__}: {error}")  # our stderr is closed
         raise
 
 
@@ -140,9 +146,9 @@ def _path_of(session: str, spec: FormatSpec) -> Path:
 
 
 def _lock_of(path: Path, spec: FormatSpec | None, place: Path) -> int | None:
-    """The lock of a session that nobody records; None where somebody does, or where all of it is recorded.
+    """The lock of a session; None if another process records it, or all of it is recorded.
 
-    A turn is told as ended by one process, and the session as ended by another; whichever comes last must not wait.
+    The ends of a turn and of the session are reported by two processes; the later one must not wait.
     """
     found = session_in(path, spec)
     with suppress(RunNotFound):
@@ -152,18 +158,18 @@ def _lock_of(path: Path, spec: FormatSpec | None, place: Path) -> int | None:
 
 
 def _writing(texts: TextOptions, place: Path, calls: _Calls | None) -> ThreadTranscripts | None:
-    """What writes the text transcripts; a thread of a wrong name is no reason not to record a session of hooks."""
+    """The writer of text transcripts. A bad thread name must not stop the recording of a session with hooks."""
     try:
         return texts.transcripts()
     except StenographError as error:
         if calls is None:
             raise
-        note(place, f"the text transcripts are not written: {error}")
+        note(place, f"text transcripts were not written: {error}")
         return None
 
 
 def _stand_alone(lock: int) -> None:
-    """Hold on to nothing of whoever started us: neither its folder nor its open files."""
+    """Release the folder and open files of the process that started us."""
     os.chdir("/")
     last = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     kept = max(lock, LAST_STANDARD)
@@ -174,44 +180,44 @@ def _stand_alone(lock: int) -> None:
 
 
 class _Calls:
-    """The hook calls of a session: their events in a file, whose lock is ours."""
+    """The hook calls of a session: their events in a file whose lock we hold."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._seen = 0
         self._end = b""
         self.callers: set[int] = set()
-        """The processes that called, where the calls name them."""
+        """The calling processes, if the calls name them."""
 
     @property
     def is_ended(self) -> bool:
-        """Whether the last call said that the session ended, or the processes that called have."""
+        """Whether the last call reported the session's end, or all calling processes have ended."""
         has_left = bool(self.callers) and not any(map(_lives, self.callers))
         return has_left or self._end.rstrip().rpartition(b"\n")[2].split()[:1] == [ENDING]
 
     def came(self) -> bool:
-        """Whether there were calls since this was asked last."""
-        told = os.pread(self._fd, 1 << 16, self._seen)
-        self._seen += len(told)
-        self._end = (self._end + told)[-_END:]
-        calls = [line.split() for line in told.splitlines()]
+        """Whether there were calls since the last look."""
+        lines = os.pread(self._fd, 1 << 16, self._seen)
+        self._seen += len(lines)
+        self._end = (self._end + lines)[-_END:]
+        calls = [line.split() for line in lines.splitlines()]
         self.callers |= {int(words[1]) for words in calls if len(words) > 1 and words[1].isdigit()}
-        return bool(told)
+        return bool(lines)
 
     def let_go(self) -> bool:
-        """Give the lock up; False when a call came that found it taken, and so it is ours again."""
+        """Release the lock; False if a call came meanwhile that found it taken, and we took it back."""
         fcntl.flock(self._fd, fcntl.LOCK_UN)
         if not self.came():
             return True
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # the call has started another one of us
+        except BlockingIOError:  # the call has started another process like this one
             return True
         return False
 
 
 class _Keeping:
-    """The store of one agent, while processes of it live; without their word, while something happens."""
+    """Archives the store of one agent while its processes live or, if they are not known, while it changes."""
 
     def __init__(self, spec: FormatSpec, idle: float, calls: _Calls | None) -> None:
         self._spec = spec
@@ -220,7 +226,7 @@ class _Keeping:
         self._moved = time.monotonic()
 
     def run(self) -> None:
-        """Keep what is new until it is over, and again when it is not after all."""
+        """Archive what is new until the end; go on if a call came at the last moment."""
         while True:
             keep_store(self._spec, self._goes_on)
             if self._calls is None or self._calls.let_go():
@@ -265,16 +271,16 @@ class _Collecting:
         self._calls = calls
         self._texts = texts
         self._moved = time.monotonic()
-        self._told = ""
+        self._last_problem = ""
 
     def run(self) -> None:
-        """Record until the session is over, and again when it is not after all."""
+        """Record until the session is over; go on if a call came at the last moment."""
         while True:
             try:
                 self._record()
-            except StoreError as error:  # the journal has what it has; a new attempt goes on from there
-                if not isinstance(error, StoreLocked):  # somebody else records the session, which is as good
-                    self._tell(str(error))
+            except StoreError as error:  # a new attempt continues the journal
+                if not isinstance(error, StoreLocked):  # another process records the session, which is as good
+                    self._report(str(error))
                 if self._goes_on():
                     time.sleep(RETRY)
                     continue
@@ -285,7 +291,7 @@ class _Collecting:
     def _record(self) -> None:
         found = await_session(self._path, self._spec, self._goes_on)
         if found is None:
-            self._tell(f"no session was written to {self._path}; nothing was recorded")
+            self._report(f"no session was written to {self._path}; nothing was recorded")
             return
         collection = SessionCollection(found, self._root)
         try:
@@ -294,7 +300,7 @@ class _Collecting:
             also = [self._root / FOLDER] if self._calls is not None else []
             for recorded in follow(collection, also, threading.Event()):
                 for problem in collection.problems():
-                    self._tell(str(problem))
+                    self._report(str(problem))
                 if recorded:
                     self._moved = time.monotonic()
                 if not self._goes_on() and not collection.finish():
@@ -316,24 +322,24 @@ class _Collecting:
                 if not self._texts.write(read_events(journal)) and self._calls is None:
                     say(NO_PROMPT)
             except StenographError as error:
-                self._tell(f"the text transcripts are not written: {error}")
+                self._report(f"text transcripts were not written: {error}")
 
     def _index(self, journal: Path) -> None:
         try:
             index_later([journal])
         except (OSError, StenographError) as error:
-            self._tell(f"what was recorded is not indexed yet: {error}; run: steno sync")
+            self._report(f"what was recorded is not indexed yet: {error}; run: steno sync")
 
     def _goes_on(self) -> bool:
-        """Whether something may still come."""
+        """Whether more may come."""
         if self._calls is not None and self._calls.came():
             self._moved = time.monotonic()
         limit = QUIET if self._calls is not None and self._calls.is_ended else self._idle
         return time.monotonic() - self._moved < limit
 
-    def _tell(self, problem: str) -> None:
-        if problem != self._told:  # an attempt that fails as the last one did is no news
-            self._told = problem
+    def _report(self, problem: str) -> None:
+        if problem != self._last_problem:  # a failure that repeats is reported once
+            self._last_problem = problem
             note(self._root, problem)
             if self._calls is None:
                 say(problem)

@@ -11,25 +11,24 @@ from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.config import Setting
 from stenograph.evidence.settings import default_key
 from stenograph.journal.place import DEFAULT_ROOT, archive_home
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 
 
 @click.command(
     "config",
     epilog="Example: steno config --json",
-    short_help="Print the configuration in force, and where each value comes from.",
 )
 @json_option
 def command(as_json: bool) -> None:
     """Print every setting with its value and where it comes from.
 
-    An option wins over the environment, that over the file: config.toml where the system keeps a user's settings, or
-    $STENOGRAPH_CONFIG. An unknown key or a value that does not fit is an error, exit code 2.
+    An option overrides the environment, which overrides the file: config.toml in the user's configuration folder, or
+    $STENOGRAPH_CONFIG. An unknown key or an invalid value is an error, exit code 2.
     """
     path, found = config.config_path(), config.settings()
     if as_json:
-        told = {each.key.name: _told(each) for each in found}
-        print_json({"file": str(path), "exists": path.exists(), "settings": told})
+        settings = {each.key.name: _as_json(each) for each in found}
+        print_json({"file": str(path), "exists": path.exists(), "settings": settings})
         return
     state = "" if path.exists() else " (not there)"
     rows = [(each.key.name, _shown(_in_force(each)), _origin(each)) for each in found]
@@ -39,7 +38,7 @@ def command(as_json: bool) -> None:
 
 
 def _in_force(each: Setting) -> Any:
-    """The value, or what is done without one."""
+    """The value, or the default."""
     if each.value is not None:
         return each.value
     return {
@@ -54,7 +53,7 @@ def _in_force(each: Setting) -> Any:
     }.get(each.key.name)
 
 
-def _told(each: Setting) -> dict[str, Any]:
+def _as_json(each: Setting) -> dict[str, Any]:
     return {
         "value": _in_force(each),
         "from": each.source,

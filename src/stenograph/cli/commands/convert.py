@@ -15,11 +15,11 @@ from stenograph.cli.options import (
     archive_option,
     json_document,
     redact_option_of_convert,
+    report_masked,
+    report_problems,
     root_option,
     run_mask,
     say,
-    tell_of_masked,
-    tell_of_problems,
     write_bytes,
 )
 from stenograph.errors import SourceError, StoreError
@@ -37,14 +37,17 @@ BATCH = 1 << 16
 @click.command(
     "convert",
     epilog="Example: steno convert ~/.claude/projects --no-raw > all.jsonl",
-    short_help="Print agents' files as canonical events.",
 )
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
 @click.option(
-    "--from", "format_name", type=FORMAT, metavar="FORMAT", help="Take this format as given; steno formats lists them."
+    "--from",
+    "format_name",
+    type=FORMAT,
+    metavar="FORMAT",
+    help="Read them as this format instead of detecting one; see steno formats.",
 )
 @click.option("--entries", "as_entries", is_flag=True, help="Print transcript entries instead of events.")
-@click.option("--no-raw", "keep_raw", is_flag=True, flag_value=False, default=True, help="Leave the source lines out.")
+@click.option("--no-raw", "keep_raw", is_flag=True, flag_value=False, default=True, help="Leave out the source lines.")
 @click.option(
     "--report",
     "report_path",
@@ -72,7 +75,7 @@ def command(
     """Print canonical events as JSON Lines, from files, sessions with their subagents, folders, runs, or stdin (-).
 
     Malformed lines become unknown events; they are counted on stderr and in the report, and the exit code stays 0. A
-    path that cannot be read gives exit code 3; the others are converted all the same.
+    path that cannot be read gives exit code 3; the others are still converted.
     """
     spec = None if format_name is None else format_named(format_name)
     mask = run_mask() if redact else None
@@ -91,20 +94,20 @@ def command(
             continue
         masked.update({} if mask is None else mask.latest)
         files += conversion.files
-        tell_of_problems(problems)
-        _tell_of_losses(conversion.files)
+        report_problems(problems)
+        _report_losses(conversion.files)
         if not conversion.number and not problems:
-            say(f"{target}: there are no events in it")
+            say(f"{target} has no events")
     output.close()
     if report_path is not None:
         _write_report(Path(report_path), files)
     if redact:
-        tell_of_masked(masked)
+        report_masked(masked)
     ctx.exit(code)
 
 
-def _tell_of_losses(files: Iterable[FileReport]) -> None:
-    """Say on standard error what of exchange files reads differently, or not at all."""
+def _report_losses(files: Iterable[FileReport]) -> None:
+    """Print on standard error what of exchange files reads differently, or not at all."""
     for file in files:
         if file.losses is not None and (file.losses["changed"] or file.losses["dropped"]):
             say(f"{file.path}: {loss_line(file.losses)}")
@@ -128,7 +131,7 @@ def _lines(events: Iterable[Event], as_entries: bool) -> Iterator[Item]:
 
 
 class _Output:
-    """JSON Lines, or one array of the same items."""
+    """Writes JSON Lines, or one array of the same items."""
 
     def __init__(self, is_array: bool) -> None:
         self._is_array = is_array

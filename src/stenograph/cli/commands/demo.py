@@ -1,7 +1,6 @@
 """`steno demo`: a small real workflow, recorded through the public API and watched live.
 
-The agent is a few lines of script, so that no key and no network is needed; the steps, the tools, the commands, the
-threads and the files are real.
+The agent is a script, so no key and no network is needed; the steps, tools, commands, threads and files are real.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ CHECK = "import stats; assert stats.mean([1, 2, 3]) == 2; assert stats.mean([]) 
 @click.command(
     "demo",
     epilog="Example: steno demo --root /tmp/demo",
-    short_help="Run a small recorded workflow and watch its transcript live.",
 )
 @click.option(
     "--root",
@@ -45,7 +43,7 @@ CHECK = "import stats; assert stats.mean([1, 2, 3]) == 2; assert stats.mean([]) 
     type=click.FloatRange(min=0),
     default=0.05,
     metavar="SECONDS",
-    help="How long each step of the script takes, so that one can watch.  [default: 0.05]",
+    help="Pause at each step, so that you can watch.  [default: 0.05]",
 )
 @json_option
 def command(root: str, pace: float, as_json: bool) -> None:
@@ -72,7 +70,7 @@ class _Runs:
 
     @contextmanager
     def watched(self, run: Run) -> Iterator[Run]:
-        """The run, printed by a thread of its own while it goes on."""
+        """The run, printed live by its own thread."""
         self.all.append(run)
         events = run.subscribe(from_seq=1)
         renderer = TerminalRenderer(color=wants_color())
@@ -80,11 +78,11 @@ class _Runs:
         def watch() -> None:
             for event in events:
                 if event.type == "step.call_workflow.completed":
-                    self._watchers[event.child_run_id].join()  # let the called run have its last word first
+                    self._watchers[event.child_run_id].join()  # print the end of the called run first
                 if self._live:
                     try:
                         write_text(renderer.render(event))
-                    except click.exceptions.Exit:  # nobody reads any more; the workflow goes on
+                    except click.exceptions.Exit:  # the reader has left; the workflow continues
                         self._live = False
 
         watcher = self._watchers[run.run_id] = threading.Thread(target=watch)
@@ -101,8 +99,8 @@ def _review(runs: _Runs, root: str, folder: Path, pace: float) -> None:
     source = folder / "stats.py"
     source.write_text(BUGGY)
     run = start_run("review", root=root)
-    if run.lost:  # a run never complains about its recording, so the demo does
-        raise StoreError(f"nothing can be recorded in {storage_root(root)}; choose another --root", root)
+    if run.lost:  # a run does not raise when it cannot record, so the demo does
+        raise StoreError(f"cannot record in {storage_root(root)}; choose another --root", root)
     with runs.watched(run):
         with run.step("read", "agent") as step:
             _read(step, source, pace)
@@ -145,7 +143,7 @@ def _read(step: Step, source: Path, pace: float) -> None:
 
 
 def _inspect(step: Step, name: str, source: Path, pace: float) -> None:
-    """One branch, in a thread of its own: the step says where it belongs."""
+    """One branch in its own thread; `step` says where its events belong."""
     with step.step(name, "operation") as branch:
         lines = branch.wrap_tool(_line_count)
         lines(str(source))
@@ -157,7 +155,7 @@ def _line_count(path: str) -> int:
 
 
 def _fix(run: Run, source: Path, pace: float) -> None:
-    """Try, fail, mend, try again."""
+    """Run the tests, let them fail, fix the code, run them again."""
     for attempt, text in enumerate((BUGGY, FIXED)):
         with run.step("fix", "while", iteration=attempt) as step:
             source.write_text(text)
@@ -191,16 +189,16 @@ def _command(step: Step, line: list[str], cwd: Path | None = None) -> None:
 
 def _what_next(runs: list[Run], root: str) -> str:
     first = runs[0]
-    given = "" if storage_root(root) == storage_root() else f" --root {root}"
+    root_option = "" if storage_root(root) == storage_root() else f" --root {root}"
     journals = "\n".join(f"  {run.path}  ({run.name})" for run in runs)
     return f"""
 The journals, one JSON object per line:
 {journals}
 
 Try next:
-  steno show {first.run_id[:8]}{given}
-  steno tree {first.run_id[:8]}{given}
-  steno tail {first.run_id[:8]}{given} --json
+  steno show {first.run_id[:8]}{root_option}
+  steno tree {first.run_id[:8]}{root_option}
+  steno tail {first.run_id[:8]}{root_option} --json
   steno verify {first.path}
   jq -r 'select(.type == "step.started") | "\\(.seq)\\t\\(.path)\\t\\(.payload.kind)"' {first.path}
   jq 'select(.type == "tool.call" or .type == "tool.result")' {first.path}

@@ -1,4 +1,4 @@
-"""`steno detect`: in which format is a file written?"""
+"""`steno detect`: the format of a file."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import click
 
 from stenograph.cli.options import json_option, print_json, say, write_text
 from stenograph.errors import SourceError
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.sources.detection import Detection, detect_file
 from stenograph.sources.stored import runs_of
 
 
-@click.command(
-    "detect", epilog="Example: steno detect session.jsonl", short_help="Say in which format files are written."
-)
+@click.command("detect", epilog="Example: steno detect session.jsonl")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> None:
-    """Say in which format each file is written, and which run it holds.
+    """Print the format of each file and the run it holds.
 
-    Exit code 1 when a file is in no format we know, 3 when one cannot be read.
+    Exit code 1 when the format of a file is unknown, 3 when a file cannot be read.
     """
     code = 0
     rows = []

@@ -1,4 +1,4 @@
-"""`steno diff`: two runs compared, or many with one."""
+"""`steno diff`: two runs compared, or several with one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from stenograph.cli.completion import RUN
-from stenograph.cli.options import archive_option, json_option, print_json, root_option, tell_of_problems, write_text
+from stenograph.cli.options import archive_option, json_option, print_json, report_problems, root_option, write_text
 from stenograph.cli.scope import prices_option
 from stenograph.cli.table import print_rows
 from stenograph.fold.compare import Comparison, compare
@@ -19,7 +19,7 @@ from stenograph.render.comparison import comparison_lines
 from stenograph.runs.opening import open_run
 
 
-@click.command("diff", epilog="Example: steno diff @2 @", short_help="Compare two runs, or many with one.")
+@click.command("diff", epilog="Example: steno diff @2 @")
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
 @click.option("--base", type=RUN, metavar="RUN|PATH", help="Compare each of the runs with this one, as a table.")
 @click.option("--redact", is_flag=True, help="Mask secrets.")
@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Compare two runs: prompts, calls, answers, files changed, tokens, cost and time.
 
-    Turns are aligned by their prompts, calls by tool and input. With --base, each run is compared with that one, in one
-    row.
+    Turns are aligned by their prompts, calls by tool and input. With --base, each run is compared with that one and
+    printed as one row.
 
     Exit code 1 when prompts, answers, calls or files differ; tokens, cost and time alone are not a difference.
     """
@@ -47,8 +47,8 @@ def command(
         raise click.UsageError("Give two runs, or --base RUN and the runs to compare with it.")
     table = load_prices(prices)
     first, *rest = targets if base is None else (base, *targets)
-    told = _read(first, root, archive_dir, redact, table)
-    found = [compare(told, _read(each, root, archive_dir, redact, table)) for each in rest]
+    base_run = _read(first, root, archive_dir, redact, table)
+    found = [compare(base_run, _read(each, root, archive_dir, redact, table)) for each in rest]
     if base is None:
         _print(found[0], as_json)
     else:
@@ -59,9 +59,9 @@ def command(
 
 def _read(target: str, root: str | None, archive_dir: str | None, redact: bool, prices: Prices) -> Explained:
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
-        told = explained(run.events(keep_raw=False), prices)
-        tell_of_problems(run.problems())
-    return told
+        facts = explained(run.events(keep_raw=False), prices)
+        report_problems(run.problems())
+    return facts
 
 
 def _print(found: Comparison, as_json: bool) -> None:

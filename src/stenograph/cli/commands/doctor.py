@@ -1,4 +1,4 @@
-"""`steno doctor`: what is well and what is not, and what to do."""
+"""`steno doctor`: what works, what does not, and what to do."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from stenograph.journal.problems import noted_problems
 from stenograph.query.doctor.examination import examine
 from stenograph.query.doctor.report import AgentState, ArchiveState, HookState, JournalState, Report
 from stenograph.query.retention import Expiry
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, duration
-from stenograph.render.visible import on_one_line
 from stenograph.runs.retention import expired_runs
 from stenograph.runs.syncing import wanted_roots
 
@@ -25,16 +25,15 @@ from stenograph.runs.syncing import wanted_roots
 @click.command(
     "doctor",
     epilog="Example: steno doctor --json",
-    short_help="Look at everything, and say what needs a person.",
 )
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Look at agents' files, the archive, journals and hooks, and say what needs a person.
+    """Check agents' files, the archive, journals and hooks, and report what needs attention.
 
     Per agent: files seen and kept, how much of them is understood, versions, types never seen before, subagents whose
-    file is missing, runs that only the archive still has. Of the archive: sizes, permissions, the last sync, the
-    watcher, free space. Nothing is changed. Exit code 1 when something needs a person; each such line says what to do.
+    file is missing, runs that only the archive still has. For the archive: sizes, permissions, the last sync, the
+    watcher, free space. Nothing is changed. Exit code 1 when something needs attention; each such line says what to do.
     """
     home = home_of()
     roots = wanted_roots(home, None, (), ())
@@ -47,7 +46,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 
 def _expiries(home: Home) -> list[Expiry]:
-    """What `[[keep]]` rules no longer keep; an index that cannot be read is told of elsewhere."""
+    """What `[[keep]]` rules no longer keep; an index that cannot be read is reported elsewhere."""
     try:
         return expired_runs(home)
     except (SourceError, sqlite3.DatabaseError):
@@ -73,9 +72,9 @@ def _archive(state: ArchiveState) -> list[str]:
         return [f"archive   {state.path}: not there"]
     synced = "never" if state.last_sync_age_s is None else f"{duration(state.last_sync_age_s)} ago"
     watcher = "no watcher" if state.watcher_pid is None else f"watched by process {state.watcher_pid}"
-    told = f"{amount(state.runs)} runs, {amount(state.events)} events" if state.is_readable else "cannot be read"
+    counts = f"{amount(state.runs)} runs, {amount(state.events)} events" if state.is_readable else "cannot be read"
     sizes = f"{amount(state.kept_bytes)}B kept, {amount(state.index_bytes)}B index, {amount(state.free_bytes)}B free"
-    return [f"archive   {state.path}: {told}; {sizes}", f"          last sync {synced}, {watcher}"]
+    return [f"archive   {state.path}: {counts}; {sizes}", f"          last sync {synced}, {watcher}"]
 
 
 def _agent(state: AgentState) -> list[str]:
@@ -85,10 +84,10 @@ def _agent(state: AgentState) -> list[str]:
     lines = [f"{state.agent:<9} {files}; {state.runs} runs"]
     if state.lines:
         flaws = {"unknown": state.unknown, "malformed": state.malformed, "failed": state.failed}
-        told = "".join(f", {number} {what}" for what, number in flaws.items() if number)
+        problems = "".join(f", {number} {what}" for what, number in flaws.items() if number)
         share = 100 * state.understood / state.lines
         lines.append(
-            f"          {amount(state.lines)} lines, {share:.4g} % understood ({amount(state.system)} system){told}"
+            f"          {amount(state.lines)} lines, {share:.4g} % understood ({amount(state.system)} system){problems}"
         )
     if state.versions:
         lines.append(f"          versions: {', '.join(list(state.versions)[:8])}")
@@ -101,7 +100,7 @@ def _journals(state: JournalState) -> str:
 
 
 def _is_here(state: HookState) -> bool:
-    """Whether there is anything to say: the agent is not on every machine."""
+    """Whether the agent is on this machine."""
     return bool(state.installed or state.problem) or Path(state.settings).parent.is_dir()
 
 

@@ -7,30 +7,30 @@ import sys
 import click
 
 from stenograph.cli.completion import RUN
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import (
     archive_option,
     json_option,
     print_json,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
     say,
-    tell_of_masked,
-    tell_of_problems,
 )
+from stenograph.cli.table import print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.fold.failures import FailedStep, failures
 from stenograph.render.figures import local_clock
 from stenograph.runs.opening import open_run
 
 _HEAD = ("event", "time", "who", "tool", "exit", "what", "why")
-_DISPENSABLE = ("who", "exit", "time", "what", "tool")
+_OPTIONAL = ("who", "exit", "time", "what", "tool")
 _WIDEST = 60
 _LONGEST = 500
 _ROOM_FOR_REASON = 24
 
 
-@click.command("errors", epilog="Example: steno errors @", short_help="List what failed in a run.")
+@click.command("errors", epilog="Example: steno errors @")
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @redact_option
 @root_option
@@ -40,21 +40,21 @@ _ROOM_FOR_REASON = 24
 def command(
     ctx: click.Context, target: str, redact: bool, root: str | None, archive_dir: str | None, as_json: bool
 ) -> None:
-    """List the calls that failed and the errors of a run, in order, with what was tried and why it failed.
+    """List the failed calls and the errors of a run, in order, with what was tried and why it failed.
 
-    steno show RUN --from EVENT opens the transcript there. Exit code 1 when something failed.
+    steno show RUN --from EVENT opens the transcript at that event. Exit code 1 when something failed.
     """
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
         found = failures(run.events(keep_raw=False))
         if as_json:
             print_json(found)
         elif found:
-            print_fitting(_HEAD, [_cells(each) for each in found], _DISPENSABLE, "why", _ROOM_FOR_REASON)
+            print_fitted(_HEAD, [_cells(each) for each in found], _OPTIONAL, "why", _ROOM_FOR_REASON)
         else:
-            say(f"nothing failed in {run.info.run_id}: {run.info.tool_calls} calls were looked at")
-        tell_of_problems(run.problems())
+            say(f"nothing failed in {run.info.run_id}; {run.info.tool_calls} calls were checked")
+        report_problems(run.problems())
         if redact:
-            tell_of_masked(run.masked)
+            report_masked(run.masked)
     ctx.exit(1 if found else 0)
 
 

@@ -22,12 +22,12 @@ from stenograph.evidence.signing import SignedLog, initialise, origin_of_archive
 from stenograph.evidence.ssh import ssh_sign
 from stenograph.evidence.tiles import write_file
 from stenograph.evidence.timestamp import check_stamp, stamp, stamp_of
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.target import find_archived
 
 _URLS = ("http://", "https://")
-_UNKNOWABLE = "unknown: nothing can say what was never kept"
-_NOT_ANCHORED = "self-consistent, not anchored: give a checkpoint that is kept elsewhere (--against)"
+_UNKNOWABLE = "unknown: what was never kept cannot be checked"
+_NOT_ANCHORED = "consistent with itself, not anchored: give a checkpoint that is kept elsewhere (--against)"
 
 to_option = click.option(
     "--to", "to", multiple=True, metavar="DIR|URL", help="A folder, git repository or witness; may be repeated."
@@ -37,26 +37,25 @@ to_option = click.option(
 @click.group(
     "evidence",
     epilog="Example: steno evidence init --to ~/checkpoints",
-    short_help="Sign what the archive keeps, and check that it was not changed.",
 )
 def command() -> None:
     """Sign what the archive keeps, and check that it was not changed.
 
-    A checkpoint is a signed note that says how many frames the archive has and what they are, in 32 bytes. Kept where
-    who owns the archive cannot change it, it shows later that nothing before it was changed or removed.
+    A checkpoint is a signed note with the number of frames in the archive and a hash over them. Keep it where the owner
+    of the archive cannot change it: it shows later that nothing before it was changed or removed.
     """
 
 
 @command.command("init", epilog="Example: steno evidence init --to ~/checkpoints")
-@click.option("--key", metavar="FILE", help="An Ed25519 key, PEM or OpenSSH; made if it is not there.")
+@click.option("--key", metavar="FILE", help="An Ed25519 key, PEM or OpenSSH; created if it does not exist.")
 @to_option
 @archive_option
 @json_option
 def init(key: str | None, to: tuple[str, ...], archive_dir: str | None, as_json: bool) -> None:
-    """Have a key sign the archive from now on, after each sync, and say which key verifies it.
+    """Sign the archive from now on after each sync, and print the key that verifies it.
 
-    The key is outside the archive, beside config.toml unless another file is named. Call it again to change the key or
-    the places; where the key changes, the old and the new one sign the next checkpoint.
+    The key is outside the archive, beside config.toml unless you name another file. Run it again to change the key or
+    the places; after a change, the old and the new key both sign the next checkpoint.
     """
     home = home_of(archive_dir)
     settings = EvidenceSettings(
@@ -67,20 +66,20 @@ def init(key: str | None, to: tuple[str, ...], archive_dir: str | None, as_json:
     signed, vkey = initialise(home, settings)
     signed, problems = deliver(home, signed, settings)
     if as_json:
-        told = {"key": settings.key, "vkey": vkey, "to": settings.to, "witnesses": settings.witnesses}
-        print_json({**told, **_told(signed), "problems": [str(each) for each in problems]})
+        keys = {"key": settings.key, "vkey": vkey, "to": settings.to, "witnesses": settings.witnesses}
+        print_json({**keys, **_as_json(signed), "problems": [str(each) for each in problems]})
     else:
-        write_text(f"key          {on_one_line(settings.key)} (keep it; who has it can sign)\n")
+        write_text(f"key          {on_one_line(settings.key)} (keep it safe: its holder can sign)\n")
         write_text(f"verifier key {vkey}\n")
         write_text(f"checkpoint   {signed.checkpoint.size} leaves\n")
     _end(problems)
 
 
 @command.command("checkpoint", epilog="Example: steno evidence checkpoint -o today.checkpoint")
-@click.option("-o", "--output", metavar="FILE", help="Write the checkpoint to a file, too; - is standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Also write the checkpoint to a file; - is standard output.")
 @to_option
 @click.option("--witness", "witnesses", multiple=True, metavar="URL", help="A witness to cosign it; may be repeated.")
-@click.option("--ssh-sign", "ssh_key", metavar="KEY", help="Sign FILE of -o with ssh-keygen -Y, too, in FILE.sig.")
+@click.option("--ssh-sign", "ssh_key", metavar="KEY", help="Also sign FILE of -o with ssh-keygen -Y, in FILE.sig.")
 @click.option("--tsa", metavar="URL", help="Have this authority time-stamp FILE of -o (RFC 3161), in FILE.tsr.")
 @archive_option
 @json_option
@@ -93,7 +92,7 @@ def checkpoint(
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Sign the archive as it is now, and bring the checkpoint to every place."""
+    """Sign the archive as it is now, and write the checkpoint to every place."""
     if ssh_key is not None and output in (None, "-"):
         raise click.UsageError("--ssh-sign signs a file; give -o FILE")
     if tsa is not None and output in (None, "-"):
@@ -108,7 +107,7 @@ def checkpoint(
     if tsa is not None and output is not None:
         stamp(tsa, Path(output))
     if as_json:
-        print_json({**_told(signed), "problems": [str(each) for each in problems]})
+        print_json({**_as_json(signed), "problems": [str(each) for each in problems]})
     elif output != "-":
         write_text(f"checkpoint of {signed.checkpoint.size} leaves, root {signed.checkpoint.root.hex()}\n")
     _end(problems)
@@ -119,15 +118,15 @@ def checkpoint(
     "--against",
     multiple=True,
     metavar="CHECKPOINT",
-    help="A checkpoint from elsewhere, or a folder with one; may be repeated.  [default: the places of init]",
+    help="A checkpoint kept elsewhere, or a folder with one; may be repeated.  [default: the places of init]",
 )
 @click.option("--vkey", "vkeys", multiple=True, metavar="FILE", help="A verifier key.  [default: that of our own key]")
 @click.option(
     "--tsa-ca",
     metavar="FILE",
-    help="Certificates (PEM) of the authority: check the time stamps (CHECKPOINT.tsr), too.",
+    help="Also check the time stamps (CHECKPOINT.tsr) with these certificates (PEM) of the authority.",
 )
-@click.option("--quick", is_flag=True, help="Look at headers only, not at the content of frames.")
+@click.option("--quick", is_flag=True, help="Check only headers, not the content of frames.")
 @archive_option
 @json_option
 @click.pass_context
@@ -140,11 +139,11 @@ def verify(
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Check what the archive keeps, and say three things apart.
+    """Check what the archive keeps, and report three things separately.
 
-    Integrity: every frame is whole and its content is what its header says. Append-only: the archive still begins with
-    what each checkpoint from elsewhere says. Completeness: what was never kept, nothing can say. Works without init,
-    too. Exit code 1 when something does not match, 3 when something cannot be read.
+    Integrity: every frame is whole and its content matches its header. Append-only: the archive still begins with what
+    each checkpoint kept elsewhere covers. Completeness: what was never kept cannot be checked. Works without init, too.
+    Exit code 1 when something does not match, 3 when something cannot be read.
     """
     home = home_of(archive_dir)
     origin = origin_of_archive(home)
@@ -164,7 +163,7 @@ def verify(
 
 
 def _stamps(anchors: list[Anchor], authority: Path) -> dict[str, str]:
-    """When the authority saw each checkpoint. Raises `InvalidEvidence` where none has a stamp, or one is of another."""
+    """When the authority saw each checkpoint. Raises `InvalidEvidence` if none has a stamp, or one does not match."""
     replies = {each.file: stamp_of(each.file) for each in anchors}
     found = {file: reply for file, reply in replies.items() if reply.exists()}
     if not found:
@@ -173,14 +172,14 @@ def _stamps(anchors: list[Anchor], authority: Path) -> dict[str, str]:
 
 
 def _known_anchors(home: Home) -> list[Anchor]:
-    """The checkpoints in the places that init was given, as far as they are there."""
+    """The checkpoints that exist in the places given to init."""
     if not is_initialised(home):
         return []
     return [load_anchor(place) for place in read_settings(home).places() if (place / "checkpoint").exists()]
 
 
 def _own_keys(home: Home, origin: str, anchors: list[Anchor]) -> list[VerifierKey]:
-    """The public half of our own key, which is outside the archive; the copy inside proves nothing."""
+    """Our own public key, from outside the archive: the copy inside proves nothing."""
     key = Path(read_settings(home).key) if is_initialised(home) else None
     return [load_signer(key, origin).verifier_key] if anchors and key is not None and key.exists() else []
 
@@ -198,7 +197,7 @@ def _text(verdict: Verdict, *, quick: bool) -> str:
 
 
 def _anchor(verdict: AnchorVerdict) -> list[str]:
-    signed = {True: "signed", False: "NOT SIGNED by a key that was given", None: "signature not checked (--vkey)"}
+    signed = {True: "signed", False: "NOT SIGNED by a given key", None: "signature not checked (--vkey)"}
     state = "ok" if verdict.is_consistent and verdict.is_signed is not False else "DOES NOT MATCH"
     line = f"append-only   {state}: {verdict.size:,} leaves by {verdict.path}, {signed[verdict.is_signed]}"
     return [line, *(f"  ✗ {each.kind}: {each.message}" for each in verdict.findings)]
@@ -212,7 +211,7 @@ def _anchor(verdict: AnchorVerdict) -> list[str]:
 def prove(target: str, output: str, archive_dir: str | None, as_json: bool) -> None:
     """Write a proof that the bytes of a run are in the signed log: checkpoint, leaves, proofs and original bytes.
 
-    Whoever has the verifier key can check it without the archive, with any program that knows the C2SP formats.
+    With the verifier key, any program that knows the C2SP formats can check it without the archive.
     """
     home = home_of(archive_dir)
     kind = find_archived(target, home.path)
@@ -240,12 +239,12 @@ def export(folder: str, archive_dir: str | None, as_json: bool) -> None:
     signed = sign(home_of(archive_dir))
     count = write_place(Path(folder), signed)
     if as_json:
-        print_json({**_told(signed), "path": folder, "files": count})
+        print_json({**_as_json(signed), "path": folder, "files": count})
     else:
         write_text(f"{on_one_line(folder)}: {signed.checkpoint.size} leaves, {count} files written\n")
 
 
-def _told(signed: SignedLog) -> dict[str, object]:
+def _as_json(signed: SignedLog) -> dict[str, object]:
     point = signed.checkpoint
     return {"origin": point.origin, "size": point.size, "root": point.root.hex(), "note": signed.note.encode().decode()}
 

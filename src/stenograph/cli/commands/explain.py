@@ -1,4 +1,4 @@
-"""`steno explain`: a run in facts."""
+"""`steno explain`: a run summarized from its facts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stenograph.cli.options import (
     json_option,
     print_json,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
-    tell_of_masked,
-    tell_of_problems,
     write_text,
 )
 from stenograph.cli.scope import prices_option
@@ -22,7 +22,7 @@ from stenograph.render.explanation import explanation_lines
 from stenograph.runs.opening import open_run
 
 
-@click.command("explain", epilog="Example: steno explain @", short_help="Say what happened in a run, in facts.")
+@click.command("explain", epilog="Example: steno explain @")
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @prices_option
 @redact_option
@@ -32,16 +32,16 @@ from stenograph.runs.opening import open_run
 def command(
     target: str, prices: str | None, redact: bool, root: str | None, archive_dir: str | None, as_json: bool
 ) -> None:
-    """Say what was asked, what changed, what failed and was retried, where time and tokens went, and how it ended.
+    """Print what was asked, what changed, what failed and was retried, where time and tokens went, and how it ended.
 
-    Facts only, by the same counting as everywhere; no model is asked.
+    Facts only, counted as everywhere else; no model is asked.
     """
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
-        told = explain(run.events(keep_raw=False), load_prices(prices), run.kind.life())
+        facts = explain(run.events(keep_raw=False), load_prices(prices), run.kind.life())
         if as_json:
-            print_json(told)
+            print_json(facts)
         else:
-            write_text("".join(f"{line}\n" for line in explanation_lines(told)))
-        tell_of_problems(run.problems())
+            write_text("".join(f"{line}\n" for line in explanation_lines(facts)))
+        report_problems(run.problems())
         if redact:
-            tell_of_masked(run.masked)
+            report_masked(run.masked)

@@ -1,4 +1,4 @@
-"""`steno export`: runs in the formats that others read. With `--raw` it is the old spelling of `steno restore`."""
+"""`steno export`: runs in formats that other tools read. With `--raw` it is the old spelling of `steno restore`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from stenograph.cli.options import (
     json_option,
     print_json,
     redact_option_of_convert,
+    report_masked,
+    report_problems,
     root_option,
     say,
-    tell_of_masked,
-    tell_of_problems,
     write_bytes,
     write_text,
 )
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from stenograph.export.exporting import Export
 
 _FORMAT_OPTIONS = {
-    "subagents": "What becomes of subagents: embed, files or drop.",
-    "content": "How much of the conversation each span has: delta, full or none.",
+    "subagents": "Subagents: embed, files or drop.",
+    "content": "How much of the conversation each span holds: delta, full or none.",
     "arguments": "Arguments of calls as object or string.",
     "reasoning": "Thinking as a field, inline, or drop it.",
     "open": "Calls without a result: cut, drop or answer.",
@@ -50,14 +50,13 @@ def _format_options(command: Any) -> Any:
 @click.command(
     "export",
     epilog="Example: steno export @ --to atif --redact -o run.trajectory.json",
-    short_help="Write runs in the formats that others read.",
 )
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1)
 @click.option("--to", "format_name", type=EXPORTER, metavar="FORMAT", help="The format to write; --list names them.")
 @click.option("--list", "is_list", is_flag=True, help="List the formats with their options.")
 @click.option("-o", "--output", metavar="FILE|DIR", help="Write to this file or folder; - is standard output.")
 @redact_option_of_convert
-@click.option("--report", "report_path", metavar="FILE", help="Write what was carried, changed and dropped, as JSON.")
+@click.option("--report", "report_path", metavar="FILE", help="Write what was kept, changed and dropped, as JSON.")
 @click.option("--endpoint", metavar="URL", help="With --to otlp: send the trace to this collector instead.")
 @header_option
 @_format_options
@@ -82,9 +81,9 @@ def command(
     as_json: bool,
     **options: str | None,
 ) -> None:
-    """Write runs in a format that other programs read, and say on stderr what it could not hold.
+    """Write runs in a format that other tools read, and report on stderr what it cannot hold.
 
-    Several runs go into one file where the format is one of lines, else into a folder (-o DIR).
+    Several runs go into one file if the format has one run per line, otherwise into a folder (-o DIR).
     """
     if is_list:
         _list(as_json)
@@ -95,13 +94,13 @@ def command(
         _restore(targets, folder, version, as_json)
         return
     if format_name is None:
-        raise click.UsageError("say which format: --to FORMAT; --list names them")
+        raise click.UsageError("name a format with --to FORMAT; --list names them")
     if endpoint is not None and (not format_name.startswith("otlp") or output is not None):
-        raise click.UsageError("--endpoint goes with --to otlp or otlp-protobuf and without -o")
+        raise click.UsageError("--endpoint needs --to otlp or otlp-protobuf, and no -o")
     if headers and endpoint is None:
-        raise click.UsageError("--header goes with --endpoint")
+        raise click.UsageError("--header needs --endpoint")
     if format_name == "inspect" and output is not None and output.endswith(".eval"):
-        format_name = "inspect-eval"  # Inspect itself goes by the name of the file
+        format_name = "inspect-eval"  # Inspect itself judges by the name of the file
     chosen = {name.removeprefix("option_"): value for name, value in options.items() if value is not None}
     _export(targets, format_name, output, endpoint, headers, redact, report_path, root, archive_dir, chosen)
 
@@ -145,19 +144,19 @@ def _export(
     archive_dir: str | None,
     options: dict[str, str],
 ) -> None:
+    from stenograph.atomic_file import write_atomically
     from stenograph.export.collector import collector_of
     from stenograph.export.exporter import exporter_named
     from stenograph.export.exporting import export_run
     from stenograph.export.sending import JSON, PROTOBUF, send_trace
     from stenograph.runs.opening import open_run
-    from stenograph.whole_file import write_whole
 
     exporter = exporter_named(format_name)
     collector = None if endpoint is None else collector_of(endpoint, headers)
     is_stdout = output is None or output == "-"
     is_folder = not is_stdout and (str(output).endswith("/") or Path(str(output)).is_dir())
     if len(targets) > 1 and not is_folder and not exporter.is_lines:
-        raise click.UsageError(f"several runs in {format_name} are several files: name a folder that exists with -o")
+        raise click.UsageError(f"several runs in {format_name} need several files; name an existing folder with -o")
     exports: list[Export] = []
     masked: Counter[str] = Counter()
     progress = Progress("run", total=len(targets), is_shown=sys.stderr.isatty() and len(targets) > 1)
@@ -166,10 +165,10 @@ def _export(
         with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
             export = export_run(run, format_name, redact=None, **options)
             masked += run.masked
-            tell_of_problems(run.problems())
+            report_problems(run.problems())
         if is_stdout and export.side_files:
             raise click.UsageError(
-                f"{target} has {len(export.side_files)} files beside the main one: name a file with -o"
+                f"{target} has {len(export.side_files)} files beside the main one; name a file with -o"
             )
         progress.close()
         say(f"{target}: {export.summary}")
@@ -185,21 +184,21 @@ def _export(
             write_bytes(export.data)
         exports.append(export)
     if redact:
-        tell_of_masked(masked)
+        report_masked(masked)
     if not is_stdout and not is_folder:
         if len(exports) == 1:
             exports[0].write(Path(str(output)))
         else:
-            write_whole(Path(str(output)), (export.data for export in exports))
+            write_atomically(Path(str(output)), (export.data for export in exports))
     if report_path is not None:
-        write_whole(Path(report_path), [json_document([export.losses for export in exports])])
+        write_atomically(Path(report_path), [json_document([export.losses for export in exports])])
 
 
 def _make_folder(path: Path) -> None:
+    from stenograph.atomic_file import make_folder
     from stenograph.errors import StoreError
-    from stenograph.whole_file import make_folder
 
     try:
         make_folder(path)
     except OSError as error:
-        raise StoreError(f"cannot make the folder {path}: {error.strerror}; check the path", str(path)) from error
+        raise StoreError(f"cannot create the folder {path}: {error.strerror}; check the path", str(path)) from error

@@ -5,26 +5,26 @@ from __future__ import annotations
 import click
 
 from stenograph.cli.completion import RUN
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.options import (
     archive_option,
     json_option,
     print_json,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
     say,
-    tell_of_masked,
-    tell_of_problems,
 )
+from stenograph.cli.table import print_fitted
 from stenograph.fold.files import FileUse, files
 from stenograph.runs.opening import open_run
 
 _HEAD = ("path", "reads", "changes", "lines", "kinds", "failed", "last")
-_DISPENSABLE = ("failed", "last", "kinds", "reads", "changes")
+_OPTIONAL = ("failed", "last", "kinds", "reads", "changes")
 _ROOM_FOR_PATH = 20
 
 
-@click.command("files", epilog="Example: steno files @ --changed", short_help="List the files a run read and changed.")
+@click.command("files", epilog="Example: steno files @ --changed")
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option("--changed", is_flag=True, help="Only files that it changed.")
 @redact_option
@@ -34,20 +34,20 @@ _ROOM_FOR_PATH = 20
 def command(target: str, changed: bool, redact: bool, root: str | None, archive_dir: str | None, as_json: bool) -> None:
     """List the files that the calls of a run read, searched and changed, in the order of the first call.
 
-    What shell commands do to files is not known from their text, so they are not listed.
+    Shell commands are not listed: their text does not say which files they change.
     """
     with open_run(target, root=root, archive=archive_dir, redact=redact) as run:
         found = [each for each in files(run.events(keep_raw=False)) if each.changes or not changed]
         if as_json:
             print_json(found)
         elif found:
-            print_fitting(_HEAD, [_cells(each) for each in found], _DISPENSABLE, "path", _ROOM_FOR_PATH)
+            print_fitted(_HEAD, [_cells(each) for each in found], _OPTIONAL, "path", _ROOM_FOR_PATH)
         else:
             what = "changed a file" if changed else "named a file"
             say(f"none of the {run.info.tool_calls} calls of {run.info.run_id} {what}")
-        tell_of_problems(run.problems())
+        report_problems(run.problems())
         if redact:
-            tell_of_masked(run.masked)
+            report_masked(run.masked)
 
 
 def _cells(each: FileUse) -> tuple[object, ...]:

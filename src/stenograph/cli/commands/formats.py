@@ -11,10 +11,10 @@ from stenograph.formats.base import FormatSpec
 from stenograph.formats.registry import broken_formats, formats
 
 
-@click.command("formats", epilog="Example: steno formats --json", short_help="List the formats that can be read.")
+@click.command("formats", epilog="Example: steno formats --json")
 @json_option
 def command(as_json: bool) -> None:
-    """List the formats that can be read: name, what, versions verified, where the agent keeps its files."""
+    """List the formats that can be read: name, description, verified versions, and where the agent keeps its files."""
     specs = list(formats().values())
     for name, why in broken_formats().items():
         say(f"the format {name} cannot be used: {why}")

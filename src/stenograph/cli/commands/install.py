@@ -1,4 +1,4 @@
-"""`steno install`: an agent's settings, so that it calls `steno hook`, or can ask `steno mcp`."""
+"""`steno install`: change an agent's settings so that it calls `steno hook`, or can query `steno mcp`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from stenograph.archive.store.home import home_of
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.installing.listing import AgentHere, agents_here
 from stenograph.cli.installing.settings_file import Change, followed, path_of
 from stenograph.cli.installing.ways import agents_that_call, install, ways_of
 from stenograph.cli.options import archive_option, json_option, print_json, say, write_text
+from stenograph.cli.table import print_fitted
 from stenograph.formats.base import FormatSpec
 from stenograph.formats.registry import formats
 from stenograph.render.figures import when
@@ -28,17 +28,16 @@ def _agents() -> dict[str, FormatSpec]:
 @click.command(
     "install",
     epilog="Example: steno install claude",
-    short_help="Make an agent tell us of its sessions, or no longer.",
 )
 @click.argument("agent", required=False, type=click.Choice(list(_agents())))
-@click.option("--mcp", is_flag=True, help="Register steno mcp, so that the agent can ask for its own history.")
+@click.option("--mcp", is_flag=True, help="Register steno mcp, so that the agent can query its own history.")
 @click.option(
     "--settings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
-    help="The settings to change.  [default: those of the agent]",
+    help="The settings file to change.  [default: the agent's]",
 )
-@click.option("--remove", is_flag=True, help="Take our hooks, or with --mcp our server, out again.")
+@click.option("--remove", is_flag=True, help="Remove our hooks or, with --mcp, our server.")
 @click.option("--list", "is_list", is_flag=True, help="List the agents found here, and whether each is recorded.")
 @archive_option
 @json_option
@@ -53,12 +52,12 @@ def command(
 ) -> None:
     """Make an agent call us, so that each of its sessions is recorded from its first prompt, while it works.
 
-    By hooks in its settings, or by a small plugin, as the agent has it; --list says which, and which agents are here.
-    With --mcp, register steno mcp instead: the agent can then ask for its own history.
+    It adds hooks to the agent's settings, or a small plugin; --list says which, and which agents are installed here.
+    With --mcp, it registers steno mcp instead: the agent can then query its own history.
 
-    Everything else in the settings stays as it is, and the file as it was is kept beside it. Doing it twice changes
-    nothing; after an update of the agent or of us it brings the hooks up to date. Settings that cannot be changed
-    safely are left alone.
+    Everything else in the settings stays, and a backup of the file is kept beside it. Running it again changes nothing;
+    after an update of the agent or of Stenograph it brings the hooks up to date. Settings that cannot be changed safely
+    are left alone.
     """
     if is_list:
         if agent or mcp or settings or remove:
@@ -80,16 +79,16 @@ def _mcp(agent: str, settings: Path | None, *, remove: bool) -> Change:
 
     spec = next((each for each in formats().values() if each.agent.id == agent and each.mcp is not None), None)
     if spec is None or spec.mcp is None:
-        raise click.UsageError(f"{agent} has no settings for MCP servers that we know; see steno mcp --help.")
+        raise click.UsageError(f"no settings for MCP servers are known for {agent}; see steno mcp --help.")
     return register(spec.mcp, followed(settings or path_of(spec.mcp.settings)), remove=remove)
 
 
 def _hooks(agent: str, settings: Path | None, *, remove: bool) -> Change:
     spec = agents_that_call().get(agent)
     if spec is None:
-        raise click.UsageError(f"there are no hooks of {agent}; give --mcp, or record it with steno run.")
+        raise click.UsageError(f"{agent} has no hooks; give --mcp, or record it with steno run.")
     if settings is not None and len(ways_of(spec)) > 1:
-        raise click.UsageError(f"{agent} has more than one file of settings; name its folder in the environment.")
+        raise click.UsageError(f"{agent} has several settings files; name its folder in the environment.")
     return install(spec, settings, remove=remove)
 
 
@@ -102,7 +101,7 @@ def _print(change: Change) -> None:
     if not change.added and not change.removed and change.note is None:
         write_text(f"{change.settings}: nothing to change\n")
     if change.backup is not None:
-        write_text(f"as it was: {change.backup}\n")
+        write_text(f"backup: {change.backup}\n")
     if change.note is not None:
         say(change.note)
 
@@ -112,9 +111,9 @@ def _list(agents: list[AgentHere], as_json: bool) -> None:
         print_json(agents)
         return
     if not agents:
-        say("no agent was found here; steno formats lists those that we can read")
+        say("no agent was found on this machine; steno formats lists those that can be read")
         return
-    print_fitting(_HEAD, [_cells(each) for each in agents], ("since", "found"), "to record it", 0)
+    print_fitted(_HEAD, [_cells(each) for each in agents], ("since", "found"), "to record it", 0)
     for each in agents:
         if each.problem is not None:
             say(f"{each.agent}: {each.problem}; run: steno install {each.agent}")

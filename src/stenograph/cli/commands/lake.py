@@ -19,10 +19,9 @@ _MOST_SAID = 10
 @click.group(
     "lake",
     epilog="Example: steno lake load s3://company-steno/agents",
-    short_help="Make one open table of many archives, or of a bucket of transcripts.",
 )
 def command() -> None:
-    """Make one open table (Delta Lake) of what many machines pushed, or of all transcripts of a bucket.
+    """Build one open table (Delta Lake) from what many machines pushed, or from all transcripts in a bucket.
 
     steno ls, show, search, stats and sql read it with --store URL; so do DuckDB, ClickHouse, Spark, Trino and others.
     """
@@ -34,15 +33,15 @@ def command() -> None:
 def load(url: str, as_json: bool) -> None:
     """Load what was pushed to the store at URL and is not in its table yet.
 
-    Every event is loaded once, however many loaders run and however often they are killed. Nothing is noted outside
-    the table. Run it every minute, or after steno push.
+    Every event is loaded once, even if several loaders run or are killed. No state is kept outside the table. Run it
+    every minute, or after steno push.
     """
     from stenograph.fleet.lake.load import load as load_lake
 
     with Progress("events", is_shown=sys.stderr.isatty() and not as_json) as shown:
         loaded = load_lake(open_store(url), progress=shown.reach)
     for archive in loaded.waiting[:_MOST_SAID]:
-        say(f"archive {archive}: a segment is missing, so what comes after it waits; steno lake check names it")
+        say(f"archive {archive}: a segment is missing, so the later ones are not loaded yet; steno lake check names it")
     if as_json:
         print_json({"url": url, **msgspec.structs.asdict(loaded)})
     else:
@@ -59,14 +58,14 @@ def load(url: str, as_json: bool) -> None:
     type=click.IntRange(min=0),
     default=24,
     metavar="N",
-    help="Keep replaced files so long for readers that have begun with them; where runs were forgotten, they go at "
+    help="Keep replaced files this long for readers that still use them; files with forgotten runs are deleted at "
     "once.  [default: 24]",
 )
 @json_option
 def compact(url: str, keep_hours: int, as_json: bool) -> None:
     """Maintain the table: remove what was forgotten or replaced, and make large files of many small ones.
 
-    For the role that may delete; once a night is enough. Loaders and readers go on meanwhile.
+    Run it with permission to delete; once a night is enough. Loaders and readers may run at the same time.
     """
     from stenograph.fleet.lake.compact import compact as compact_lake
 
@@ -87,7 +86,7 @@ def compact(url: str, keep_hours: int, as_json: bool) -> None:
 def check(url: str, as_json: bool) -> None:
     """Check that the table has every event that was pushed, once, and none that was forgotten.
 
-    Exit code 1 when it does not. What is pushed and not loaded yet is said, and is not a problem.
+    Exit code 1 when it does not. Events that are pushed and not loaded yet are counted, and are not a problem.
     """
     from stenograph.fleet.lake.check import check as check_lake
 
@@ -109,10 +108,16 @@ def check(url: str, as_json: bool) -> None:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
-    "--on", "engine", type=click.Choice(ENGINES), default="processes", help="The engine; processes without it."
+    "--on",
+    "engine",
+    type=click.Choice(ENGINES),
+    default="processes",
+    help="The engine.  [default: processes on this machine]",
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="How many work at once.  [default: all cores]")
-@click.option("--address", metavar="ADDRESS", help="The engine's cluster; without it, one on this machine.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="How many workers run at once.  [default: all cores]"
+)
+@click.option("--address", metavar="ADDRESS", help="The engine's cluster.  [default: one on this machine]")
 @click.option("--redact", is_flag=True, help="Mask secrets before anything is written.")
 @json_option
 def build(
@@ -120,9 +125,9 @@ def build(
 ) -> None:
     """Parse all transcripts below the URL IN into the tables below the URL OUT, which are replaced at the end.
 
-    Only keys go through the engine; workers read and write by themselves. Killed at any moment, it goes on with what is
-    left when it is started again. --on dask, ray and spark need that engine (pip install), or --address of a cluster
-    whose workers have stenograph[store,lake].
+    Only keys go through the engine; workers read and write by themselves. If it is killed, start it again: it continues
+    with what is left. --on dask, ray and spark need that engine (pip install), or --address of a cluster whose workers
+    have stenograph[store,lake].
     """
     from stenograph.fleet.lake.build import build as build_lake
 
@@ -137,7 +142,7 @@ def build(
     if as_json:
         print_json({"source": source, "target": target, **msgspec.structs.asdict(built)})
         return
-    again = f", {built.reused:,} parts were there" if built.reused else ""
+    again = f", {built.reused:,} parts existed already" if built.reused else ""
     write_text(
         f"{counted(built.events, 'event')} of {counted(built.runs, 'run')} from {counted(built.keys, 'file')}{again}\n"
     )

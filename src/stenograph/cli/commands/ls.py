@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.cli.store import store_options
+from stenograph.cli.store import store_options, tell_of_grep
+from stenograph.cli.table import print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
 from stenograph.query.short_ids import short_ids
@@ -30,12 +30,13 @@ _PROMPT = 80
 _ROOM_FOR_PROMPT = 20
 _WIDEST_PROJECT = 24
 _HEAD = ("run", "agent", "project", "when", "took", "turns", "tools", "tokens", "cost", "status", "first prompt")
-_DISPENSABLE = ("took", "turns", "tools", "project", "tokens", "agent", "status", "when")
-"""What a narrow terminal does without, first things first."""
+_OPTIONAL = ("took", "turns", "tools", "project", "tokens", "agent", "status", "when")
+"""Columns that a narrow terminal leaves out, in this order."""
 
 
 def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
-    """The same over everybody's runs."""
+    """List the runs of all machines in a store."""
+    tell_of_grep(filters)
     most = (None if as_json else SHOWN) if limit is None else limit or None
     found = archive.listed(most, prices, **filters)
     if as_json:
@@ -45,18 +46,20 @@ def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices
     if found.total > len(found.lines):
         say(f"{len(found.lines):,} of {found.total:,} runs, --limit 0 for all")
     elif not found.lines:
-        say(f"no run of {archive.url} fits")
+        say(f"no run of {archive.url} matches")
     if not as_json and found.lines:
         hosts = {info.run_id: info.host or "" for info in found.infos}
         _print(found.lines, found.names, hosts)
 
 
-@click.command("ls", epilog="Example: steno ls --agent codex --since 7d", short_help="List the runs of the archive.")
+@click.command("ls", epilog="Example: steno ls --agent codex --since 7d")
 @scope_options
 @store_options(_of_store)
-@click.option("--starred", is_flag=True, help="Only runs with a star, as steno serve sets them.")
+@click.option("--starred", is_flag=True, help="Only runs with a star, as set in steno serve.")
 @click.option("--tag", metavar="NAME", help="Only runs with this tag.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N runs; 0 is all.  [default: 30]")
+@click.option(
+    "--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N runs; 0 prints all.  [default: 30]"
+)
 @prices_option
 @archive_option
 @sync_option
@@ -64,8 +67,8 @@ def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices
 def command(filters: Filters, limit: int | None, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
     """List the runs of the archive, those with the newest events first.
 
-    Tokens that several runs tell of, such as those of forks, count in the first of them. A narrow terminal gets fewer
-    columns. With --json, every run unless --limit says otherwise.
+    Tokens that several runs report, such as forks, count in the first of them. A narrow terminal shows fewer columns.
+    --json prints every run unless --limit is given.
     """
     most = (None if as_json else SHOWN) if limit is None else limit or None
     with open_archive(archive_dir) as archive:
@@ -79,7 +82,7 @@ def command(filters: Filters, limit: int | None, prices: str | None, archive_dir
     if total > len(runs):
         say(f"{len(runs):,} of {total:,} runs, --limit 0 for all")
     elif not runs:
-        say(f"none of the {counted(len(names), 'run')} of {archive.path} fits")
+        say(f"none of the {counted(len(names), 'run')} of {archive.path} matches")
     if not as_json and runs:
         _print(runs, names)
 
@@ -89,7 +92,7 @@ def _print(runs: Sequence[RunLine], names: dict[str, str], hosts: dict[str, str]
     rows = [_cells(run, names) for run in runs]
     if hosts is not None:
         rows = [(cells[0], hosts[run.run_id], *cells[1:]) for run, cells in zip(runs, rows, strict=True)]
-    print_fitting(head, rows, _DISPENSABLE, "first prompt", _ROOM_FOR_PROMPT)
+    print_fitted(head, rows, _OPTIONAL, "first prompt", _ROOM_FOR_PROMPT)
 
 
 def _cells(run: RunLine, names: dict[str, str]) -> Sequence[object]:

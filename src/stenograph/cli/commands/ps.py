@@ -1,4 +1,4 @@
-"""`steno ps`: what runs now."""
+"""`steno ps`: the runs that are working or waiting now."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ import time
 
 import click
 
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
+from stenograph.cli.table import print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.errors import RunNotFound
 from stenograph.model.moment import milliseconds_of
 from stenograph.query.short_ids import short_ids
 from stenograph.render.figures import duration, when
+from stenograph.runs.active import active_runs
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.info import RunInfo
-from stenograph.runs.living import living
 
 _HEAD = ("run", "agent", "project", "status", "since", "last event", "why", "title")
-_DISPENSABLE = ("since", "project", "agent", "why", "last event")
+_OPTIONAL = ("since", "project", "agent", "why", "last event")
 _WIDEST = 40
 _ROOM_FOR_TITLE = 16
 
 
-@click.command("ps", epilog="Example: steno ps", short_help="List the runs that work or wait now.")
+@click.command("ps", epilog="Example: steno ps")
 @archive_option
 @sync_option
 @json_option
 def command(archive_dir: str | None, as_json: bool) -> None:
-    """List the runs that work now, or wait for a person, with the evidence that they live.
+    """List the runs that are working now, or waiting for a person, with the evidence that they are alive.
 
-    Asked are processes and files as they are now. Sessions that nobody recorded or synced yet are found by --sync.
+    Processes and files are checked as they are now. Add --sync to find sessions that are not recorded or synced yet.
     """
     with open_archive(archive_dir) as archive:
-        runs = living(archive)
+        runs = active_runs(archive)
         names = _names(archive)
     if as_json:
         print_json([run.to_dict() for run in runs])
     elif runs:
         now = time.time()
-        print_fitting(_HEAD, [_cells(run, now, names) for run in runs], _DISPENSABLE, "title", _ROOM_FOR_TITLE)
+        print_fitted(_HEAD, [_cells(run, now, names) for run in runs], _OPTIONAL, "title", _ROOM_FOR_TITLE)
     else:
-        say(f"nothing runs or waits now in {archive.path}; --sync looks at the agents' own files first")
+        say(f"no run is working or waiting now in {archive.path}; add --sync to look at the agents' own files first")
 
 
 def _names(archive: Archive) -> dict[str, str]:

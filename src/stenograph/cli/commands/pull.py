@@ -12,24 +12,23 @@ from stenograph.cli.options import json_option, print_json, write_text
 from stenograph.cli.progress import Progress
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.pull import find_archive, pull, stored_archives
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 
 @click.command(
     "pull",
     epilog="Example: steno pull s3://bucket/steno 8b655e41 --into ~/old-laptop",
-    short_help="Bring an archive back from a bucket or a shared folder.",
 )
 @click.argument("url", metavar="URL")
 @click.argument("archive", metavar="[ARCHIVE]", required=False)
 @click.option("--into", metavar="DIR", help="The folder.  [default: $STENOGRAPH_HOME, or the data folder]")
 @json_option
 def command(url: str, archive: str | None, into: str | None, as_json: bool) -> None:
-    """Bring an archive back that steno push sent to URL, byte for byte, and make its index.
+    """Bring back an archive that steno push sent to URL, byte for byte, and build its index.
 
     ARCHIVE is its id or the unique beginning of it; without one, the archives in the store are listed. The folder must
-    be empty, or hold an earlier pull of the same archive, to which what is new is added. It may be interrupted at any
-    moment; the next one goes on there.
+    be empty or hold an earlier pull of the same archive, which is then brought up to date. You may interrupt it at any
+    moment; the next pull continues.
     """
     store = open_store(url)
     if archive is None:
@@ -46,7 +45,7 @@ def command(url: str, archive: str | None, into: str | None, as_json: bool) -> N
         print_json({"url": url, "into": str(home.path), **msgspec.to_builtins(pulled)})
         return
     whose = f"archive {pulled.archive} ({pulled.user}@{pulled.host})"
-    left = f"; {pulled.forgotten} runs that must not be kept were left out" if pulled.forgotten else ""
+    left = f"; {pulled.forgotten} forgotten runs were left out" if pulled.forgotten else ""
     write_text(on_one_line(f"brought {pulled.bytes:,} bytes of {whose} to {home.path}{left}") + "\n")
 
 

@@ -1,4 +1,4 @@
-"""`steno repair`: set a torn tail aside."""
+"""`steno repair`: move a torn tail out of a journal."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ import click
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import json_option, print_json, root_option, write_text
 from stenograph.journal.repair import repair_journal
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.opening import open_run
 
 
 @click.command(
     "repair",
     epilog="Example: steno repair storage/transcripts/550e8400-e29b-41d4-a716-446655440000.jsonl",
-    short_help="Set the torn tail of a journal aside.",
 )
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @root_option
 @json_option
 def command(target: str, root: str | None, as_json: bool) -> None:
-    """Move an unfinished last line, as a crash or a full disk leaves it, to <journal>.torn, and say so.
+    """Move an unfinished last line, as a crash or a full disk leaves it, to <journal>.torn, and report it.
 
     Complete lines are never touched. Recording does the same when it opens a journal.
     """

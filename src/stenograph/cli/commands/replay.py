@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.options import archive_option, json_document, root_option, say, write_bytes
 from stenograph.errors import InvalidOption, InvalidTarget
 from stenograph.replay.loading import load_recording
@@ -18,27 +19,25 @@ from stenograph.replay.report import ReplayReport
 from stenograph.replay.server import serving
 from stenograph.replay.session import ReplaySession
 from stenograph.replay.workspace import describe, paths_outside
-from stenograph.whole_file import write_whole
 
 _SHOWN = 200
 _PAUSE = 0.5
-_NO_SANDBOX = "this is not a sandbox: what a command does beyond its text is not seen; a container is safer"
+_NO_SANDBOX = "this is not a sandbox: only the text of a command is checked, not what it does; a container is safer"
 
 
 @click.command(
     "replay",
     epilog="Example: steno replay @ --yes -- claude -p 'Review stats.py.'",
-    short_help="Run an agent again with the recorded answers of its model.",
 )
 @click.argument("target", metavar="RUN|PATH")
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--map", "pairs", multiple=True, metavar="OLD=NEW", help="A recorded folder, and the one that it is now.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: any free port]")
-@click.option("--ignore", multiple=True, metavar="PATTERN", help="What may differ in results: a regular expression.")
+@click.option("--map", "pairs", multiple=True, metavar="OLD=NEW", help="Replace a recorded folder by another one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Listen on this port.  [default: any free port]")
+@click.option("--ignore", multiple=True, metavar="PATTERN", help="A regular expression for what may differ in results.")
 @click.option("--report", "report_file", metavar="FILE", help="Write what happened as JSON; - is standard output.")
 @click.option("--yes", is_flag=True, help="Do not ask before tool calls run again.")
-@click.option("--allow-diff", is_flag=True, help="Results may differ: that alone is not exit code 1.")
-@click.option("--allow-outside", is_flag=True, help="Calls may name paths outside the workspace.")
+@click.option("--allow-diff", is_flag=True, help="Let results differ without exit code 1.")
+@click.option("--allow-outside", is_flag=True, help="Allow calls that name paths outside the workspace.")
 @root_option
 @archive_option
 def command(
@@ -56,14 +55,14 @@ def command(
 ) -> None:
     """Serve the recorded answers of a run's model on this machine, and run COMMAND against them.
 
-    Anthropic Messages, OpenAI Chat Completions and Responses are served, streamed or not; COMMAND finds the address
-    in ANTHROPIC_BASE_URL and OPENAI_BASE_URL, and codex gets it as options. Without COMMAND it is served until
-    interrupted. The recorded folder is taken to be the current one unless --map says otherwise.
+    It serves Anthropic Messages, OpenAI Chat Completions and Responses, streamed or not; COMMAND finds the address
+    in ANTHROPIC_BASE_URL and OPENAI_BASE_URL, and codex gets it as options. Without COMMAND it serves until
+    interrupted. The recorded folder is replaced by the current one unless --map says otherwise.
 
     Recorded tool calls really run again. They are listed, and run only when you agree. Calls that name paths outside
-    the current folder and the folders that --map names are refused. This is not a sandbox; use a container.
+    the current folder and the folders of --map are refused. This is not a sandbox; use a container.
 
-    Exit code 1 when the run was not the recorded one, else that of COMMAND.
+    Exit code 1 when the run differs from the recorded one, else that of COMMAND.
     """
     recording = load_recording(target, root=root, archive=archive_dir)
     workspace = str(Path.cwd())
@@ -78,7 +77,7 @@ def command(
             for each in outside[:_SHOWN]:
                 say(f"outside the workspace: {each.path} ({each.call})")
             raise InvalidTarget(
-                f"{len(outside)} paths lie outside {workspace}; "
+                f"{len(outside)} paths are outside {workspace}; "
                 "give --map OLD=NEW to move a folder, or --allow-outside to let calls use them"
             )
     for what in recording.unsupported:
@@ -88,7 +87,7 @@ def command(
     with serving(session, port) as url:
         code = _run(url, words) if words else _wait(url)
     report = session.report()
-    _tell(report, report_file)
+    _write_report(report, report_file)
     if not report.is_equal(allow_diff=allow_diff):
         code = 1
     raise click.exceptions.Exit(code)
@@ -112,7 +111,7 @@ def _ask(calls: list[str], workspace: str) -> None:
         click.echo(f"  … and {len(calls) - _SHOWN} more", err=True)
     say(_NO_SANDBOX)
     if not _may_ask():
-        raise click.UsageError("recorded tool calls would run again; give --yes to let them")
+        raise click.UsageError("recorded tool calls would run again; add --yes to allow it")
     click.confirm("Run them again?", abort=True, err=True)
 
 
@@ -129,16 +128,16 @@ def _run(url: str, words: tuple[str, ...]) -> int:
 
 
 def _wait(url: str) -> int:
-    say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); interrupt to end")
+    say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); press Ctrl-C to stop")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        while True:  # a signal that comes just before a wait without an end would be noticed only by the next one
+        while True:  # a wait without a time limit could miss a signal that comes just before it
             time.sleep(_PAUSE)
     signal.signal(signal.SIGTERM, before)
     return 0
 
 
-def _tell(report: ReplayReport, file: str | None) -> None:
+def _write_report(report: ReplayReport, file: str | None) -> None:
     for line in report.lines():
         click.echo(line, err=True)
     if file is None:
@@ -147,4 +146,4 @@ def _tell(report: ReplayReport, file: str | None) -> None:
     if file == "-":
         write_bytes(document)
     else:
-        write_whole(Path(file), [document])
+        write_atomically(Path(file), [document])

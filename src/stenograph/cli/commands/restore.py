@@ -1,4 +1,4 @@
-"""`steno restore`: the agent's own files of a run, given back byte for byte."""
+"""`steno restore`: the agent's own files of a run, byte for byte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 from stenograph.runs.archive import open_archive
 from stenograph.runs.target import find_run
 
@@ -14,11 +14,12 @@ from stenograph.runs.target import find_run
 @click.command(
     "restore",
     epilog="Example: steno restore 550e84 /tmp/session",
-    short_help="Give back the agent's own files of a run.",
 )
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.argument("folder", metavar="DIR")
-@click.option("--version", type=click.IntRange(min=1), metavar="N", help="An older version of files written anew.")
+@click.option(
+    "--version", type=click.IntRange(min=1), metavar="N", help="An older version of files that the agent rewrote."
+)
 @root_option
 @archive_option
 @json_option
@@ -27,7 +28,8 @@ def command(
 ) -> None:
     """Write the agent's own files of a run, byte for byte as they were, below DIR.
 
-    They come from the archive, so it does not matter whether the agent still has them. Nothing is written over.
+    They come from the archive, so it does not matter whether the agent still has them. Existing files are not
+    overwritten.
     """
     restore(target, folder, version, root=root, archive_dir=archive_dir, as_json=as_json)
 
@@ -41,7 +43,7 @@ def restore(
     archive_dir: str | None = None,
     as_json: bool = False,
 ) -> None:
-    """Give the files back and print where they are."""
+    """Restore the files and print their paths."""
     kind = find_run(target, root, archive_dir, archive_first=True)
     run_id = kind.run_id
     kind.close()

@@ -1,4 +1,4 @@
-"""`steno run`: a command, an agent or any other, run as it is and recorded."""
+"""`steno run`: run a command, an agent or anything else, unchanged, and record it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from stenograph.adapters.commands.child_process import ChildProcess
 from stenograph.adapters.commands.output import Output
-from stenograph.adapters.commands.passage import Passage
 from stenograph.cli.terminal import say
 from stenograph.cli.text_root import NO_PROMPT, TextOptions, text_options
 from stenograph.errors import StenographError
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from stenograph.adapters.commands.command_recording import CommandRecording
 
 _SHORT = 8
-"""Characters of a run id that are mostly enough to name it."""
+"""How many characters of a run id are usually enough to name it."""
 
 
 @click.command(
     "run",
     epilog="Example: steno run -- claude -p 'Review stats.py.' --output-format stream-json --verbose",
-    short_help="Run a command, an agent or any other, and record it.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("words", metavar="[--] COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -40,9 +39,9 @@ _SHORT = 8
     "path_fd",
     type=click.IntRange(min=3),
     metavar="FD",
-    help="Write the path of each journal to this open descriptor, a line each.",
+    help="Write the path of each journal to this open file descriptor, one per line.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Do not say on a terminal as what the command was recorded.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print on a terminal which run was recorded.")
 @text_options
 @click.pass_context
 def command(
@@ -50,11 +49,11 @@ def command(
 ) -> None:
     """Run a command with its input, output, errors, signals and exit code untouched, and record it.
 
-    An agent is recorded from its own session files, or from what it prints where it keeps none; any other command with
-    its output and exit code. The command does not notice. Where standard error is a terminal, one line at the end
-    names the run; elsewhere nothing is printed unless the recording failed.
+    An agent is recorded from its own session files, or from its output if it keeps none; any other command with its
+    output and exit code. The command does not notice. If standard error is a terminal, one line at the end names the
+    run; otherwise nothing is printed unless the recording failed.
     """
-    if not words[0]:  # which no file can be called, and nobody can be asked to start
+    if not words[0]:  # no file can have an empty name
         say("the command is empty; name a program")
         ctx.exit(127)
     if path_fd is not None:
@@ -63,31 +62,31 @@ def command(
     began = datetime.now(UTC)
     output = Output()
     try:
-        passage = Passage(words, output.add)
+        child = ChildProcess(words, output.add)
     except OSError as error:
         output.forget()
         say(f"{words[0]}: {error.strerror}")
         ctx.exit(127 if isinstance(error, FileNotFoundError) else 126)
     problems: list[str] = []
     try:
-        recording = _begun(words, root, output, passage.is_copied, began, path_fd, texts, problems)
-        code = passage.wait()
+        recording = _begun(words, root, output, child.is_copied, began, path_fd, texts, problems)
+        code = child.wait()
         if recording is not None:
             recording.finish(code)
             problems += recording.problems
             if recording.has_no_texts:
                 problems.append(NO_PROMPT)
-        for problem in filter(None, [passage.problem, *problems]):
+        for problem in filter(None, [child.problem, *problems]):
             say(problem)
         if recording is not None:
-            _tell_of_run(recording.journals, quiet)
+            _finish(recording.journals, quiet)
     finally:
-        passage.close()
+        child.close()
     ctx.exit(code)
 
 
-def _tell_of_run(journals: list[Path], quiet: bool) -> None:
-    """Have what was recorded indexed, and name it to a person."""
+def _finish(journals: list[Path], quiet: bool) -> None:
+    """Have the recorded runs indexed, and print their names on a terminal."""
     from stenograph.runs.own_journals import index_later
 
     try:
@@ -101,7 +100,7 @@ def _tell_of_run(journals: list[Path], quiet: bool) -> None:
 
 
 def _own(fd: int) -> None:
-    """Keep a descriptor that is meant for us from the command."""
+    """Keep a descriptor that is meant for us from being inherited by the command."""
     try:
         os.set_inheritable(fd, False)
     except OSError as error:
@@ -118,7 +117,7 @@ def _begun(
     texts: TextOptions,
     problems: list[str],
 ) -> CommandRecording | None:
-    """The recording of the command, which runs already: loading what that takes is not the command's time."""
+    """Start recording the command, which already runs: loading our modules must not delay it."""
 
     def known(path: Path) -> None:
         if path_fd is not None:
@@ -138,7 +137,7 @@ def _begun(
             text_transcripts=texts.transcripts(),
         )
         recording.start()
-    except Exception as error:  # noqa: BLE001  # whatever it is, it is ours and not the command's
+    except Exception as error:  # noqa: BLE001  # our failure must not be the command's
         problems.append(f"the command is not recorded: {error}")
         return None
     return recording

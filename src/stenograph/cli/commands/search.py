@@ -1,4 +1,4 @@
-"""`steno search`: what was said and done, by words."""
+"""`steno search`: full-text search over what was said and done."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from stenograph.cli.options import (
     archive_option,
     json_option,
     redact_option,
+    report_masked,
     run_mask,
     say,
-    tell_of_masked,
     wants_color,
     write_bytes,
     write_text,
@@ -25,8 +25,8 @@ from stenograph.cli.scope import scope_options
 from stenograph.cli.store import store_options
 from stenograph.query.search import Hit
 from stenograph.query.short_ids import short_ids
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import counted, when
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, SearchOptions, open_archive, searched
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _of_store(
     redact: bool,
     as_json: bool,
 ) -> None:
-    """The same over everybody's runs; says what was looked at."""
+    """Search the runs of all machines in a store, and report what was searched."""
     mask = run_mask() if redact else None
     masker = None if mask is None else mask.event
     options = SearchOptions(role=role, tool=tool, errors=errors, rank=rank, limit=limit or None, mask=masker)
@@ -59,21 +59,20 @@ def _of_store(
     else:
         write_text("".join(_lines(hit, {}, wants_color()) for hit in found.hits))
     if mask is not None:
-        tell_of_masked(mask.counts)
+        report_masked(mask.counts)
     looked = f"{found.scanned.events:,} events of {counted(found.scanned.runs, 'run')} since {found.since}"
     if found.is_cut:
         say(f"the newest {len(found.hits):,} in {looked}, --limit 0 for all")
     elif found.hits:
-        say(f"looked through {looked}")
+        say(f"searched {looked}")
     else:
-        say(f"nothing is found in {looked} of {archive.url}")
+        say(f"nothing found in {looked} of {archive.url}")
         raise click.exceptions.Exit(1)
 
 
 @click.command(
     "search",
     epilog='Example: steno search "parse_config OR 配置" --agent claude --since 30d',
-    short_help="Find what was said and done.",
 )
 @click.argument("words", metavar="QUERY", nargs=-1, required=True)
 @scope_options
@@ -81,9 +80,13 @@ def _of_store(
 @click.option("--role", type=click.Choice(ROLES), help="Only what user, assistant, tool or system said.")
 @click.option("--tool", metavar="NAME", help="Only calls and results of this tool.")
 @click.option("--errors", is_flag=True, help="Only errors and failed tools.")
-@click.option("--rank", is_flag=True, help="The most relevant first, not the newest.")
+@click.option("--rank", is_flag=True, help="Print the most relevant hits first, not the newest.")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=20, metavar="N", help="At most N hits; 0 is all.  [default: 20]"
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    metavar="N",
+    help="Print at most N hits; 0 prints all.  [default: 20]",
 )
 @redact_option
 @archive_option
@@ -103,10 +106,10 @@ def command(
 ) -> None:
     """Find what was said and done in all runs of the archive, newest first.
 
-    QUERY is words that must all be there, "phrases", prefix*, AND, OR, NOT and brackets. Code can be typed as it is:
-    snake_case, CamelCase or parts of it, path/to/file.py, foo.bar(). So can scripts that have no spaces.
+    QUERY is words that must all occur, "phrases", prefix*, AND, OR, NOT and brackets. Code can be typed as it is:
+    snake_case, CamelCase or parts of it, path/to/file.py, foo.bar(). So can scripts without spaces.
 
-    With --store, the texts of everybody's runs are read, those of the last 7 days unless --since says otherwise.
+    With --store, the runs of all machines are searched, those of the last 7 days unless --since says otherwise.
 
     Each hit names its run and event: steno show RUN --from SEQ opens it there. Exit code 1 when nothing is found.
     """
@@ -123,7 +126,7 @@ def command(
         hits, total = searched(archive, " ".join(words), options, count=True, **filters)
         with archive.reading() as reader:
             names = {} if as_json else short_ids(reader.index)
-            looked = "" if hits else _looked_through(reader.index)
+            looked = "" if hits else _searched(reader.index)
     if as_json:
         lines = b",\n".join(msgspec.json.encode(hit.to_dict()) for hit in hits)
         write_bytes(b"[\n%s\n]\n" % lines if hits else b"[]\n")
@@ -131,17 +134,17 @@ def command(
         color = wants_color()
         write_text("".join(_lines(hit, names, color) for hit in hits))
     if mask is not None:
-        tell_of_masked(mask.counts)
+        report_masked(mask.counts)
     if total > len(hits):
         say(f"{len(hits):,} of {total:,}, --limit 0 for all")
     if not hits:
         removed = len(read_forgotten(archive.path / "forgotten.jsonl").runs)
-        gone = f"; {removed} runs were removed on purpose (steno forget), and cannot be searched" if removed else ""
-        say(f"nothing is found in {looked} of {archive.path}{gone}")
+        gone = f"; {removed} runs were removed by steno forget and cannot be searched" if removed else ""
+        say(f"nothing found in {looked} of {archive.path}{gone}")
         raise click.exceptions.Exit(1)
 
 
-def _looked_through(index: sqlite3.Connection) -> str:
+def _searched(index: sqlite3.Connection) -> str:
     runs, events = index.execute("SELECT count(*), coalesce(sum(events), 0) FROM runs").fetchone()
     return f"{events:,} events of {counted(runs, 'run')}"
 

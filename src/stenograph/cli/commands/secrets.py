@@ -1,4 +1,4 @@
-"""`steno secrets`: where secrets stand in runs."""
+"""`steno secrets`: where runs contain secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from stenograph.bundle.secrets import machine_mask
-from stenograph.cli.options import archive_option, print_json, root_option, say, tell_of_problems
+from stenograph.cli.options import archive_option, print_json, report_problems, root_option, say
 from stenograph.cli.scope import scope_options
 from stenograph.cli.table import print_rows
 from stenograph.redact.event import EventMask
@@ -27,14 +27,13 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 @click.command(
     "secrets",
     epilog="Example: steno secrets --since 7d --format sarif > secrets.sarif",
-    short_help="Say where secrets stand in runs.",
 )
 @click.argument("targets", metavar="[RUN|PATH]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every run of the archive.")
 @scope_options
 @click.option("--format", "form", type=click.Choice(FORMS), default="table", help="table (default), json or sarif.")
 @click.option("--json", "form", flag_value="json", help="Print JSON: an array with one object per secret.")
-@click.option("--show", is_flag=True, help="Print the secrets themselves, after asking; only on a terminal.")
+@click.option("--show", is_flag=True, help="Print the secrets themselves, after a question; only on a terminal.")
 @root_option
 @archive_option
 def command(
@@ -46,16 +45,16 @@ def command(
     root: str | None,
     archive_dir: str | None,
 ) -> None:
-    """Say where secrets stand in runs: run, number of the event, field, rule and how sure that is; never the secret.
+    """Report where runs contain secrets: run, event number, field, rule and certainty; never the secret itself.
 
-    Looks at the runs that are named, or at those of the archive that the options choose. certain is known by its shape,
-    likely by a name or place that calls it secret, possible by its disorder alone.
+    Checks the named runs, or those of the archive that the options select. certain: known by its shape; likely: its
+    name or place calls it secret; possible: only its randomness suggests it.
 
     Exit code 1 when something is found, 0 when not: for CI and for hooks.
     """
     chosen = any(value is not None for value in filters.values())
     if bool(targets) == (everything or chosen):
-        raise click.UsageError("Name runs, or choose runs of the archive: --all, --since 7d, --project . …")
+        raise click.UsageError("Name runs, or select runs of the archive: --all, --since 7d, --project . …")
     if show:
         _ask()
     mask = machine_mask()
@@ -66,7 +65,7 @@ def command(
 
 
 def _ask() -> None:
-    """Secrets are printed for a person who says so, not into a pipe or a log."""
+    """Ask before printing secrets; they never go into a pipe or a log."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("--show asks first, so it needs a terminal; leave it out, or run it in one.")
     click.confirm("Print the secrets themselves on this terminal?", abort=True, err=True)
@@ -78,7 +77,7 @@ def _in_targets(
     for target in targets:
         with open_run(target, root=root, archive=archive_dir) as run:
             yield from secrets_in(run.events(), mask)
-            tell_of_problems(run.problems())
+            report_problems(run.problems())
 
 
 def _in_archive(filters: Filters, archive_dir: str | None, mask: EventMask) -> Iterator[FoundSecret]:
@@ -88,7 +87,7 @@ def _in_archive(filters: Filters, archive_dir: str | None, mask: EventMask) -> I
             with archive.run(info.run_id) as run:
                 yield from secrets_in(run.events(keep_raw=False), mask)
     if not runs:
-        say("there are no such runs in the archive; steno ls lists them")
+        say("no run of the archive matches; steno ls lists them")
 
 
 def _print(found: list[FoundSecret], form: str, *, show: bool) -> None:
@@ -110,7 +109,7 @@ def _sarif(found: list[FoundSecret]) -> dict[str, Any]:
     """The findings in the Static Analysis Results Interchange Format, which code hosts read."""
     about = {rule.name: rule.about for rule in built_in().all}
     rules = [
-        {"id": rule, "shortDescription": {"text": about.get(rule, f"{rule}, by the name or place of the value")}}
+        {"id": rule, "shortDescription": {"text": about.get(rule, f"{rule}, found by the name or place of the value")}}
         for rule in sorted({each.rule for each in found})
     ]
     driver = {"name": "stenograph", "version": __version__, "rules": rules}

@@ -3,74 +3,112 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
+from msgspec.structs import asdict
 
 from stenograph.archive.store.home import home_of
 from stenograph.cli.options import archive_option, say
-from stenograph.cli.otlp import LOCAL, Door
+from stenograph.cli.otlp import LOCAL, OtlpListener
+from stenograph.cli.store import store_options
 from stenograph.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from stenograph.fleet.lake.archive import StoreArchive
+    from stenograph.runs.mask import RunMask
+    from stenograph.server.site import Site
+
+
+class _Listening(TypedDict):
+    """Where a server listens, and what it shows of what it does."""
+
+    port: int | None
+    host: str | None
+    allowed: tuple[str, ...]
+    opens: bool | None
+    redact: bool
+    verbose: bool
+
+
+def _of_store(
+    archive: StoreArchive,
+    bundle: str | None,
+    no_sync: bool,
+    otlp: bool,
+    otlp_port: int,
+    **listening: Unpack[_Listening],
+) -> None:
+    """Show the runs of all machines in a store; they can only be read."""
+    if bundle is not None:
+        raise click.UsageError("a bundle is shown by itself; leave out --store")
+    for is_given, name in ((no_sync, "--no-sync"), (otlp, "--otlp")):
+        if is_given:
+            raise click.UsageError(f"{name} is about this machine's archive and cannot be used with --store")
+    _check_installed()
+    from stenograph.server.site import Site
+    from stenograph.server.store_runs import StoreRuns
+
+    owners = {name: value for name, value in asdict(archive.lake.owners).items() if value is not None}
+    with ExitStack() as until_end:
+        home = home_of(until_end.enter_context(TemporaryDirectory(prefix="stenograph-")))
+        site = Site(home, _mask(listening), store=StoreRuns(archive.url, home.path, owners))
+        _listen(until_end, site, "", listening)
 
 
 @click.command(
     "serve",
     epilog="Example: steno serve --no-open --port 9000",
-    short_help="Show the runs in a browser, live.",
 )
 @click.argument("bundle", metavar="[BUNDLE]", required=False)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", help="Listen here.  [default: 8421 or the next free]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Listen on this port.  [default: 8421 or the next free one]",
 )
-@click.option("--host", metavar="ADDRESS", help="Listen on this address, too; others can reach it then.")
+@click.option("--host", metavar="ADDRESS", help="Also listen on this address; other machines can then reach it.")
 @click.option(
-    "--allow-host", "allowed", multiple=True, metavar="NAME", help="A further name under which it is asked for."
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Another host name by which browsers may reach it."
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open a browser.  [default: on a terminal]")
 @click.option("--no-sync", is_flag=True, help="Do not bring the archive up to date.")
-@click.option("--redact", is_flag=True, help="Mask the secrets that we know the shapes of.")
-@click.option("--otlp", is_flag=True, help="Receive OpenTelemetry, too, as steno receive does.")
+@click.option("--redact", is_flag=True, help="Mask secrets of known shapes.")
+@click.option("--otlp", is_flag=True, help="Also receive OpenTelemetry, as steno receive does.")
 @click.option(
     "--otlp-port",
     type=click.IntRange(0, 65535),
     default=4318,
     show_default=True,
     metavar="N",
-    help="Where --otlp listens, on this machine only.",
+    help="The port of --otlp, on this machine only.",
 )
+@store_options(_of_store)
 @archive_option
 @click.option("--verbose", is_flag=True, help="Print every request, without its query.")
 def command(
     bundle: str | None,
-    port: int | None,
-    host: str | None,
-    allowed: tuple[str, ...],
-    opens: bool | None,
     no_sync: bool,
-    redact: bool,
     otlp: bool,
     otlp_port: int,
     archive_dir: str | None,
-    verbose: bool,
+    **listening: Unpack[_Listening],
 ) -> None:
-    """Show the runs of the archive in a browser, and what is added to them as it comes, until Ctrl-C.
+    """Show the runs of the archive in a browser, live, until Ctrl-C.
 
-    The address that is printed has a token in it: it lets a browser in, which keeps a cookie. Nothing leaves the
-    machine. The archive is brought up to date in a process of its own, unless a steno watch does that already.
-    With a BUNDLE, what is in that zip is shown instead: its runs, its transcript, its logs, and SQL.
+    The printed address contains a token that lets a browser in, which then keeps a cookie. Nothing leaves the machine.
+    A separate process keeps the archive up to date, unless steno watch already does. With a BUNDLE, that zip is shown
+    instead: its runs, its transcript, its logs, and SQL. With --store, the runs of all machines in a store are shown,
+    as of the last steno lake load; they can only be read.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
         raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
-    try:
-        from stenograph.server.app import application
-        from stenograph.server.serving import serve, sockets_of
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
-            raise
-        raise MissingExtra("starlette", "web") from error
-    from stenograph.server.access import Access, key_of
-    from stenograph.server.feed import Feed
+    _check_installed()
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
 
@@ -82,44 +120,71 @@ def command(
             from stenograph.server.bundling import bundle_home
 
             home = until_end.enter_context(bundle_home(Path(bundle)))
-        access = Access(key_of(home.path))
-        sockets, number = sockets_of(host, port)
-        for each in sockets:
-            until_end.callback(each.close)
-        mask = None
-        if redact:
-            from stenograph.runs.mask import RunMask
-
-            mask = RunMask()
         keeper = None if no_sync or bundle is not None else Keeper(home)
-        feed = Feed(home)
-        site = Site(home, mask, keeper, None if bundle is None else Path(bundle).absolute())
-        names = (*allowed, *([f"[{host}]" if ":" in host else host] if host else []))
-        if verbose:
-            _log_to_stderr()
-        name = f"[{host}]" if host and ":" in host else host or "localhost"
-        place = f"http://{name}:{number}/{'' if bundle is None else 'bundle'}?token="
-        click.echo(f"{place}{access.token}")
-        if host and host not in LOCAL:
-            say(
-                f"others can reach {host}: whoever has the token reads every transcript, and it crosses the net "
-                "unencrypted"
-            )
-        sys.stdout.flush()
-        if sys.stdout.isatty() if opens is None else opens:
-            import webbrowser
+        site = Site(home, _mask(listening), keeper, None if bundle is None else Path(bundle).absolute())
+        listener = partial(OtlpListener, home, None, otlp_port, None, syncs=no_sync) if otlp else None
+        _listen(until_end, site, "" if bundle is None else "bundle", listening, listener)
 
-            webbrowser.open(f"{place}{access.token_for_one_use()}")
-        if keeper is not None:
-            keeper.start()
-            until_end.callback(keeper.close)
-        feed.start()
-        until_end.callback(feed.close)
-        if otlp:
-            door = until_end.enter_context(Door(home, None, otlp_port, None, syncs=no_sync))
-            door.start()
-            say(f"receiving OpenTelemetry on {door.address}")
-        serve(application(site, access, number, names, feed), sockets, feed.close)
+
+def _check_installed() -> None:
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio"):
+            raise
+        raise MissingExtra("starlette", "web") from error
+
+
+def _mask(listening: _Listening) -> RunMask | None:
+    if not listening["redact"]:
+        return None
+    from stenograph.runs.mask import RunMask
+
+    return RunMask()
+
+
+def _listen(
+    until_end: ExitStack, site: Site, page: str, listening: _Listening, otlp: Callable[[], OtlpListener] | None = None
+) -> None:
+    """Answer until Ctrl-C; `page` is the one that is opened, and `otlp` opens what receives OpenTelemetry."""
+    from stenograph.server.access import Access, key_of
+    from stenograph.server.app import application
+    from stenograph.server.feed import Feed
+    from stenograph.server.serving import serve, sockets_of
+
+    host, opens = listening["host"], listening["opens"]
+    access = Access(key_of(site.home.path))
+    sockets, number = sockets_of(host, listening["port"])
+    for each in sockets:
+        until_end.callback(each.close)
+    feed = Feed(site.home)
+    names = (*listening["allowed"], *([f"[{host}]" if ":" in host else host] if host else []))
+    if listening["verbose"]:
+        _log_to_stderr()
+    name = f"[{host}]" if host and ":" in host else host or "localhost"
+    place = f"http://{name}:{number}/{page}?token="
+    click.echo(f"{place}{access.token}")
+    if host and host not in LOCAL:
+        say(
+            f"other machines can reach {host}: with the token they can read every transcript, and it travels "
+            "unencrypted"
+        )
+    sys.stdout.flush()
+    if sys.stdout.isatty() if opens is None else opens:
+        import webbrowser
+
+        webbrowser.open(f"{place}{access.token_for_one_use()}")
+    if site.keeper is not None:
+        site.keeper.start()
+        until_end.callback(site.keeper.close)
+    feed.start()
+    until_end.callback(feed.close)
+    if otlp is not None:
+        listener = until_end.enter_context(otlp())
+        listener.start()
+        say(f"receiving OpenTelemetry on {listener.address}")
+    serve(application(site, access, number, names, feed), sockets, feed.close)
 
 
 def _log_to_stderr() -> None:

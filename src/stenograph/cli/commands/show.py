@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 import msgspec
 
+from stenograph.atomic_file import write_atomically
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import (
     archive_option,
     json_option,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
     say,
-    tell_of_masked,
-    tell_of_problems,
     wants_color,
     write_bytes,
 )
@@ -27,13 +28,12 @@ from stenograph.cli.reading import Wanted, is_read_by_a_person, page, reading, s
 from stenograph.cli.store import store_options
 from stenograph.fold.status import Life
 from stenograph.model import Event, encode
+from stenograph.render.control_chars import visible
 from stenograph.render.terminal import TerminalRenderer
-from stenograph.render.visible import visible
 from stenograph.runs.opening import reader_of
 from stenograph.runs.reader import RunReader
 from stenograph.runs.target import find_run
 from stenograph.transcript import TranscriptEntry, entries, format_entry
-from stenograph.whole_file import write_whole
 
 if TYPE_CHECKING:
     from stenograph.fleet.lake.archive import StoreArchive
@@ -43,7 +43,7 @@ BATCH = 1 << 16
 
 
 class _Asked(TypedDict):
-    """What is asked for, beside the run."""
+    """The options of `steno show`."""
 
     form: str
     output: str | None
@@ -66,7 +66,7 @@ def _asked(
     part: Part,
     as_json: bool,
 ) -> _Asked:
-    """The options, where they go together."""
+    """The options as one value; raises `UsageError` for a combination that does not work."""
     form = "json" if as_json else form
     wanted = Wanted(errors=errors, tools=tools, last=last)
     if form != "terminal" and (any(wanted.values()) or everything):
@@ -93,18 +93,18 @@ def _show(run: RunReader, asked: _Asked) -> None:
         for batch in _batches(_pieces(form, shown, full=full, color=wants_color())):
             write_bytes(batch)
     else:
-        write_whole(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
+        write_atomically(Path(output), _batches(_pieces(form, shown, full=full, color=False, to_file=True)))
     if shown.is_empty:
-        say(f"{run.kind.place}: there are no events in it")
+        say(f"{run.kind.place} has no events")
     elif any(wanted.values()) and not shown.is_any_selected:
-        say(f"{run.kind.place}: nothing of what was asked for is in it")
-    tell_of_problems(run.problems())
+        say(f"{run.kind.place} has no events that match")
+    report_problems(run.problems())
     if asked["redact"]:
-        tell_of_masked(run.masked)
+        report_masked(run.masked)
 
 
 def _of_store(archive: StoreArchive, target: str, **options: Any) -> None:
-    """The same for a run of everybody's."""
+    """Show a run of any machine from a store."""
     asked = _asked(**options)
     with archive.run(target, redact=asked["redact"]) as run:
         _show(run, asked)
@@ -113,7 +113,6 @@ def _of_store(archive: StoreArchive, target: str, **options: Any) -> None:
 @click.command(
     "show",
     epilog="Example: steno show 550e84 --as html --redact -o review.html",
-    short_help="Print the transcript of a run.",
 )
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @click.option(
@@ -123,10 +122,10 @@ def _of_store(archive: StoreArchive, target: str, **options: Any) -> None:
     default="terminal",
     help="terminal (default), text, markdown, html (one page), json (the events) or entries (the flat view, as JSON).",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file; - is standard output, as without it.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file; - is standard output, the default.")
 @redact_option
-@click.option("--full", is_flag=True, help="Show long tool outputs whole.")
-@click.option("--all", "everything", is_flag=True, help="On a terminal: also what machines write for each other.")
+@click.option("--full", is_flag=True, help="Do not shorten long tool outputs.")
+@click.option("--all", "everything", is_flag=True, help="On a terminal: also show machine events.")
 @click.option("--errors", is_flag=True, help="Only errors, and the calls that failed.")
 @click.option("--tools", is_flag=True, help="Only tool calls and their results.")
 @click.option("--last", is_flag=True, help="Only the last prompt and what followed.")
@@ -152,8 +151,8 @@ def command(
 ) -> None:
     """Print the transcript of a run, or a part of it: what was said and done, in order.
 
-    On a terminal it has a header and times, leaves out what machines write for each other (--all shows it), and is
-    shown in your pager (PAGER). Files and pipes get every event.
+    On a terminal it has a header and times, leaves out machine events (--all shows them), and opens your pager (PAGER).
+    Files and pipes get every event.
 
     A page (html) is a single self-contained file: mail it, or open it in a browser.
     """
@@ -163,7 +162,7 @@ def command(
 
 
 class _Shown:
-    """The part of a run that is shown, which a page reads more than once: it begins with what is known at the end."""
+    """The part of a run to show. A page reads it more than once, because it begins with totals."""
 
     def __init__(self, run: RunReader, part: Part, wanted: Wanted, *, keep_raw: bool) -> None:
         self._run = run
@@ -175,7 +174,7 @@ class _Shown:
 
     @property
     def life(self) -> Life | None:
-        """What is known of the run's process; None when only a part is shown."""
+        """What is known about the run's process; None when only a part is shown."""
         return None if any(value is not None for value in self._part.values()) else self._run.kind.life()
 
     def events(self) -> Iterator[Event]:
@@ -195,7 +194,7 @@ class _Shown:
 
 
 def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool = False) -> Iterator[bytes]:
-    """The transcript in one of the forms, piece by piece."""
+    """The transcript in one of the forms, in pieces."""
     read = shown.events
     match form:
         case "json":
@@ -203,7 +202,7 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
         case "entries":
             return _array(msgspec.json.encode(entry.as_dict()) for entry in shown.entries())
         case "text":
-            # A file gets the text as it is, a terminal nothing that it would obey.
+            # A file gets the text as it is; for a terminal, control characters are made visible.
             texts = _formatted(read(), is_terminal=not to_file and sys.stdout.isatty())
         case "markdown":
             from stenograph.query.prices import load_prices
@@ -218,7 +217,12 @@ def _pieces(form: str, shown: _Shown, *, full: bool, color: bool, to_file: bool 
         case _:
             renderer = TerminalRenderer(color=color, full=full)
             texts = (piece for event in read() for piece in renderer.pieces(event))
-    return (text.encode("utf-8", "replace") for text in texts)
+    return (part.encode("utf-8", "replace") for text in texts for part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts: to encode a long one as a whole takes three times its size."""
+    return (text[start : start + BATCH] for start in range(0, len(text), BATCH))
 
 
 def _batches(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""`steno sql`: questions to the archive."""
+"""`steno sql`: SQL over the archive."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from stenograph.cli.freshness import sync_option
-from stenograph.cli.options import archive_option, redact_option, run_mask, tell_of_masked
-from stenograph.cli.question import limit_options, print_schema, statement_of
+from stenograph.cli.options import archive_option, redact_option, report_masked, run_mask
 from stenograph.cli.scope import prices_option
+from stenograph.cli.sql_options import limit_options, print_schema, statement_of
 from stenograph.cli.store import store_options
 from stenograph.cli.table import form_options, print_rows
 from stenograph.query.sql import Limits
@@ -34,7 +34,7 @@ def _of_store(
     prices: str | None,
     form: str | None,
 ) -> None:
-    """The same over everybody's runs, in the SQL of DuckDB."""
+    """Query the runs of all machines in a store, in DuckDB's SQL."""
     if schema:
         _print_schema(form)
         return
@@ -46,7 +46,7 @@ def _of_store(
     mask = run_mask() if redact else None
     print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
     if mask is not None:
-        tell_of_masked(mask.counts)
+        report_masked(mask.counts)
 
 
 def _print_schema(form: str | None) -> None:
@@ -60,14 +60,13 @@ def _print_schema(form: str | None) -> None:
 
 def _statement(query: str | None) -> str:
     if query is None:
-        raise click.UsageError("Missing argument 'QUERY'; --schema says what there is to ask for.")
+        raise click.UsageError("Missing argument 'QUERY'; --schema lists the views.")
     return statement_of(query)
 
 
 @click.command(
     "sql",
     epilog="""Example: steno sql "SELECT agent, count(*) AS runs FROM runs GROUP BY agent" """,
-    short_help="Ask the archive in SQL.",
 )
 @store_options(_of_store)
 @click.argument("query", metavar="[QUERY]", required=False)
@@ -88,11 +87,11 @@ def command(
     archive_dir: str | None,
     form: str | None,
 ) -> None:
-    """Ask the archive one SELECT of SQLite, over the views runs, events, entries, tool_calls, messages, usage, errors.
+    """Run one SELECT (SQLite) over the archive's views runs, events, entries, tool_calls, messages, usage, errors.
 
-    With --store, it is a SELECT of DuckDB over the same views of everybody's runs.
+    With --store, it is a SELECT of DuckDB over the same views of all machines' runs.
 
-    Nothing can be written, attached or loaded, and nothing runs for ever. QUERY may be - for standard input.
+    A query cannot write, attach or load anything, and it has a time limit. QUERY may be - for standard input.
     """
     if schema:
         _print_schema(form)
@@ -109,4 +108,4 @@ def command(
         mask = run_mask() if redact else None
         print_rows(result.columns, result if mask is None else mask.rows(result.columns, result), form)
     if mask is not None:
-        tell_of_masked(mask.counts)
+        report_masked(mask.counts)

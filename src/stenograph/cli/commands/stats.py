@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stenograph.cli.fitting import print_fitting
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.cli.store import store_options
+from stenograph.cli.store import store_options, tell_of_grep
+from stenograph.cli.table import print_fitted
 from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
+from stenograph.render.control_chars import on_one_line
 from stenograph.render.figures import amount, bar, cost, duration
-from stenograph.render.visible import on_one_line
 from stenograph.runs.archive import Filters, Stats, open_archive
 from stenograph.runs.rows import Row
 
@@ -25,26 +25,25 @@ if TYPE_CHECKING:
 _BAR = 16
 _TOKENS = ("input", "cached", "output", "reasoning", "calls", "cost")
 _TOOLS = ("tools", "failed", "mean")
-_DISPENSABLE = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "output", "input")
-"""What a narrow terminal does without, first things first: the cost is never among it."""
+_OPTIONAL = ("reasoning", "mean", "calls", "failed", "", "cached", "tools", "output", "input")
+"""Columns that a narrow terminal leaves out, in this order; the cost always stays."""
 _ROOM_FOR_KEY = 20
 
 
 def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, as_json: bool) -> None:
-    """The same over everybody's runs."""
+    """Show the totals of all machines' runs in a store."""
+    tell_of_grep(filters)
     found = archive.stats(by, prices=prices, **filters)
     if as_json:
         print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
     else:
         _print(found, {})
     if not found.totals["runs"]:
-        say(f"no run of {archive.url} fits")
+        say(f"no run of {archive.url} matches")
 
 
-@click.command(
-    "stats", epilog="Example: steno stats --by model --since 30d", short_help="Add up tokens, cost and tools."
-)
-@click.option("--by", type=click.Choice(KEYS), default="day", help=f"{', '.join(KEYS)}; day without it.")
+@click.command("stats", epilog="Example: steno stats --by model --since 30d")
+@click.option("--by", type=click.Choice(KEYS), default="day", help=f"{', '.join(KEYS)}.  [default: day]")
 @scope_options
 @store_options(_of_store)
 @prices_option
@@ -52,11 +51,11 @@ def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | No
 @sync_option
 @json_option
 def command(by: str, filters: Filters, prices: str | None, archive_dir: str | None, as_json: bool) -> None:
-    """Add up tokens, cost and tool calls of the archive.
+    """Show totals of tokens, cost and tool calls in the archive.
 
-    Every model call counts once, whichever forks, resumes and repeated lines tell of it. Cost is by list prices of a
-    dated table; a model that it does not have costs "unknown", never zero. Times are local. A block is five hours from
-    the full hour of the first activity on, as subscriptions count.
+    Every model call counts once, even if forks, resumes and repeated lines report it again. Cost is computed from a
+    dated table of list prices; a model that is not in it costs "unknown", never zero. Times are local. A block is five
+    hours from the full hour of the first activity, as subscriptions count.
     """
     with open_archive(archive_dir) as archive:
         found = archive.stats(by, prices=prices, **filters)
@@ -67,7 +66,7 @@ def command(by: str, filters: Filters, prices: str | None, archive_dir: str | No
     else:
         _print(found, names)
     if not found.totals["runs"]:
-        say(f"no run of {archive.path} fits")
+        say(f"no run of {archive.path} matches")
 
 
 def _print(found: Stats, names: Mapping[str, str]) -> None:
@@ -80,22 +79,22 @@ def _print(found: Stats, names: Mapping[str, str]) -> None:
     ]
     rows.append((*_cells(totals, "total", has_tools), ""))
     head = (found.by, *_TOKENS, *(_TOOLS if has_tools else ()), "")
-    dispensable = [name for name in _DISPENSABLE if name in head]
-    print_fitting(head, rows, dispensable, found.by, _ROOM_FOR_KEY)
+    optional = [name for name in _OPTIONAL if name in head]
+    print_fitted(head, rows, optional, found.by, _ROOM_FOR_KEY)
     unpriced = ", ".join(on_one_line(model or "(no name)") for model in totals["unpriced_models"])
     missing = f"; no price for {unpriced}" if unpriced else ""
     say(f"{totals['runs']} runs, list prices of {totals['prices_date']}{missing}")
 
 
 def _weight(row: Row, totals: Row) -> float:
-    """What the bars show: cost, or tokens where nothing has a price, or tool calls where there are none."""
+    """What the bars show: cost, else tokens if nothing has a price, else tool calls."""
     if totals["cost_usd"]:
         return float(row["cost_usd"] or 0)
     return float(row["input_tokens"] + row["output_tokens"] if totals["model_calls"] else row["tool_calls"])
 
 
 def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
-    told = (
+    cells = (
         key,
         amount(row["input_tokens"]),
         amount(row["cache_read_input_tokens"]),
@@ -105,7 +104,7 @@ def _cells(row: Row, key: str, has_tools: bool) -> tuple[object, ...]:
         cost(row["cost_usd"], row["cost_is_partial"]),
     )
     if not has_tools:
-        return told
+        return cells
     failed, mean = row["failed_tool_calls"], row["mean_tool_duration_ms"]
     rate = f"{failed} ({row['tool_failure_rate']:.0%})" if failed else "0"
-    return (*told, row["tool_calls"], rate, "" if mean is None else duration(mean / 1000))
+    return (*cells, row["tool_calls"], rate, "" if mean is None else duration(mean / 1000))

@@ -1,4 +1,4 @@
-"""`steno sync`: keep and index what the agents left on this machine."""
+"""`steno sync`: archive and index what the agents wrote on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stenograph.cli.options import (
 )
 from stenograph.cli.progress import Progress
 from stenograph.cli.sources import sources_options
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.archive import Archive, open_archive
 from stenograph.runs.new_secrets import event_counts, new_secrets
 from stenograph.runs.syncing import wanted_roots
@@ -33,10 +33,9 @@ _GARBAGE = 100_000
 @click.command(
     "sync",
     epilog="Example: steno sync --agent claude --agent codex",
-    short_help="Keep and index what agents left on this machine.",
 )
 @sources_options
-@click.option("--rebuild", is_flag=True, help="Make the index anew from what is kept.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the index from what is kept.")
 @retention_option
 @archive_option
 @json_option
@@ -49,14 +48,14 @@ def command(
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Keep the transcripts of all agents on this machine, byte for byte, and index what they say.
+    """Archive the transcripts of all agents on this machine, byte for byte, and index them.
 
-    Only what changed since the last time is read. The archive is in $STENOGRAPH_HOME or where the system keeps a
-    user's data. Nothing is written to the agents' folders, and what they delete stays in the archive.
+    Only what changed since the last sync is read. The archive is in $STENOGRAPH_HOME or in the user's data folder.
+    Nothing is written to the agents' folders, and what they delete stays in the archive.
     """
     shows = sys.stderr.isatty() and not as_json
     gc.freeze()
-    gc.set_threshold(_GARBAGE)  # events make no cycles, and looking for them takes a twentieth of a long sync
+    gc.set_threshold(_GARBAGE)  # events have no cycles, and looking for them takes a twentieth of a long sync
     archive = open_archive(archive_dir)
     before = event_counts(archive) if config.value("redact.warn") else None
     packs = sum(pack.stat().st_size for pack in home_of(archive.path).kept.glob("*.pack")) if rebuild else 0
@@ -80,8 +79,8 @@ def command(
     else:
         write_text(summary_text(summary, archive.path))
     if not any((summary.new, summary.grown, summary.rewritten, summary.unchanged, summary.failed)):
-        roots = wanted_roots(home_of(archive.path), home, agents, paths, are_there=False)
-        say(f"no transcript was found; looked in {', '.join(str(root.path) for root in roots)}")
+        roots = wanted_roots(home_of(archive.path), home, agents, paths, existing_only=False)
+        say(f"no transcripts found; looked in {', '.join(str(root.path) for root in roots)}")
     for problem in summary.problems:
         say(problem)
     if before is not None:
@@ -91,9 +90,9 @@ def command(
 
 
 def _warn(archive: Archive, before: Mapping[str, int]) -> None:
-    """Say in which runs secrets are new (`[redact] warn`)."""
+    """Warn about runs with new secrets (`[redact] warn`)."""
     for run_id, number in new_secrets(archive, before).items():
-        say(f"{number} secrets are new in run {run_id}; steno secrets {run_id} says where")
+        say(f"{number} new secrets in run {run_id}; steno secrets {run_id} says where")
 
 
 def summary_text(summary: Summary, archive: Path) -> str:
@@ -108,10 +107,10 @@ def summary_text(summary: Summary, archive: Path) -> str:
         "failed": summary.failed,
     }
     always = ("new", "grown", "unchanged", "failed")
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number or name in always)
-    lines = [f"{told}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive))})"]
+    counted = ", ".join(f"{number} {name}" for name, number in counts.items() if number or name in always)
+    lines = [f"{counted}; {summary.events} events, {summary.bytes_read} bytes read ({visible(str(archive))})"]
     if summary.rebuilt:
-        lines.append("the index was made anew from what is kept")
+        lines.append("the index was rebuilt from what is kept")
     if summary.left_out:
         reasons = "; ".join(f"{number} {reason}" for reason, number in summary.left_out.items())
         lines.append(f"{sum(summary.left_out.values())} files were left out: {reasons}")
@@ -122,5 +121,5 @@ def summary_text(summary: Summary, archive: Path) -> str:
     if summary.checkpoint is not None:
         lines.append(f"signed a checkpoint of {summary.checkpoint} leaves")
     if summary.damaged:
-        lines.append(f"{summary.damaged} bytes of the archive were torn or damaged, and are not indexed")
+        lines.append(f"{summary.damaged} bytes of the archive are torn or damaged and were not indexed")
     return "\n".join(lines) + "\n"

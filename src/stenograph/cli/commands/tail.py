@@ -1,4 +1,4 @@
-"""`steno tail`: the events of a run, and those to come."""
+"""`steno tail`: the events of a run, and new ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from stenograph.cli.options import (
     archive_option,
     json_option,
     redact_option,
+    report_masked,
+    report_problems,
     root_option,
     say,
-    tell_of_masked,
-    tell_of_problems,
     wants_color,
     write_bytes,
     write_text,
@@ -42,14 +42,13 @@ def _of_store(
     redact: bool,
     as_json: bool,
 ) -> None:
-    """The same for a run of everybody's; what its host pushes is there some seconds later."""
+    """Follow a run of any machine in a store; what its host pushes appears some seconds later."""
     _print(lambda: archive.run(target, redact=redact), following, from_seq, last, full, redact, as_json)
 
 
 @click.command(
     "tail",
     epilog="Example: steno tail -f 550e84 --from 100 --json",
-    short_help="Print the events of a run, and go on as they come.",
 )
 @store_options(_of_store)
 @click.argument("target", type=RUN, metavar="RUN|PATH")
@@ -58,7 +57,7 @@ def _of_store(
     "--follow",
     "following",
     is_flag=True,
-    help="Go on as events come, until interrupted; waits for a journal that does not exist yet.",
+    help="Follow new events until interrupted; waits for a journal that does not exist yet.",
 )
 @click.option(
     "--from",
@@ -68,8 +67,10 @@ def _of_store(
     metavar="SEQ",
     help="Begin with this event.  [default: 1]",
 )
-@click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="Only the last N events (not with -f).")
-@click.option("--full", is_flag=True, help="Show long tool outputs whole.")
+@click.option(
+    "-n", "--last", type=click.IntRange(min=1), metavar="N", help="Print only the last N events (not with -f)."
+)
+@click.option("--full", is_flag=True, help="Do not shorten long tool outputs.")
 @redact_option
 @root_option
 @archive_option
@@ -85,11 +86,11 @@ def command(
     archive_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Print the events of a run in order, one by one; with -f also those that another process is still writing.
+    """Print the events of a run in order; with -f also those that another process is still writing.
 
     An agent's own file is followed with its subagents, and a run of the archive as steno watch adds to it.
-    With --store, a run of any machine is followed as its host pushes it; every five seconds there is a look.
-    --json prints JSON Lines: each event as it stands in the journal.
+    With --store, a run of any machine is followed as its host pushes it; the store is checked every five seconds.
+    --json prints JSON Lines: each event as it is in the journal.
     """
     _print(
         lambda: reader_of(
@@ -117,7 +118,7 @@ def _print(
     as_json: bool,
 ) -> None:
     if following and last is not None:
-        raise click.UsageError("-n does not go with -f; use --from SEQ")
+        raise click.UsageError("-n cannot be used with -f; use --from SEQ")
     renderer = TerminalRenderer(color=wants_color(), full=full)
 
     def write(lines: Iterable[tuple[Event, bytes]]) -> int:
@@ -133,7 +134,7 @@ def _print(
             return
         lines = run.lines(from_seq)
         if not write(lines if last is None else deque(lines, last)):
-            say(f"{run.kind.place}: there are no events from number {from_seq} on")
-        tell_of_problems(run.problems())
+            say(f"{run.kind.place} has no events from number {from_seq} on")
+        report_problems(run.problems())
         if redact:
-            tell_of_masked(run.masked)
+            report_masked(run.masked)

@@ -10,26 +10,25 @@ from stenograph.cli.options import (
     json_option,
     print_json,
     redact_option,
+    report_masked,
+    report_problems,
     say,
-    tell_of_masked,
-    tell_of_problems,
     write_text,
 )
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.opening import open_run
-from stenograph.threads import DEFAULT_ROOT, ThreadTranscripts
+from stenograph.text_transcripts import DEFAULT_ROOT, ThreadTranscripts
 
 
 @click.command(
     "text",
     epilog="Example: steno text 550e84 --root .leslie --mode review",
-    short_help="Write a run as plain-text files, one per unit.",
 )
 @click.argument("target", type=RUN, metavar="RUN|PATH")
-@click.option("--root", default=DEFAULT_ROOT, show_default=True, metavar="DIR", help="Where the threads are kept.")
+@click.option("--root", default=DEFAULT_ROOT, show_default=True, metavar="DIR", help="Where to write the threads.")
 @click.option("--thread", metavar="ID", help="The thread.  [default: the run id]")
 @click.option("--chat", metavar="ID", help="The chat.  [default: the agent's session id]")
-@click.option("--mode", default="agent", show_default=True, help="The agent's mode, for the header.")
+@click.option("--mode", default="agent", show_default=True, help="The agent's mode in the header.")
 @click.option("--storage", metavar="DIR", help="Where journals are kept.  [default: ./storage or $STENOGRAPH_STORAGE]")
 @archive_option
 @redact_option
@@ -47,7 +46,7 @@ def command(
 ) -> None:
     """Write a run as plain-text files, one for each user message with everything up to the next one.
 
-    They go to DIR/threads/ID/.meta/transcripts; the 50 newest of a thread are kept. Prints their paths.
+    They are written to DIR/threads/ID/.meta/transcripts; the 50 newest of a thread are kept. Prints their paths.
     """
     with open_run(target, root=storage, archive=archive_dir, redact=redact) as run:
         transcripts = ThreadTranscripts(root, thread_id=thread, chat_id=chat, mode=mode)
@@ -57,7 +56,7 @@ def command(
         else:
             write_text("".join(f"{visible(str(each))}\n" for each in written))
         if not written:
-            say(f"{run.kind.place}: nothing was written, because no user message is in it")
-        tell_of_problems(run.problems())
+            say(f"{run.kind.place} has no user message; nothing was written")
+        report_problems(run.problems())
         if redact:
-            tell_of_masked(run.masked)
+            report_masked(run.masked)

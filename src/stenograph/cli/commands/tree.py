@@ -11,7 +11,7 @@ from stenograph.render.tree import tree_lines
 from stenograph.runs.opening import open_run
 
 
-@click.command("tree", epilog="Example: steno tree 550e84", short_help="Print the steps and sub-workflows of a run.")
+@click.command("tree", epilog="Example: steno tree 550e84")
 @click.argument("target", type=RUN, metavar="RUN|PATH")
 @root_option
 @archive_option
@@ -19,8 +19,8 @@ from stenograph.runs.opening import open_run
 def command(target: str, root: str | None, archive_dir: str | None, as_json: bool) -> None:
     """Print the steps of a run as a tree, with iterations and the runs it called, to any depth.
 
-    Called runs are looked for beside the journal; those that are not there are named. Of an agent's own file: its
-    subagents. Of a run of the archive also the threads it spawned and the forks that continue it.
+    Called runs are looked for beside the journal; missing ones are named. For an agent's own file, its subagents are
+    printed; for a run of the archive also the threads it spawned and the forks that continue it.
     """
     with open_run(target, root=root, archive=archive_dir) as run:
         tree = run.tree()

@@ -1,13 +1,13 @@
-"""`steno verify`: is a run what it promises?"""
+"""`steno verify`: check that runs are complete and intact."""
 
 from __future__ import annotations
 
 import click
 
-from stenograph.cli.checking import check_all
+from stenograph.cli.check_all import check_all
 from stenograph.cli.completion import RUN
 from stenograph.cli.options import archive_option, json_option, print_json, root_option, write_text
-from stenograph.render.visible import visible
+from stenograph.render.control_chars import visible
 from stenograph.runs.kind import Verified
 from stenograph.runs.opening import open_run
 
@@ -15,7 +15,6 @@ from stenograph.runs.opening import open_run
 @click.command(
     "verify",
     epilog="Example: steno verify storage/transcripts/*.jsonl",
-    short_help="Check journals for gaps, torn tails, open ends and permissions.",
 )
 @click.argument("targets", type=RUN, metavar="RUN|PATH...", nargs=-1, required=True)
 @root_option
@@ -27,9 +26,9 @@ def command(
 ) -> None:
     """Check journals: seq gaps and duplicates, torn tail, malformed lines, unclosed steps and calls, permissions.
 
-    Of an agent's own file: malformed lines, unknown record types, calls without a result, missing side files. Of a run
-    of the archive, also the bytes that are kept; of a bundle, every byte. Exit code 1 when a problem was found, 3 when
-    something could not be read; the others are checked all the same.
+    In an agent's own file: malformed lines, unknown record types, calls without a result, missing side files. In a run
+    of the archive, also the kept bytes; in a bundle, every byte. Exit code 1 when a problem was found, 3 when something
+    cannot be read; the others are still checked.
     """
 
     def check(target: str) -> Verified:

@@ -14,7 +14,7 @@ import msgspec
 from stenograph.archive.keep.summary import Summary
 from stenograph.archive.keep.watching import watch
 from stenograph.archive.store.home import Home, home_of
-from stenograph.cli.commands.push import push_text, tell_of_push
+from stenograph.cli.commands.push import push_text, report_push
 from stenograph.cli.commands.sync import summary_text
 from stenograph.cli.options import (
     archive_option,
@@ -42,21 +42,22 @@ if TYPE_CHECKING:
 @click.command(
     "watch",
     epilog="Example: steno watch --agent claude",
-    short_help="Keep the archive up to date until interrupted.",
 )
 @sources_options
 @click.option(
     "--notify",
     "on_need",
     metavar="COMMAND",
-    help="Run this when a run begins to wait or fails; it knows $STENO_RUN_ID.",
+    help="Run this command when a run begins to wait or fails; $STENO_RUN_ID names the run.",
 )
 @click.option("--otlp", "endpoint", metavar="URL", help="Send runs to this collector as they grow.")
 @header_option
-@click.option("--content", metavar="WORD", help="With --otlp: what each span has: delta, full or none.")
-@click.option("--vocabulary", metavar="WORD", help="With --otlp: names of attributes: genai or openinference.")
+@click.option(
+    "--content", metavar="WORD", help="With --otlp: how much of the conversation each span holds: delta, full or none."
+)
+@click.option("--vocabulary", metavar="WORD", help="With --otlp: attribute names: genai or openinference.")
 @click.option("--redact", is_flag=True, help="With --otlp: mask secrets in what is sent.")
-@click.option("--push", "url", metavar="URL", help="Send what is new to this store, too; see steno push.")
+@click.option("--push", "url", metavar="URL", help="Also send what is new to this store; see steno push.")
 @click.option("--events-only", is_flag=True, help="With --push: send masked events, and no kept files.")
 @retention_option
 @archive_option
@@ -79,16 +80,14 @@ def command(
 ) -> None:
     """Do what `steno sync` does as soon as an agent writes, until Ctrl-C.
 
-    One process watches an archive at a time. It may be killed and started again at any moment: nothing that was kept is
-    lost, and the next one goes on where it was.
+    One process watches an archive at a time. You may kill and restart it at any moment: nothing that was kept is lost,
+    and the next one continues.
     """
     if events_only and url is None:
-        raise click.UsageError("--events-only says what --push sends; give --push URL, too")
+        raise click.UsageError("--events-only needs --push URL")
     archive = home_of(archive_dir)
     if endpoint is None and (headers or content or vocabulary or redact):
-        raise click.UsageError("--header, --content, --vocabulary and --redact go with --otlp URL")
-    if url is None and events_only:
-        raise click.UsageError("--events-only goes with --push URL")
+        raise click.UsageError("--header, --content, --vocabulary and --redact need --otlp URL")
     options = {name: word for name, word in (("content", content), ("vocabulary", vocabulary)) if word is not None}
     feeder = None if endpoint is None else _feeder(archive, endpoint, headers, options, redact, as_json)
     stop = threading.Event()
@@ -97,7 +96,7 @@ def command(
 
     attention = Attention()
 
-    def tell_of_need(command: str) -> None:
+    def notify_need(command: str) -> None:
         with open_archive(archive.path) as opened:
             needy = attention.begun(opened)
         for run in needy:
@@ -107,7 +106,7 @@ def command(
     expiry = Retention(archive) if retention else None
     pushing = None if url is None else _pushing(archive, url, events_only=events_only, as_json=as_json)
 
-    def tell(summary: Summary) -> None:
+    def on_sync(summary: Summary) -> None:
         if expiry is not None:
             expiry.after(summary)
         if not (home or agents or paths):
@@ -124,25 +123,25 @@ def command(
         if pushing is not None:
             pushing.note()
         if on_need is not None:
-            tell_of_need(on_need)
+            notify_need(on_need)
 
-    wanted_roots(archive, home, agents, paths)  # a mistake is told before we begin
-    say(f"watching for {archive.path}; Ctrl-C ends it")
+    wanted_roots(archive, home, agents, paths)  # a mistake in the options is reported before we begin
+    say(f"watching for {archive.path}; press Ctrl-C to stop")
     try:
         if feeder is not None:
             feeder.begin()
-        watch(archive, lambda: wanted_roots(archive, home, agents, paths, are_there=False), stop, tell)
+        watch(archive, lambda: wanted_roots(archive, home, agents, paths, existing_only=False), stop, on_sync)
     finally:
         if feeder is not None:
             feeder.close()
         if pushing is not None and not pushing.stop():
-            say(f"not everything is in {url} yet; the next steno push goes on there")
+            say(f"not everything is in {url} yet; the next steno push sends the rest")
 
 
 def _feeder(
     archive: Home, endpoint: str, headers: tuple[str, ...], options: dict[str, str], redact: bool, is_quiet: bool
 ) -> Feeder:
-    """What sends to a collector; mistakes are told before anything begins."""
+    """What sends to a collector; mistakes in the options raise before anything begins."""
     from stenograph.export.collector import collector_of
     from stenograph.export.exporter import exporter_named
     from stenograph.export.feeding.feed import FeedSetting
@@ -160,13 +159,13 @@ def _feeder(
 
 
 def _pushing(archive: Home, url: str, *, events_only: bool, as_json: bool) -> Pushing:
-    """What sends the archive meanwhile, and tells of it as the watch tells of a sync."""
+    """What sends the archive in the background, and reports each push as the watch reports a sync."""
 
-    def told(pushed: Pushed) -> None:
-        tell_of_push(pushed, url)
+    def on_push(pushed: Pushed) -> None:
+        report_push(pushed, url)
         if as_json:
             write_bytes(msgspec.json.encode({"pushed": pushed}) + b"\n")
         elif pushed.objects:
             write_text(f"{datetime.now().astimezone():%H:%M:%S} {push_text(pushed)}\n")
 
-    return Pushing(archive, open_store(url), events_only=events_only, told=told, failed=say)
+    return Pushing(archive, open_store(url), events_only=events_only, on_push=on_push, failed=say)

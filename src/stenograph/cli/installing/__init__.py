@@ -1,1 +1,1 @@
-"""How agents are made to call us: in their settings, or by a file of ours that they load."""
+"""How agents are made to call us: by their settings, or by a file of ours that they load."""

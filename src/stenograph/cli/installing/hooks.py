@@ -1,4 +1,4 @@
-"""Our hooks in an agent's settings: JSON with `hooks`, by event, each a list of matchers with their commands."""
+"""Our hooks in an agent's JSON settings: `hooks` by event, each a list of matchers with their commands."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from stenograph.query.doctor.report import HookState
 _LONGEST_ANSWER = 20.0
 HOOK = "hook"
 _CALLER = "$PPID"
-"""The process that started the shell."""
+"""The shell's variable for the process that started it."""
 _QUIET = " 2>/dev/null || true"
-"""Where we are gone, the shell that the agent starts would say so at every step, and its failure be the agent's."""
+"""If Stenograph was removed, the agent's shell must not print an error or fail at every step."""
 
 
 def install_hooks(spec: FormatSpec, path: Path, *, remove: bool) -> Change:
-    """Add our hooks, bring them up to date, or take them out. Raises `SourceError` and `StoreError`."""
+    """Add our hooks, update them, or remove them. Raises `SourceError` and `StoreError`."""
     assert spec.hooks is not None
     text = read_settings(path)
     settings = _parse(path, text)
@@ -60,9 +60,9 @@ def install_hooks(spec: FormatSpec, path: Path, *, remove: bool) -> Change:
 
 
 def _text_of(path: Path, settings: dict[str, Any], before: str | None) -> str:
-    """The settings as text: what we do not change stays as it is written, byte for byte, where that can be.
+    """The settings as text. Where possible, what we do not change stays byte for byte.
 
-    That is when all hooks are ours, and when the file was like this before: then a copy of it is beside it.
+    That is possible when all hooks are ours, or when a backup beside the file has exactly these settings.
     """
     if before is None or not before.strip():
         return document(settings, before)
@@ -81,7 +81,7 @@ def _text_of(path: Path, settings: dict[str, Any], before: str | None) -> str:
 
 
 def _is(text: str, settings: dict[str, Any]) -> bool:
-    """Whether a text says these settings, their order included."""
+    """Whether a text has these settings in this order."""
     try:
         return json.dumps(json.loads(text)) == json.dumps(settings)
     except ValueError:
@@ -89,7 +89,7 @@ def _is(text: str, settings: dict[str, Any]) -> bool:
 
 
 def hook_state(spec: FormatSpec) -> HookState:
-    """Whether an agent's hooks call us, and can: its settings are read, and nothing is changed."""
+    """Whether an agent's hooks call us, and can. Reads the settings and changes nothing."""
     assert spec.hooks is not None
     agent, path = spec.agent.id, path_of(spec.hooks.settings)
     try:
@@ -100,43 +100,43 @@ def hook_state(spec: FormatSpec) -> HookState:
         return HookState(agent=agent, settings=str(path), problem=problem)
     installed = _calling(settings)
     wanted = _wanted(spec, version_of(spec)) if installed else {}
-    missing = [name for name in wanted if not _is_told(settings, name, wanted[name])]
+    missing = [name for name in wanted if not _calls_us(settings, name, wanted[name])]
     return HookState(
         agent=agent,
         settings=str(path),
         installed=tuple(installed),
         missing=tuple(missing),
-        problem=_hindrance(settings, installed, spec.hooks.turned_off_by, is_off=spec.hooks.turned_off_is),
+        problem=_why_not_working(settings, installed, spec.hooks.turned_off_by, is_off=spec.hooks.turned_off_is),
     )
 
 
 def hook_command(spec: FormatSpec) -> str:
-    """What the agent is to call at each step."""
+    """The command that the agent must call at each step."""
     return shlex.join([*our_program(), HOOK, spec.agent.id])
 
 
-def _is_told(settings: dict[str, Any], name: str, wanted: dict[str, Any]) -> bool:
-    """Whether an event calls us, by whatever command, and waits for us or not as it should."""
+def _calls_us(settings: dict[str, Any], name: str, wanted: dict[str, Any]) -> bool:
+    """Whether an event calls us, by any command, and waits for us or not as it should."""
     found = _ours_of(settings, name) if name in settings.get("hooks", {}) else []
     return bool(found) and found[0].get("async", False) == wanted.get("async", False)
 
 
-def _hindrance(settings: dict[str, Any], installed: list[str], turned_off_by: str, *, is_off: bool) -> str | None:
-    """Why hooks that are installed cannot work."""
+def _why_not_working(settings: dict[str, Any], installed: list[str], turned_off_by: str, *, is_off: bool) -> str | None:
+    """Why installed hooks cannot work; None if they can."""
     if not installed:
         return None
     value: Any = settings
     for name in turned_off_by.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     if value is is_off:
-        return f"hooks are installed, and `{turned_off_by}` in the settings turns them off"
+        return f"hooks are installed, but `{turned_off_by}` in the settings turns them off"
     commands = [_words(hook) for name in installed for hook in _ours_of(settings, name)]
     gone = sorted({program for words in commands if (program := gone_program(words)) is not None})
-    return f"the hooks call {gone[0]}, which is not a program any more" if gone else None
+    return f"the hooks call {gone[0]}, which does not exist any more" if gone else None
 
 
 def version_of(spec: FormatSpec) -> tuple[int, ...] | None:
-    """The version of the agent's program that is on the PATH; None where there is none, or it does not say."""
+    """The version of the agent's program on the PATH; None if there is none, or it does not print one."""
     program = next(filter(None, map(shutil.which, spec.programs)), None)
     if program is None or spec.hooks is None or not spec.hooks.in_background:
         return None
@@ -162,11 +162,11 @@ def _wanted(spec: FormatSpec, version: tuple[int, ...] | None) -> dict[str, dict
 
 
 def _parse(path: Path, text: str | None) -> dict[str, Any]:
-    """The settings, when they are what the agent takes; the order of their keys is kept."""
+    """The settings, if the agent would accept them; the order of keys is kept."""
     problem = "it is not a JSON object"
     try:
         settings = json.loads(text) if text is not None and text.strip() else {}
-        json.dumps(settings, allow_nan=False)  # Python reads numbers that JSON cannot hold, and would write them, too
+        json.dumps(settings, allow_nan=False)  # Python reads numbers that JSON cannot hold, and would also write them
         if isinstance(settings, dict):
             hooks = settings.get("hooks", {})
             if isinstance(hooks, dict) and all(isinstance(matchers, list) for matchers in hooks.values()):
@@ -183,7 +183,7 @@ def _calling(settings: dict[str, Any]) -> list[str]:
 
 
 def _is_right(settings: dict[str, Any], name: str, wanted: dict[str, dict[str, Any]]) -> bool:
-    """Whether an event calls us once, by the wanted command and waited for or not as wanted; a timeout may be added."""
+    """Whether an event calls us once, by the wanted command, and waits or not as wanted; a timeout may be added."""
     if name not in wanted:
         return False
     found = [(hook["command"], hook.get("async", False)) for hook in _ours_of(settings, name)]
@@ -195,7 +195,7 @@ def _ours_of(settings: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _take_out(settings: dict[str, Any], name: str) -> None:
-    """Remove our hooks of an event, and what is left empty by that."""
+    """Remove our hooks of an event, and lists that are empty then."""
     kept = []
     for matcher in settings["hooks"][name]:
         hooks = _hooks(matcher)
@@ -217,7 +217,7 @@ def _hooks(matcher: Any) -> list[Any]:
 
 
 def _words(hook: Any) -> list[str]:
-    """The words of a hook's command; none where it has none, or they are not a shell's."""
+    """The words of a hook's command; empty if it has none, or a shell could not split it."""
     command = hook.get("command") if isinstance(hook, dict) else None
     try:
         return shlex.split(command.removesuffix(_QUIET)) if isinstance(command, str) else []

@@ -27,13 +27,13 @@ class AgentHere(Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...] = ()
     """Where it keeps its sessions, as far as the folders exist."""
     can_call: tuple[str, ...] = ()
-    """How it can be made to call us: `hooks`, `notify`, `plugin`; none where it has nothing of the kind."""
+    """How it can be made to call us: `hooks`, `notify`, `plugin`; empty if it cannot."""
     called_by: tuple[str, ...] = ()
     """How it calls us now."""
     recorded_by: str | None = None
-    """What records it: `install` or `watch`; None where nothing does until a `steno sync`."""
+    """What records it: `install` or `watch`; None if only a `steno sync` does."""
     since: str | None = None
-    """Since when it calls us, where that is known."""
+    """Since when it calls us, if known."""
     problem: str | None = None
     """Why it cannot call us, though it should."""
     advice: str = ""
@@ -41,7 +41,7 @@ class AgentHere(Struct, frozen=True, kw_only=True):
 
 
 def agents_here(archive: Archive) -> list[AgentHere]:
-    """The agents that are found here, or call us: by their programs, their folders, and our part of their settings."""
+    """The agents found here or calling us: by their programs, their folders, and our part of their settings."""
     is_watched = holder_of(archive.watch_lock) is not None
     by_agent: dict[str, list[FormatSpec]] = {}
     for spec in placed_formats():
@@ -52,7 +52,7 @@ def agents_here(archive: Archive) -> list[AgentHere]:
 
 
 def _is_ours(spec: FormatSpec, archive: Archive) -> bool:
-    """Whether what is in a format is written by ourselves, into the archive."""
+    """Whether files of this format are written by ourselves, into the archive."""
     roots = layout_of(spec.name).roots({**os.environ, "STENOGRAPH_HOME": str(archive.path)}, Path.home())
     return any(root.is_relative_to(archive.path) for root in roots)
 
@@ -61,20 +61,20 @@ def _agent_here(specs: list[FormatSpec], is_watched: bool) -> AgentHere:
     program = next((path for spec in specs for name in spec.programs if (path := shutil.which(name))), None)
     roots = [root for spec in specs for root in layout_of(spec.name).roots(os.environ, Path.home())]
     folders = tuple(str(root) for root in dict.fromkeys(roots) if root.is_dir())
-    told = [(way, way.state(spec)) for spec in specs for way in ways_of(spec)]
-    calls = tuple(way.name for way, state in told if state.installed and state.problem is None)
+    ways = [(way, way.state(spec)) for spec in specs for way in ways_of(spec)]
+    calls = tuple(way.name for way, state in ways if state.installed and state.problem is None)
     agent = specs[0].agent
-    problems = [state.problem for _, state in told if state.installed and state.problem is not None]
+    problems = [state.problem for _, state in ways if state.installed and state.problem is not None]
     return AgentHere(
         agent=agent.id,
         name=agent.name,
         is_found=program is not None or bool(folders),
         program=program,
         folders=folders,
-        can_call=tuple(way.name for way, _ in told),
+        can_call=tuple(way.name for way, _ in ways),
         called_by=calls,
         recorded_by="install" if calls else "watch" if is_watched else None,
-        since=min(filter(None, (since(state) for _, state in told)), default=None),
+        since=min(filter(None, (since(state) for _, state in ways)), default=None),
         problem=problems[0] if problems else None,
-        advice=f"steno install {agent.id}" if told else f"steno watch --agent {agent.id}",
+        advice=f"steno install {agent.id}" if ways else f"steno watch --agent {agent.id}",
     )

@@ -21,13 +21,13 @@ from stenograph.cli.installing.settings_file import (
 from stenograph.formats.settings import McpSettings
 
 NAME = "stenograph"
-"""Of the server, in the settings."""
+"""The server's name in the settings."""
 _SECTION = re.compile(rf"^\s*\[\s*mcp_servers\s*\.\s*[\"']?{NAME}[\"']?\s*(?:\.[^\]]*)?\]")
 _ANY_SECTION = re.compile(r"^\s*\[")
 
 
 def register(mcp: McpSettings, path: Path, *, remove: bool) -> Change:
-    """Register the server, or take it out; raises `SourceError` for settings that cannot be changed safely."""
+    """Register or remove the server; raises `SourceError` for settings that cannot be changed safely."""
     text = read_settings(path)
     words = [*our_program(), "mcp", *_archive()]
     program, rest = words[0], words[1:]
@@ -49,9 +49,9 @@ def register(mcp: McpSettings, path: Path, *, remove: bool) -> Change:
 
 
 def _archive() -> list[str]:
-    """The archive, where the environment names one: agents do not pass that on to servers."""
-    given = os.environ.get("STENOGRAPH_HOME")
-    return ["--archive", os.path.abspath(given)] if given else []  # noqa: PTH100  # links stay as given
+    """`--archive`, if the environment names one: agents do not pass their environment on to servers."""
+    home = os.environ.get("STENOGRAPH_HOME")
+    return ["--archive", os.path.abspath(home)] if home else []  # noqa: PTH100  # keeps links
 
 
 def _in_json(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tuple[str, bool] | None:
@@ -77,7 +77,7 @@ def _in_json(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tup
 
 
 def _in_toml(path: Path, text: str | None, wanted: dict[str, Any] | None) -> tuple[str, bool] | None:
-    """TOML is changed as text, so that comments and order stay; what comes out is read again and compared."""
+    """TOML is changed as text, so that comments and order stay; the result is parsed again and compared."""
     text = text or ""
     settings = _toml(path, text)
     servers = settings.get("mcp_servers", {})

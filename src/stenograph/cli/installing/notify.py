@@ -1,6 +1,6 @@
-"""Our program as the one that an agent calls after each turn: `notify = [...]` at the top of a TOML file.
+"""Our program as the one an agent calls after each turn: `notify = [...]` at the top of a TOML file.
 
-TOML is changed as text, so that comments and order stay; what comes out is read again and compared.
+TOML is changed as text, so that comments and order stay; the result is parsed again and compared.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LINE = re.compile(rf"^{KEY}[ \t]*=[ \t]*\[[^\[\]\n]*\][ \t]*\r?\n", re.MULTILIN
 
 
 def install_notify(spec: FormatSpec, path: Path, *, remove: bool) -> Change:
-    """Have the agent call us after each turn, or no longer; a program of somebody else's is left as it is."""
+    """Make the agent call us after each turn, or stop it; another program that it calls is left alone."""
     text = read_settings(path)
     settings = _toml(path, text or "")
     words = notify_command(spec)
     command, before = " ".join(words), settings.get(KEY)
     wanted = None if remove else words
     if before is not None and not _is_ours(before):
-        note = None if remove else f"{KEY} in {path} calls another program, and is left as it is"
+        note = None if remove else f"{KEY} in {path} calls another program and was not changed"
         return Change(settings=str(path), command=command, note=note)
     if before == wanted:
         return Change(settings=str(path), command=command)
@@ -73,12 +73,12 @@ def notify_state(spec: FormatSpec) -> HookState:
     if value is None or not _is_ours(value):
         return HookState(agent=agent, settings=str(path))
     gone = gone_program(value)
-    problem = None if gone is None else f"{KEY} calls {gone}, which is not a program any more"
+    problem = None if gone is None else f"{KEY} calls {gone}, which does not exist any more"
     return HookState(agent=agent, settings=str(path), installed=(KEY,), problem=problem)
 
 
 def notify_command(spec: FormatSpec) -> list[str]:
-    """What the agent is to call, with what happened as one more word. An agent that cannot start it goes on."""
+    """What the agent must call; it adds the call as one more argument. An agent that cannot start it goes on."""
     assert spec.notify is not None
     return [*our_program(), HOOK, spec.agent.id, spec.notify.session]
 

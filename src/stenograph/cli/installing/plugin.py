@@ -1,4 +1,4 @@
-"""A file of ours in the folder from which an agent loads plugins."""
+"""A plugin file of ours in the folder from which an agent loads plugins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMMAND = "const COMMAND = "
 
 
 def install_plugin(spec: FormatSpec, path: Path, *, remove: bool) -> Change:
-    """Write our file, bring it up to date, or delete it. Raises `SourceError` where a file of others has its name."""
+    """Write our file, update it, or delete it. Raises `SourceError` if another file has its name."""
     assert spec.plugin is not None
     before = read_settings(path)
     command = " ".join(_words(spec))
@@ -48,7 +48,7 @@ def install_plugin(spec: FormatSpec, path: Path, *, remove: bool) -> Change:
 
 
 def plugin_state(spec: FormatSpec) -> HookState:
-    """Whether our file is there, is of this version, and can call us."""
+    """Whether our file exists, is of this version, and can call us."""
     assert spec.plugin is not None
     agent, path = spec.agent.id, path_of(spec.plugin.file)
     try:
@@ -59,7 +59,7 @@ def plugin_state(spec: FormatSpec) -> HookState:
     if text is None or not text.startswith(_MARK):
         return HookState(agent=agent, settings=str(path))
     gone = gone_program(_called(text))
-    problem = None if gone is None else f"the plugin calls {gone}, which is not a program any more"
+    problem = None if gone is None else f"the plugin calls {gone}, which does not exist any more"
     missing = () if text == _text(spec) else (PLUGIN,)
     return HookState(agent=agent, settings=str(path), installed=(PLUGIN,), missing=missing, problem=problem)
 

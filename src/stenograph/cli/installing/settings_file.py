@@ -25,19 +25,19 @@ class Change(Struct, frozen=True, kw_only=True):
     command: str
     """What the agent calls."""
     added: tuple[str, ...] = ()
-    """Hooks, or the server, that call us now and did not before, or not by this command."""
+    """Hooks, or the server, that now call us by this command and did not before."""
     removed: tuple[str, ...] = ()
-    """Hooks, or the server, that called us and do not any more, or not by that command."""
+    """Hooks, or the server, that called us before and do not any more, or now by another command."""
     backup: str | None = None
-    """The file as it was; None when nothing was changed or nothing was there."""
+    """The copy of the old file; None if nothing was changed or no file existed."""
     note: str | None = None
-    """What a person should know or do."""
+    """What the user should know or do."""
     also: tuple[Change, ...] = ()
     """What was done to further files."""
 
 
 def our_program() -> list[str]:
-    """Stenograph by its full name: nobody knows the PATH that the agent has."""
+    """The full path of `steno`, since the agent's PATH is not known."""
     beside = Path(sys.executable).with_name("steno")
     steno = str(beside) if beside.is_file() else shutil.which("steno")
     if steno is None:
@@ -46,17 +46,17 @@ def our_program() -> list[str]:
 
 
 def is_our_program(words: list[str]) -> bool:
-    """Whether these words start Stenograph, of this installation or another one."""
+    """Whether these words start Stenograph, from this installation or another one."""
     return bool(words) and (words[-2:] == ["-m", "stenograph"] or Path(words[0]).name == "steno")
 
 
 def gone_program(words: list[str]) -> str | None:
-    """The program that these words start, where it is not there any more."""
+    """The program that these words start, if it does not exist any more."""
     return words[0] if words and shutil.which(words[0]) is None else None
 
 
 def path_of(settings: Home) -> Path:
-    """Where an agent has the file, by our environment."""
+    """Where the agent's file is, by our environment."""
     return Path(settings.path(os.environ, str(Path.home())))
 
 
@@ -64,26 +64,28 @@ def followed(path: Path) -> Path:
     """The file itself: a link to it stays a link."""
     try:
         return path.resolve() if path.is_symlink() else path.absolute()
-    except (OSError, RuntimeError) as error:  # a link that leads to itself
+    except (OSError, RuntimeError) as error:  # a link to itself
         raise SourceError(f"cannot follow {path}: {error}; check the link", str(path)) from error
 
 
 def read_settings(path: Path) -> str | None:
-    """The text of a settings file; None where there is none."""
+    """The text of a settings file; None if it does not exist."""
     try:
-        return path.read_bytes().decode("utf-8")  # not as text, which would forget how lines end
+        return path.read_bytes().decode("utf-8")  # not as text, which would lose the line ends
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not UTF-8 text ({error.reason}); mend it first, nothing was changed") from error
+        raise SourceError(
+            f"{path} is not UTF-8 text ({error.reason}); correct it first; nothing was changed"
+        ) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
 
 def may_call_us(path: Path) -> bool:
-    """Whether a file that is not understood may hold a call of ours; JSON with comments that does not name us does not.
+    """Whether a file that cannot be parsed may hold a call of ours.
 
-    Some agents take such JSON, and nobody has to mend it for our sake.
+    JSON with comments that does not name us does not: some agents accept such JSON, and the user need not correct it.
     """
     try:
         data = path.read_bytes()
@@ -94,11 +96,11 @@ def may_call_us(path: Path) -> bool:
 
 def refused(path: Path, why: str) -> SourceError:
     """The exception for settings that cannot be changed safely."""
-    return SourceError(f"{path} cannot be changed, {why}; mend it first, nothing was changed", str(path))
+    return SourceError(f"{path} cannot be changed: {why}; correct it first; nothing was changed", str(path))
 
 
 def replace_file(path: Path, text: str | None, new: str) -> str | None:
-    """Write new settings in place of the old ones, whole or not at all; where the old ones are kept."""
+    """Replace the settings, whole or not at all; returns the path of the copy of the old ones."""
     if text is not None and text.count("\r\n") == text.count("\n") > 0:
         new = new.replace("\r\n", "\n").replace("\n", "\r\n")
     backup = None
@@ -126,7 +128,7 @@ def document(settings: dict[str, Any], before: str | None) -> str:
     text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a pair of surrogates, which only an escape can hold
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can hold
         return json.dumps(settings, indent=indent) + "\n"
     return text
 

@@ -1,4 +1,4 @@
-"""The ways in which agents can be made to call us, and what is there of them on this machine."""
+"""The ways to make agents call us, and which of them are installed on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BACKUP = re.compile(r"\.(\d{8}T\d{6}\.\d{6}Z)\.bak")
 
 @dataclass(frozen=True)
 class Way:
-    """One way to be called by an agent."""
+    """One way to make an agent call us."""
 
     name: str
     file: Callable[[FormatSpec], Home | None]
@@ -46,12 +46,12 @@ def agents_that_call() -> dict[str, FormatSpec]:
 
 
 def ways_of(spec: FormatSpec) -> list[Way]:
-    """The ways that an agent has, the best first."""
+    """The ways that an agent supports, the best first."""
     return [way for way in WAYS if way.file(spec) is not None]
 
 
 def install(spec: FormatSpec, settings: Path | None, *, remove: bool) -> Change:
-    """Make an agent call us in every way that it has, or in none; what was done to further files is `also`."""
+    """Install or remove every way that an agent supports; changes to further files are in `also`."""
     changes = []
     for way in ways_of(spec):
         home = way.file(spec)
@@ -61,12 +61,12 @@ def install(spec: FormatSpec, settings: Path | None, *, remove: bool) -> Change:
 
 
 def states() -> list[HookState]:
-    """Whether agents call us, and can: their settings are read, and nothing is changed."""
+    """Whether agents call us, and can. Reads their settings and changes nothing."""
     return [way.state(spec) for spec in agents_that_call().values() for way in ways_of(spec)]
 
 
 def since(state: HookState) -> str | None:
-    """When our part of a file was put there, as far as that is known: by the copy of the file without it."""
+    """When our part was added to a file, if known: the time of the newest backup without it."""
     if not state.installed:
         return None
     path = Path(state.settings)

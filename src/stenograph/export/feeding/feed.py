@@ -1,12 +1,12 @@
-"""Feed: one look at the runs of an archive, and the spans that a collector does not have yet.
+"""Feed: sends the spans of an archive's runs that a collector does not have yet.
 
-Theory of operation. A receiver takes a span for finished, and many keep the first one that comes under an id. So a span
-is sent when nothing that a run normally does would change it: an answer when the agent goes on after it, a call when it
-has its result. The spans of agents, and whatever else is unsettled, come when the run is over. Where a run goes on
-after all, the spans that changed are sent again under their ids: receivers that replace have the newer, others the
-older. What was accepted is in the archive by its hash, so nothing else is sent twice.
+Theory of operation. A receiver treats a span as finished, and many keep the first one under an id. So a span is sent
+when normal growth of the run no longer changes it: an answer when the agent continues after it, a call when it has its
+result. The spans of agents, and all others that may still change, are sent when the run is over. If a run continues
+later, the changed spans are sent again under the same ids: receivers that replace have the newer ones, others the
+older ones. The archive keeps a hash of each accepted span, so nothing else is sent twice.
 
-The joins that spans need are made of the whole run, each time. So whoever looks again and again rests in between.
+Each pass joins the whole run again, so the caller pauses between passes.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from stenograph.runs.archive import open_archive
 from stenograph.runs.opening import open_run
 
 QUIET = 30.0
-"""Seconds without an event after which a run that ended is over: people go on with one that just ended."""
+"""Seconds without an event after which an ended run is over: users often continue one that just ended."""
 MOST_SPANS = 512
-"""In one request, as OpenTelemetry's own exporters have it."""
+"""Spans in one request, as in OpenTelemetry's own exporters."""
 MOST_BYTES = 4 << 20
-"""In one request, unless a single span is larger; collectors refuse more than 20 MB by default, some less."""
+"""Bytes in one request, unless a single span is larger; collectors refuse more than 20 MB by default, some less."""
 _LIVING = ("running", "waiting")
 
 
 class FeedSetting(Struct, frozen=True, kw_only=True):
-    """What is sent, and where to."""
+    """What to send, and where."""
 
     archive: str
     collector: Collector
@@ -50,25 +50,25 @@ class FeedSetting(Struct, frozen=True, kw_only=True):
     vocabulary: str = "genai"
     is_redacted: bool = False
     began_ms: int
-    """When the user asked for it: of runs that ended before, nothing is sent."""
+    """When the user started it: runs that ended earlier are not sent."""
     is_quiet: bool = False
-    """Whether only problems are said."""
+    """Whether only problems are printed."""
 
     @property
     def destination(self) -> str:
-        """What is remembered together: another form of the same run is another thing to have sent."""
+        """The key under which sent spans are remembered; another form of the same run is sent separately."""
         return " ".join([self.collector.url, self.vocabulary, self.content, *(["redacted"] * self.is_redacted)])
 
 
 class Sent(Struct):
-    """What one look sent."""
+    """What one pass sent."""
 
     spans: int = 0
     runs: int = 0
 
 
 class _Ready(Struct, frozen=True):
-    """A span that is to be sent."""
+    """A span to send."""
 
     id: bytes
     digest: bytes
@@ -76,12 +76,12 @@ class _Ready(Struct, frozen=True):
 
 
 class Feed:
-    """Sends what is new in an archive, each time it is asked to look."""
+    """Sends what is new in an archive, once per call."""
 
     def __init__(
         self, home: Home, setting: FeedSetting, sent: SentSpans, say: Callable[[str], None], *, quiet: float = QUIET
     ) -> None:
-        """`say` hears of spans that the collector refused."""
+        """`say` gets a line about each span that the collector refused."""
         self._home = home
         self._setting = setting
         self._sent = sent
@@ -91,13 +91,13 @@ class Feed:
     def look(self, patience: float = PATIENCE) -> Sent:
         """Send what the collector does not have. Raises `NotSent`, and what reading the archive raises.
 
-        What was accepted before it raised is noted.
+        Spans accepted before an error are remembered.
         """
         done = Sent()
         for run_id, now in self._changed():
             try:
                 count = self._send_run(run_id, is_over=now.is_over, patience=patience)
-            except SourceError as error:  # the others are sent all the same, and this one when it changes
+            except SourceError as error:  # the others are still sent, and this one when it changes
                 self._say(f"run {run_id} is not sent: {error}")
                 count = 0
             self._sent.note_runs({run_id: now})
@@ -106,7 +106,7 @@ class Feed:
         return done
 
     def _changed(self) -> list[tuple[str, SentRun]]:
-        """The runs of which there may be something to send."""
+        """The runs that may have something to send."""
         known = self._sent.runs()
         query = "SELECT id, run_id, revision, events, last_seq, ended_ms FROM main.runs WHERE ended_ms >= ?"
         query += " OR ended_ms IS NULL ORDER BY ended_ms, id"
@@ -114,7 +114,9 @@ class Feed:
             rows = reader.index.execute(query, (self._sent.since_ms,)).fetchall()
             self._let_go_of_forgotten(known, reader.index)
             if self._sent.is_new:
-                self._sent.pass_over(run_id for _, run_id, *_, ended in rows if ended is None)  # there before we began
+                self._sent.pass_over(
+                    run_id for _, run_id, *_, ended in rows if ended is None
+                )  # it existed before we began
                 known = self._sent.runs()
             statuses = RunStatuses(reader.index)
             found = []
@@ -158,7 +160,7 @@ class Feed:
         return count + self._send(run_id, batch, patience)
 
     def _send(self, run_id: str, batch: list[_Ready], patience: float) -> int:
-        """Send spans in one request; those that it refuses by themselves. How many it accepted."""
+        """Send spans in one request, and one by one if it is refused; returns how many were accepted."""
         if not batch:
             return 0
         request = request_message(RESOURCE, SCOPE, (span.message for span in batch))

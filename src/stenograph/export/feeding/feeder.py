@@ -1,6 +1,6 @@
 """Feeder: the process that sends runs to a collector, seen from the one that records them.
 
-It reads a pipe of ours, so it ends when we end, also when we are killed. We never wait for it, except at the end.
+The process reads from our pipe, so it ends when we end, even if we are killed. We wait for it only at the end.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from stenograph.export.feeding.feed import FeedSetting
 from stenograph.export.feeding.sent import SentSpans
 
 _AGAIN = 10.0
-"""Seconds until a process that ended is started again."""
+"""Seconds before a process that ended is restarted."""
 _LAST_WAIT = 8.0
 
 
 class Feeder:
-    """Starts the process, says when the archive changed, and starts it again where it ended."""
+    """Starts the process, notifies it when the archive changed, and restarts it if it ended."""
 
     def __init__(self, setting: FeedSetting, say: Callable[[str], None]) -> None:
-        """`say` hears when the process ended by itself."""
+        """`say` gets a line when the process ended by itself."""
         self._setting = setting
         self._say = say
         self._process: subprocess.Popen[bytes] | None = None
@@ -41,17 +41,19 @@ class Feeder:
         self._start()
 
     def changed(self) -> None:
-        """Say that the archive changed; starts the process where it is not running."""
+        """Notify the process that the archive changed; starts it if it is not running."""
         process = self._process
         if process is not None and process.poll() is not None:
             if time.monotonic() < self._started + _AGAIN:
                 return
-            self._say(f"the process that sends to {self._setting.collector.url} ended ({process.returncode}); again")
+            self._say(
+                f"the process that sends to {self._setting.collector.url} ended ({process.returncode}); restarting it"
+            )
             self._let_go()
             process = None
         process = process or self._start()
         assert process.stdin is not None
-        # There is word enough in a pipe that is full; a process that has ended is seen the next time.
+        # A full pipe already holds a notice; a process that has ended is noticed the next time.
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(process.stdin.fileno(), b".")
 
@@ -66,7 +68,7 @@ class Feeder:
         return process
 
     def close(self) -> None:
-        """Let it send what is left, for a few seconds, and end it."""
+        """Let it send what is left for a few seconds, then end it."""
         process = self._process
         if process is None:
             return

@@ -1,7 +1,7 @@
 """Send what is new in an archive until the pipe at standard input closes; `export.feeding.feeder` runs this.
 
-The first line of the pipe is the setting; each further byte says that the archive changed. It is a process of its own
-so that recording never waits for it: neither for its work nor for the network.
+The first line of the pipe is the setting; each further byte is a notice that the archive changed. It is a separate
+process so that recording waits neither for its work nor for the network.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from stenograph.errors import RunNotFound, StenographError
 from stenograph.export.feeding.feed import Feed, FeedSetting
 from stenograph.export.feeding.sent import SentSpans
 from stenograph.export.sending import PATIENCE, NotSent
-from stenograph.render.visible import on_one_line
+from stenograph.render.control_chars import on_one_line
 
 TICK = 10.0
-"""Seconds after which we look although nobody said that something changed: runs end by being quiet."""
+"""Seconds after which we look without a notice: runs end by being quiet."""
 SHORTEST_REST = 0.2
 _SHARE = 4
-"""We rest this many times as long as the last look kept a processor busy."""
+"""We pause this many times as long as the last pass kept a processor busy."""
 FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
-"""Seconds until a collector that failed is asked again; twice as long each time."""
+"""Seconds until a failed collector is tried again; doubled each time."""
 LAST_PATIENCE = 5.0
-"""Seconds to wait for an answer once we are to end."""
+"""Seconds to wait for an answer during shutdown."""
 _NICE = 10
 
 
 class Pipe:
-    """Standard input, or another pipe: the words of the process that started us."""
+    """Standard input, or another pipe, from the process that started us."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -56,7 +56,7 @@ class Pipe:
         return bytes(line)
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait for a word, so many seconds at most; whether there was one. Returns at once when the pipe closes."""
+        """Wait for a notice, this many seconds at most; returns whether one came, and at once when the pipe closes."""
         if self.is_closed or not select.select([self._fd], [], [], seconds)[0]:
             return False
         self.is_closed = not os.read(self._fd, 65536)
@@ -64,13 +64,13 @@ class Pipe:
 
 
 class Delays:
-    """How long to leave a collector alone that failed: longer each time, and never all senders at once."""
+    """How long to wait for a failed collector: longer each time, and random, so that senders do not retry together."""
 
     def __init__(self) -> None:
         self._last = 0.0
 
     def next(self, wanted: float | None) -> float:
-        """After a failure; `wanted` is what the collector asks for."""
+        """The wait after a failure; `wanted` is what the collector asks for."""
         self._last = min(LONGEST_DELAY, max(FIRST_DELAY, 2 * self._last))
         return max(min(wanted or 0.0, LONGEST_DELAY), self._last * random.uniform(0.5, 1.0))
 
@@ -80,10 +80,10 @@ class Delays:
 
 
 def feed_until_closed(feed: Feed, pipe: Pipe, setting: FeedSetting) -> None:
-    """Look whenever there is word of a change, and now and then; once more when the pipe closes."""
+    """Send after each notice of a change, and now and then; once more when the pipe closes."""
     delays = Delays()
     failure: str | None = None
-    pipe.wait(None)  # the first word comes after the first sync
+    pipe.wait(None)  # the first notice comes after the first sync
     while True:
         is_last, begun, delay = pipe.is_closed, time.process_time(), 0.0
         try:
@@ -93,7 +93,9 @@ def feed_until_closed(feed: Feed, pipe: Pipe, setting: FeedSetting) -> None:
         except StenographError as error:
             delay = delays.next(error.retry_after if isinstance(error, NotSent) else None)
             if str(error) != failure:
-                again = "the next steno watch goes on" if is_last else "recording goes on, and it is tried again"
+                again = (
+                    "the next steno watch continues" if is_last else "recording continues, and sending is tried again"
+                )
                 _say(f"{error}; {again}")
             failure = str(error)
         else:
@@ -102,8 +104,8 @@ def feed_until_closed(feed: Feed, pipe: Pipe, setting: FeedSetting) -> None:
                 _say(f"sending to {setting.collector.url} works again")
             failure = None
             if done.spans and not setting.is_quiet:
-                told = f"sent {_counted(done.spans, 'span')} of {_counted(done.runs, 'run')}"
-                _print(1, f"{datetime.now().astimezone():%H:%M:%S} {told} to {setting.collector.url}")
+                sent = f"sent {_counted(done.spans, 'span')} of {_counted(done.runs, 'run')}"
+                _print(1, f"{datetime.now().astimezone():%H:%M:%S} {sent} to {setting.collector.url}")
         if is_last:
             return
         if not _rest(pipe, max(delay, SHORTEST_REST, _SHARE * (time.process_time() - begun))):
@@ -111,7 +113,7 @@ def feed_until_closed(feed: Feed, pipe: Pipe, setting: FeedSetting) -> None:
 
 
 def _rest(pipe: Pipe, seconds: float) -> bool:
-    """Let the time pass; words of a change do not end it, the end of the pipe does. Whether there was a word."""
+    """Wait; a notice does not end the wait, the end of the pipe does. Returns whether a notice came."""
     end = time.monotonic() + seconds
     is_told = False
     while not pipe.is_closed and (left := end - time.monotonic()) > 0:
@@ -128,20 +130,20 @@ def _say(text: str) -> None:
 
 
 def _print(fd: int, line: str) -> None:
-    with contextlib.suppress(OSError):  # whoever read it has left: that is for `steno watch` to see
+    with contextlib.suppress(OSError):  # the reader has left: `steno watch` handles that
         os.write(fd, f"{line}\n".encode("utf-8", "replace"))
 
 
 def main() -> int:
     """Take the setting from the pipe, and send until it closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for `steno watch`, which closes our pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # `steno watch` handles Ctrl-C, and closes our pipe
     os.nice(_NICE)
     pipe = Pipe(0)
     setting = msgspec.json.decode(pipe.line(), type=FeedSetting)
     home = home_of(setting.archive)
     lock = Lock(home.send_lock, "steno watch --otlp")
     try:
-        lock.acquire(PATIENCE)  # one that was to end may still wait for its last answer
+        lock.acquire(PATIENCE)  # an earlier process may still wait for its last answer
         with SentSpans(home.sent, setting.destination, setting.began_ms) as sent:
             feed_until_closed(Feed(home, setting, sent, _say), pipe, setting)
     except StenographError as error:

@@ -1,7 +1,7 @@
-"""SentSpans: what was sent to one destination, kept in the archive for the next process, which goes on from there.
+"""SentSpans: what was sent to one destination, kept in the archive so that the next process continues from there.
 
-Of a span only hashes are kept: of its id and of its bytes. A span is noted when the collector has accepted it; between
-the two a kill may fall, and then that request is sent once more, with the same ids.
+Only hashes of a span are kept: of its id and of its bytes. A span is noted after the collector accepted it; if we are
+killed in between, that request is sent once more, with the same ids.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ class SentRun(Struct, frozen=True):
     """How far a run was sent."""
 
     mark: str | None
-    """How the run was then; None for a run that is never sent."""
+    """The state of the run at that time; None for a run that is never sent."""
     is_over: bool
-    """Whether all of its spans were sent, those included that growth would change."""
+    """Whether all of its spans were sent, including those that growth would change."""
 
 
 class SentSpans:
     """What was sent to one destination. For one process at a time."""
 
     def __init__(self, path: Path, destination: str, began_ms: int) -> None:
-        """`began_ms`: when sending began, where nothing was sent to this destination before. Raises `StoreError`."""
+        """`began_ms`: when sending began, if nothing was sent to this destination before. Raises `StoreError`."""
         self._path = path
         try:
             self._database = _opened(path, destination, began_ms)
             query = "SELECT id, since_ms, is_new FROM destinations WHERE name = ?"
             self._id, since, is_new = self._database.execute(query, (destination,)).fetchone()
         except (sqlite3.Error, OSError) as error:
-            message = f"cannot write {path}: {error}; check its permissions, or delete it: then all is sent once more"
+            message = f"cannot write {path}: {error}; check its permissions, or delete it to send everything once more"
             raise StoreError(message, str(path)) from error
         self.since_ms: int = since
         """Runs whose last event is older are not sent."""
         self.is_new = bool(is_new)
-        """Whether nobody looked yet at what is to be sent there."""
+        """Whether no pass was made for this destination yet."""
 
     def runs(self) -> dict[str, SentRun]:
         """Every run that was looked at, by its id."""
@@ -69,7 +69,7 @@ class SentSpans:
         return {run: SentRun(mark, bool(is_over)) for run, mark, is_over in self._database.execute(query, (self._id,))}
 
     def pass_over(self, run_ids: Iterable[str]) -> None:
-        """Note that these runs are never sent, and that there was a first look."""
+        """Note that these runs are never sent, and that a first pass was made."""
         self.note_runs({run_id: SentRun(None, is_over=True) for run_id in run_ids})
         self._write("UPDATE destinations SET is_new = 0 WHERE id = ?", [(self._id,)])
         self.is_new = False
@@ -90,7 +90,7 @@ class SentSpans:
         self._write("INSERT OR REPLACE INTO spans VALUES (?, ?, ?, ?)", rows)
 
     def forget(self, run_ids: Iterable[str]) -> None:
-        """Let go of what is known of runs that were removed on purpose, wherever they were sent."""
+        """Delete what is known about forgotten runs, for all destinations."""
         rows = [(run_id,) for run_id in run_ids]
         for table in ("runs", "spans"):
             self._write(f"DELETE FROM {table} WHERE run_id = ?", rows)
@@ -107,7 +107,7 @@ class SentSpans:
             raise StoreError(message, str(self._path)) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -120,7 +120,7 @@ class SentSpans:
 
 
 def _opened(path: Path, destination: str, began_ms: int) -> sqlite3.Connection:
-    """The database, which knows the destination."""
+    """The database, with a row for the destination."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     database = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     try:

@@ -1,1 +1,1 @@
-"""The lake: one open table of the events of many archives, made of what hosts push or of transcripts in a bucket."""
+"""The lake: one open table of the events of many archives, from what hosts push or from transcripts in a bucket."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from msgspec import Struct
 
 from stenograph.errors import InvalidQuery
-from stenograph.fleet.lake.reading import Lake, Owners
+from stenograph.fleet.lake.reading import Lake, Owners, quoted
 from stenograph.fleet.lake.scratch import Scratch, Wanted, scratch_of, span_of
 from stenograph.fleet.lake.searching import Scanned
+from stenograph.fleet.lake.views import CURRENT
 from stenograph.runs.archive import Filters, SearchOptions, Stats, added_up, check_key, prepare, rows_of, scope_of
 from stenograph.runs.rows import Row, Rows
 
 if TYPE_CHECKING:
+    from stenograph.fleet.lake.stored_run import RunRow
     from stenograph.query.runs import RunLine
     from stenograph.query.scope import Scope
     from stenograph.query.search import Hit
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SINCE = "7d"
 """What a search looks at where nobody says since when: it reads the texts of all days that are meant."""
-_BY_RUN = ("model", "agent", "project", "branch", "run")
-"""What can be added up by without the time of each call."""
 
 
 class Listing(Struct, frozen=True):
@@ -77,24 +77,50 @@ class StoreArchive:
         """The runs that are meant, those with the newest events first."""
         return Rows(self.listed(limit, **filters).infos)
 
-    def listed(self, limit: int | None = None, prices: str | None = None, **filters: Unpack[Filters]) -> Listing:
-        """The runs with everything that `steno ls` shows."""
-        from msgspec.structs import replace
+    def listed(
+        self,
+        limit: int | None = None,
+        prices: str | None = None,
+        after: str | None = None,
+        sort: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> Listing:
+        """The runs with everything that `steno ls` shows; `after` and `sort` are those of `query.runs.list_runs`."""
+        from stenograph.query.prices import load_prices
+        from stenograph.query.runs import NEWEST, list_runs
+        from stenograph.query.short_ids import short_ids
 
+        scope = self._scope(filters)
+        known = load_prices(prices)
+        with self._asked(scope, Wanted(thresholds=known.thresholds, is_cut=False)) as scratch:
+            lines, total = list_runs(scratch.index, scope, known, limit, after, sort or NEWEST)
+            infos = [_info(line, scratch) for line in lines]
+            return Listing(lines, infos, total, short_ids(scratch.index))
+
+    def figures(self, row: RunRow) -> tuple[RunInfo, int]:
+        """One run as in the list, and how many of its calls were copied from another run, and count there."""
+        from stenograph.query.period import Period
         from stenograph.query.prices import load_prices
         from stenograph.query.runs import list_runs
-        from stenograph.query.short_ids import short_ids
-        from stenograph.runs.info import info_of_line
+        from stenograph.query.scope import Scope
 
-        scope = _scope(filters)
-        with self._asked(scope, Wanted()) as scratch:
-            lines, total = list_runs(scratch.index, scope, load_prices(prices), limit)
-            infos = []
-            for line in lines:
-                owner = scratch.owners[line.run_id]
-                info = info_of_line(line, None)
-                infos.append(replace(info, host=owner.host, user=owner.user, archive_id=owner.id))
-            return Listing(lines, infos, total, short_ids(scratch.index))
+        known = load_prices()
+        ended = None if row.ended_ms is None else row.ended_ms + 1
+        scope = Scope(period=Period(row.started_ms, ended), among=(row.run_id,))
+        with self._asked(scope, Wanted(thresholds=known.thresholds, is_cut=False)) as scratch:
+            lines, _ = list_runs(scratch.index, scope, known)
+            query = "SELECT copied_calls FROM main.runs WHERE run_id = ?"
+            return _info(lines[0], scratch), scratch.index.execute(query, (row.run_id,)).fetchone()[0]
+
+    def titles(self, run_ids: Collection[str]) -> dict[str, tuple[Any, ...]]:
+        """The names, first prompts, agents and projects of runs, by their ids."""
+        if not run_ids:
+            return {}
+        named = ", ".join(quoted(run_id) for run_id in sorted(run_ids))
+        current = CURRENT.format(f"run_id IN ({named})")
+        with self.lake.connected_to_runs() as connection:
+            rows = connection.execute(f"SELECT run_id, name, first_prompt, agent, project FROM ({current})").fetchall()
+        return {row[0]: row[1:] for row in rows}
 
     def search(
         self,
@@ -124,7 +150,7 @@ class StoreArchive:
 
         parsed = parse_query(query)
         since = filters.get("since") or DEFAULT_SINCE
-        scope = _scope({**filters, "since": since})
+        scope = self._scope({**filters, "since": since})
         wanted = WantedEvents(role=options["role"], tool=options["tool"], is_error=options["errors"])
         runs = None if scope == Scope(period=scope.period) else self._run_ids(scope)
         limit = options["limit"]
@@ -136,12 +162,12 @@ class StoreArchive:
 
     def stats(self, by: str = "day", *, prices: str | None = None, **filters: Unpack[Filters]) -> Stats:
         """Tokens, cost and tool calls, as `Archive.stats` gives them."""
-        from stenograph.query.period import Period
+        from stenograph.query.prices import load_prices
 
         check_key(by)
-        scope = _scope(filters)
-        is_by_run = by in _BY_RUN and scope.period == Period()
-        with self._asked(scope, Wanted(calls="run" if is_by_run else "time", tools=by == "tool")) as scratch:
+        scope = self._scope(filters)
+        wanted = Wanted(calls=True, tools=by == "tool", thresholds=load_prices(prices).thresholds)
+        with self._asked(scope, wanted) as scratch:
             return added_up(scratch.index, scope, by, prices)
 
     def sql(
@@ -180,6 +206,23 @@ class StoreArchive:
             prepare(scratch.index, scope)
             yield scratch
 
+    def _scope(self, filters: Filters) -> Scope:
+        """The runs that are meant. Those in which words are found are searched for, so they are known by their ids."""
+        if filters.get("starred") or filters.get("tag") is not None:
+            raise InvalidQuery("stars and tags are a machine's own, and not in a store; leave out --starred and --tag")
+        words = filters.get("grep")
+        if words is None:
+            return scope_of(filters)
+        from msgspec.structs import replace
+
+        from stenograph.fleet.lake.searching import runs_found
+
+        scope = scope_of({**filters, "since": filters.get("since") or DEFAULT_SINCE})
+        assert scope.grep is not None
+        with self.lake.connected(span_of(scope.period)) as connection:
+            found = runs_found(connection, scope.grep, scope.period)
+        return replace(scope, grep=None, among=tuple(sorted(found)))
+
     def _run_ids(self, scope: Scope) -> list[str]:
         condition, parameters = scope.of_runs()
         with self._asked(scope, Wanted(tokens=False)) as scratch:
@@ -187,9 +230,10 @@ class StoreArchive:
             return [run_id for (run_id,) in scratch.index.execute(query, parameters)]
 
 
-def _scope(filters: Filters) -> Scope:
-    if filters.get("grep") is not None:
-        raise InvalidQuery("--grep does not go with --store, which has no index of words; use steno search --store")
-    if filters.get("starred") or filters.get("tag") is not None:
-        raise InvalidQuery("stars and tags are a machine's own, and not in a store; leave out --starred and --tag")
-    return scope_of(filters)
+def _info(line: RunLine, scratch: Scratch) -> RunInfo:
+    from msgspec.structs import replace
+
+    from stenograph.runs.info import info_of_line
+
+    owner = scratch.owners[line.run_id]
+    return replace(info_of_line(line, None), host=owner.host, user=owner.user, archive_id=owner.id)

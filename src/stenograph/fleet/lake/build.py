@@ -1,8 +1,8 @@
-"""All transcripts of a bucket or folder as tables of a lake: planned here, done by an engine, committed once.
+"""Builds the tables of a lake from all transcripts of a bucket or folder: planned, run by an engine, committed once.
 
-Theory of operation. The plan cuts the listed keys into chunks; `chunk.chunk_job` makes one part of each. Parts that an
-earlier build left, also one that was killed, are taken as they are: they are named by their input. At the end one
-commit for each table says that the table consists of just these parts; until then readers see what was there before.
+Theory of operation. The plan divides the listed keys into chunks; `chunk.chunk_job` makes one part of each. Parts of an
+earlier build, even one that was killed, are reused: they are named by their input. At the end, one commit per table
+makes the table consist of just these parts; until then readers see the old content.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from stenograph.sources.layouts import sidecar_suffixes, transcript_suffixes
 CHUNK_BYTES = 64 << 20
 CHUNK_KEYS = 1000
 _STRETCH = 4
-"""A folder may be so many times as large as a chunk before it is cut."""
+"""A folder is divided if it is this many times as large as a chunk."""
 _PROBE = "lake/probe"
 Progress = Callable[[int, int], None]
-"""Told how many chunks are done, and of how many."""
+"""Called with the number of chunks that are done, and of all."""
 
 
 class Built(Struct, kw_only=True):
     """What a build did."""
 
     job: str
-    """By its input: the same transcripts give the same job."""
+    """The id of the job, from its input: the same transcripts give the same job."""
     keys: int = 0
     bytes: int = 0
     chunks: int = 0
     reused: int = 0
-    """Chunks whose parts an earlier build had left."""
+    """Chunks whose parts an earlier build had made."""
     runs: int = 0
     events: int = 0
     unread: int = 0
-    """Files that could not be read, or that no format knows."""
+    """Files that could not be read, or are in an unknown format."""
     problems: list[str] = msgspec.field(default_factory=list)
     is_committed: bool = False
-    """False where the very same build was committed before, so that nothing was left to do."""
+    """False if the same build was committed before, so that nothing was left to do."""
 
 
 def build(
@@ -62,10 +62,10 @@ def build(
     chunk_bytes: int = CHUNK_BYTES,
     progress: Progress | None = None,
 ) -> Built:
-    """Make the tables below `target` of all transcripts below `source`, both URLs, on one of `ENGINES`.
+    """Build the tables below `target` from all transcripts below `source`, both URLs, on one of `ENGINES`.
 
-    It may be killed at any moment, and called again. Raises `SourceError` where there are no transcripts, `StoreError`
-    where the lake cannot be written, and `InvalidTarget` for an engine that is not installed.
+    It may be killed at any moment and called again. Raises `SourceError` if there are no transcripts, `StoreError` if
+    the lake cannot be written, and `InvalidTarget` for an engine that is not installed.
     """
     lake_library()
     place = open_store(target)
@@ -83,11 +83,11 @@ def build(
         todo += [chunk] if part is None else []
         parts += [] if part is None else [part]
     built.reused = len(parts)
-    tell = progress or (lambda done, of: None)
-    tell(len(parts), len(chunks))
+    report = progress or (lambda done, of: None)
+    report(len(parts), len(chunks))
     for part in mapped(on, todo, workers=workers, address=address) if todo else ():
         parts.append(part)
-        tell(len(parts), len(chunks))
+        report(len(parts), len(chunks))
     _sum(built, parts)
     if todo or not _is_committed(target, parts):
         commit_parts(target, parts)
@@ -100,7 +100,7 @@ class Gathered(NamedTuple):
 
     entries: list[Entry]
     is_whole: bool
-    """Whether everything that may belong together is in it; false for a part of a folder with very many files."""
+    """Whether it holds all files that may belong together; false for a part of a folder with very many files."""
 
 
 def chunks_of(entries: Iterable[Entry], chunk_bytes: int = CHUNK_BYTES) -> list[Gathered]:
@@ -179,7 +179,7 @@ def _chunk(gathered: Gathered, source: str, target: str, redact: bool) -> Chunk:
 
 
 def _left(place: Objects, chunk: Chunk) -> Part | None:
-    """The part of a chunk, where an earlier build made it whole."""
+    """The part of a chunk, if an earlier build completed it."""
     said = place.find(part_key(chunk.name))
     return None if said is None else msgspec.json.decode(said, type=Part)
 
@@ -204,9 +204,9 @@ def _is_committed(target: str, parts: Sequence[Part]) -> bool:
 
 
 def commit_parts(target: str, parts: Sequence[Part]) -> None:
-    """Let the tables of a lake consist of just these parts, by one commit for each table.
+    """Make the tables of a lake consist of just these parts, by one commit per table.
 
-    First `runs`, because readers look there what to read. The same parts may be committed again. Raises `StoreError`.
+    `runs` is first, because readers look there first. The same parts may be committed again. Raises `StoreError`.
     """
     runs = [part.runs for part in parts if part.runs is not None]
     events = [part.events for part in parts if part.events is not None]

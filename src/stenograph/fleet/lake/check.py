@@ -1,4 +1,4 @@
-"""Whether a lake has what was pushed: every event once, nothing behind a hole, and nothing that was forgotten."""
+"""Checks that a lake has what was pushed: every event once, no gap, and nothing that was forgotten."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DOUBLED = """
     SELECT count(*) - count(DISTINCT (archive, generation, revision, run_id, seq)) FROM events_table
 """
 _COUNTED = """
-    SELECT coalesce(sum(told), 0), coalesce(sum(events), 0) FROM (
-      SELECT run.archive, run.run_id, any_value(run.events) AS events, count(event.seq) AS told
+    SELECT coalesce(sum(present), 0), coalesce(sum(events), 0) FROM (
+      SELECT run.archive, run.run_id, any_value(run.events) AS events, count(event.seq) AS present
       FROM current_runs AS run LEFT JOIN told AS event
         ON event.archive = run.archive AND event.run_id = run.run_id
       GROUP BY run.archive, run.run_id
@@ -47,17 +47,17 @@ class Checked(Struct, kw_only=True):
     ok: bool = True
     rows: int = 0
     doubled: int = 0
-    """Rows that are there twice."""
+    """Duplicate rows."""
     forgotten: int = 0
-    """Rows of runs that must not be kept: steno lake compact removes them."""
+    """Rows of forgotten runs: steno lake compact removes them."""
     behind: int = 0
-    """Archives of which something is pushed and not loaded."""
+    """Archives with pushed events that are not loaded."""
     archives: list[ArchiveState] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
 
 
 def check(store: Objects) -> Checked:
-    """Look at all archives of a store and at its lake. Raises `RunNotFound` where there is no lake."""
+    """Check all archives of a store and its lake. Raises `RunNotFound` if there is no lake."""
     lake = Lake(store.url)
     table = open_table(store.url, "events")
     assert table is not None
@@ -83,13 +83,13 @@ def check(store: Objects) -> Checked:
         for archive, run_id in forgotten:
             query = "SELECT count(*) FROM events_table WHERE archive = ? AND run_id = ?"
             found.forgotten += connection.execute(query, [archive, run_id]).fetchall()[0][0]
-        told, expected = connection.execute(_COUNTED).fetchall()[0]
+        present, expected = connection.execute(_COUNTED).fetchall()[0]
     if found.doubled:
         found.findings.append(f"{found.doubled:,} events are there twice")
     if found.forgotten:
-        found.findings.append(f"{found.forgotten:,} events of runs that were forgotten; run: steno lake compact")
-    if told != expected and not found.behind:
-        found.findings.append(f"{told:,} events are there, and hosts say that there are {expected:,}")
+        found.findings.append(f"{found.forgotten:,} events of forgotten runs; run: steno lake compact")
+    if present != expected and not found.behind:
+        found.findings.append(f"{present:,} events are there, but hosts report {expected:,}")
     found.ok = not found.findings
     return found
 

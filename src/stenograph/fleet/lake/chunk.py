@@ -1,7 +1,7 @@
-"""One chunk of a build: some transcripts of a bucket as one part of a table, by the pure parsers.
+"""One chunk of a build: some transcripts of a bucket as one part of a table.
 
-Only keys go in and only figures come out, whatever engine calls this; what is read and written goes between the worker
-and the stores. A part is named by its input, so a worker that died half way and its successor write the same objects.
+The engine passes only keys in and gets only counts back; the worker itself reads from and writes to the stores. A part
+is named by its input, so a worker that died half way and its successor write the same objects.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 from msgspec import Struct
 
-from stenograph.archive.index.block import line_of
+from stenograph.archive.index.chunk import line_of
 from stenograph.errors import InvalidTarget
 from stenograph.fleet.lake.place import FOLDER, lake_library
 from stenograph.fleet.lake.rows import EventRows, RunFacts
@@ -43,38 +43,38 @@ class WrittenFile(Struct, frozen=True, kw_only=True):
     size: int
     rows: int
     stats: str
-    """What Delta Lake notes of it, as JSON."""
+    """Delta Lake's statistics of it, as JSON."""
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """What became of one chunk."""
+    """The result of one chunk."""
 
     name: str
     keys: int
     bytes: int
     """Of the transcripts."""
     events: WrittenFile | None = None
-    """None where the transcripts have no event."""
+    """None if the transcripts have no event."""
     runs: WrittenFile | None = None
     problems: tuple[str, ...] = ()
-    """What could not be read, the first few."""
+    """The first few problems with files."""
     unread: int = 0
-    """Files that could not be read, or that no format knows."""
+    """Files that could not be read, or are in an unknown format."""
 
 
 def part_name(keys: Sequence[str], versions: Sequence[str], source: str, redact: bool) -> str:
     """The name of the part of some keys: the same for the same objects, read by the same program."""
-    told = [
+    facts = [
         __version__,
         source,
         str(redact),
         *(f"{key}\n{version}" for key, version in zip(keys, versions, strict=True)),
     ]
-    return blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return blake2b("\0".join(facts).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def archive_of(source: str) -> str:
-    """The id under which the runs of a place are in a table, which has no archive of a host."""
+    """The archive id of runs that were built from a place without an archive."""
     return str(uuid5(NAMESPACE_URL, source.rstrip("/")))
 
 
@@ -90,9 +90,9 @@ def chunk_job(
     """Parse some transcripts of a bucket or folder into one part of the lake at `target`; not committed yet.
 
     `keys` are names below the URL `source`; files that belong to one session must be in one chunk. Where that is not
-    sure, say `is_whole=False`: files of subagents without their session are left out and named then. `redact` masks
-    every secret that we know. The part is named `name`, else by its keys. Calling it again, on any machine, writes the
-    same objects. `steno lake build` calls it for all of a bucket and commits the parts; your own scheduler can, too.
+    sure, pass `is_whole=False`: files of subagents without their session are then left out and named. `redact` masks
+    every known secret. The part is named `name`, else by its keys. Calling it again, on any machine, writes the same
+    objects. `steno lake build` calls it for all of a bucket and commits the parts; your own scheduler can, too.
     """
     lake_library()
     place = open_store(target)
@@ -115,7 +115,7 @@ def chunk_job(
 
 
 def part_key(name: str) -> str:
-    """The object that says that a part is whole, and what is in it."""
+    """The object that marks a part as complete, and says what is in it."""
     return f"{FOLDER}/parts/{name}.json"
 
 
@@ -126,7 +126,7 @@ def folder_of(url: str) -> Path | None:
 
 
 def _fetch(keys: Iterable[str], source: str, folder: Path) -> int:
-    """Have the transcripts below a folder, as they stand in their place; files of a folder are linked."""
+    """Copy the transcripts below a folder, with their paths; files of a folder are linked."""
     origin = folder_of(source)
     store = open_store(source) if origin is None else None
     size = 0
@@ -182,7 +182,7 @@ class _Made:
                 self.problems.append(f"{Path(file.path).relative_to(self._folder)}: {file.problem}")
 
     def _masked(self, events: Conversion) -> Iterator[Event]:
-        """The events without secrets; what is secret in one is masked in all of them."""
+        """The events without secrets; a secret in one is masked in all."""
         from stenograph.runs.mask import RunMask
 
         kept = list(events)
@@ -201,7 +201,7 @@ class _Made:
 
 
 def _write(place: Objects, table: str, part: str, rows: pyarrow.Table) -> WrittenFile | None:
-    """Put rows as one Parquet file, also over that of a worker that died."""
+    """Write rows as one Parquet file, replacing that of a worker that died."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -219,7 +219,7 @@ _BOUNDED = ("archive", "run_id", "day", "seq", "started_ms", "ended_ms")
 
 
 def _stats(rows: pyarrow.Table) -> str:
-    """The bounds by which readers pass over files."""
+    """The bounds by which readers skip files."""
     import pyarrow.compute as pc
 
     bounds: dict[str, dict[str, Any]] = {"minValues": {}, "maxValues": {}}

@@ -1,7 +1,7 @@
-"""Maintenance of a lake, by the role that may delete: what no longer counts goes, and small files become large ones.
+"""Maintenance of a lake, by a role that may delete: removes outdated rows, and joins small files into large ones.
 
-Loaders and readers go on meanwhile. What a loader commits at the same moment is never lost: Delta Lake refuses a commit
-that would undo another, and it is tried again on what there is then. Files that are being written and are not in the
+Loaders and readers may run at the same time. What a loader commits meanwhile is not lost: Delta Lake refuses a commit
+that would undo another, and it is tried again on the new version. Files that are being written and are not in the
 table yet are left alone.
 """
 
@@ -37,31 +37,31 @@ _COMPLETE = """
     SELECT archive, generation FROM all_runs GROUP BY archive, generation HAVING max(last_block) >= min(goal)
 """
 KEEP_HOURS = 24
-"""How long files that were replaced are kept, for readers that have begun with them."""
+"""How long replaced files are kept for readers that still use them."""
 
 
 class Compacted(Struct, kw_only=True):
     """What maintenance did."""
 
     forgotten_rows: int = 0
-    """Events that must not be kept."""
+    """Events of forgotten runs."""
     erased_pieces: int = 0
     """Objects of packs, journals and event segments from which forgotten runs were erased."""
     outdated_rows: int = 0
-    """Events of replaced generations, or that were numbered anew."""
+    """Events of replaced generations, or with replaced numbers."""
     files_before: int = 0
     files_after: int = 0
     deleted_files: int = 0
     """Files that nothing refers to any more."""
     deleted_segments: int = 0
-    """Event segments of generations that a complete and loaded one stands for."""
+    """Event segments of generations that a complete and loaded one replaced."""
 
 
 def compact(store: Objects, *, keep_hours: int = KEEP_HOURS) -> Compacted:
-    """Remove what was forgotten and what is outdated, join small files, and delete those that were replaced.
+    """Remove forgotten and outdated rows, join small files, and delete replaced files.
 
-    Where runs were forgotten, replaced files are deleted at once: a reader that has begun with them begins again.
-    Raises `RunNotFound` where there is no lake, and `StoreError` where it cannot be written.
+    If runs were forgotten, replaced files are deleted at once: a reader that used them starts again. Raises
+    `RunNotFound` if there is no lake, and `StoreError` if it cannot be written.
     """
     Lake(store.url)
     done = Compacted()
@@ -102,7 +102,7 @@ def _remove_forgotten(store: Objects) -> int:
 
 
 def _remove_outdated(store: Objects) -> int:
-    """Rows of generations that a complete one replaced, and of revisions that a later one did."""
+    """Rows of generations that a complete one replaced, and of revisions that a later one replaced."""
     with Lake(store.url).connected() as connection:
         replaced = connection.execute(_REPLACED).fetchall()
         renumbered = connection.execute(
@@ -144,14 +144,14 @@ def _delete(store: Objects, table: str, condition: str) -> int:
 
 
 def _join_runs(store: Objects) -> None:
-    """Leave the last word on each run."""
+    """Keep only the newest row of each run."""
 
     def join() -> None:
         deltalake = lake_library()
         lake = Lake(store.url)
         with lake.connected() as connection:
             rows = connection.sql("SELECT * FROM current_runs").to_arrow_table()
-        with writing(store.url):  # on the very version that was read, so that nothing said since is lost
+        with writing(store.url):  # on the version that was read, so that no later row is lost
             deltalake.write_deltalake(lake.runs, rows, mode="overwrite", writer_properties=how_written())
 
     if len(_opened(store, "runs").file_uris()) > 1:
@@ -159,7 +159,7 @@ def _join_runs(store: Objects) -> None:
 
 
 def _join_events(store: Objects) -> None:
-    """Make one file of the many of a day, sorted by run."""
+    """Join the files of a day into one, sorted by run."""
     table = _opened(store, "events")
     counts: dict[str, int] = {}
     for uri in table.file_uris():
@@ -180,9 +180,9 @@ def _retried(store: Objects, work: Callable[[], Any]) -> Any:
     for _ in range(_MOST_CONFLICTS):
         try:
             return work()
-        except CommitFailedError:  # a loader came before: look again what there is
+        except CommitFailedError:  # a loader committed first: read the new version
             continue
-    raise StoreError(f"loaders of {store.url} came before {_MOST_CONFLICTS} times; try again later", store.url)
+    raise StoreError(f"loaders of {store.url} committed first {_MOST_CONFLICTS} times; try again later", store.url)
 
 
 def _pieces(names: list[str]) -> Iterable[list[str]]:

@@ -1,7 +1,7 @@
-"""What a build is mapped by: processes of this machine, or an engine that the user runs.
+"""The engines that run a build: processes of this machine, or an engine of the user's.
 
-Each gives the parts of all chunks in any order, and calls again for a chunk whose worker died. Nothing but keys and
-figures goes through it.
+Each returns the parts of all chunks in any order, and retries a chunk whose worker died. Only keys and counts go
+through it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from stenograph.fleet.lake.chunk import Part, chunk_job
 
 ENGINES = ("processes", "dask", "ray", "spark")
 _MOST_DEATHS = 5
-"""Times that one chunk is tried after its worker died."""
+"""How often one chunk is tried again after its worker died."""
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
-    """What one call is given."""
+    """The arguments of one call."""
 
     name: str
     keys: tuple[str, ...]
@@ -51,7 +51,7 @@ def mapped(engine: str, chunks: Sequence[Chunk], *, workers: int | None, address
 
 
 def _processes(chunks: Sequence[Chunk], workers: int | None, address: str | None) -> Iterator[Part]:
-    """A pool of processes; one that a dead worker broke is made again for what is left."""
+    """A pool of processes; if a dead worker broke it, a new one does what is left."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -72,8 +72,8 @@ def _processes(chunks: Sequence[Chunk], workers: int | None, address: str | None
                 deaths = deaths + 1 if len(left) == before else 0
                 if deaths > _MOST_DEATHS:
                     raise StoreError(
-                        f"workers die before any chunk is done ({len(left)} are left); give them more memory, or fewer "
-                        "of them (--workers)"
+                        f"workers die before any chunk is done ({len(left)} are left); give them more memory, or "
+                        "use fewer (--workers)"
                     ) from error
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -85,9 +85,9 @@ def _dask(chunks: Sequence[Chunk], workers: int | None, address: str | None) -> 
         import distributed
     except ImportError as error:
         raise _missing("dask", "dask[distributed]") from error
-    given: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1} if address is None else {}
+    options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1} if address is None else {}
     library: Any = distributed  # which has no types
-    with library.Client(address, dashboard_address=None, **given) as client:
+    with library.Client(address, dashboard_address=None, **options) as client:
         futures = client.map(run_chunk, list(chunks), pure=False, retries=_MOST_DEATHS)
         for future in library.as_completed(futures):
             yield future.result()
@@ -114,7 +114,7 @@ def _spark(chunks: Sequence[Chunk], workers: int | None, address: str | None) ->
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise _missing("spark", "pyspark") from error
-    if address is None:  # workers on this machine run the Python that has us
+    if address is None:  # workers on this machine run our Python
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = address or f"local[{workers or '*'},{_MOST_DEATHS}]"
     session = SparkSession.builder.master(master).appName("steno lake build").getOrCreate()

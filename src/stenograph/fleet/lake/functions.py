@@ -1,4 +1,4 @@
-"""The functions that the views of the lake ask: what the index decides, too, by the same code."""
+"""The SQL functions of the lake's views: the decisions of the index, by the same code."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _decode_status = msgspec.json.Decoder(RunStatus).decode
 
 
 def add_functions(connection: duckdb.DuckDBPyConnection, prices: Prices) -> None:
-    """Let the SQL of a connection call them."""
+    """Register them in a connection."""
     costs = [_TEXT, _TEXT, _TEXT, _NUMBER, _TEXT, f"{_INTEGER}[]"]
     verdict = lru_cache(4096)(partial(verdict_of, Liveness()))
 
     def dollars(
-        model: str | None, speed: str | None, tier: str | None, told: float | None, scope: str, tokens: list[int]
+        model: str | None, speed: str | None, tier: str | None, reported: float | None, scope: str, tokens: list[int]
     ) -> float | None:
-        return cost_of(prices, model, speed, tier, told, scope, *tokens).dollars
+        return cost_of(prices, model, speed, tier, reported, scope, *tokens).dollars
 
     def is_partial(
-        model: str | None, speed: str | None, tier: str | None, told: float | None, scope: str, tokens: list[int]
+        model: str | None, speed: str | None, tier: str | None, reported: float | None, scope: str, tokens: list[int]
     ) -> int:
-        return int(cost_of(prices, model, speed, tier, told, scope, *tokens).is_partial)
+        return int(cost_of(prices, model, speed, tier, reported, scope, *tokens).is_partial)
 
     functions: dict[str, tuple[list[str], str, Callable[..., Any]]] = {
         "steno_pairs": ([_TEXT], _TEXT, pairs_json),
@@ -55,19 +55,19 @@ def add_functions(connection: duckdb.DuckDBPyConnection, prices: Prices) -> None
         "steno_cost": (costs, _NUMBER, dollars),
         "steno_cost_is_partial": (costs, "INTEGER", is_partial),
     }
-    add: Any = connection.create_function  # which takes texts for what it declares to be enumerations
+    add: Any = connection.create_function  # its enumerations also accept texts
     for name, (takes, gives, function) in functions.items():
         add(name, function, takes, gives, null_handling="special")
 
 
 def verdict_of(liveness: Liveness, evidence: str | None, ended_ms: int | None) -> Verdict:
-    """The status of a run on another machine: whether a process writes it is told by the time of its last event."""
+    """The status of a run on another machine; whether it is running follows from the time of its last event."""
     is_recent = ended_ms is not None and liveness.is_recent(ended_ms / 1000)
     return _decode_status(evidence or "{}").verdict(Life(is_recent=is_recent))
 
 
 class _Tool(Struct):
-    """A call or a result, as SQL gives it."""
+    """A call or a result, as SQL passes it."""
 
     seq: int
     is_call: bool
@@ -135,7 +135,7 @@ def entries_json(payload: str, envelope: str) -> str:
 
 
 def part_of(payload: str | None, name: str) -> str | None:
-    """One field of a payload, as the very JSON that stands there."""
+    """One field of a payload, as its original JSON."""
     fields = None if payload is None else _decode_fields(payload)
     return None if fields is None or name not in fields else bytes(fields[name]).decode()
 

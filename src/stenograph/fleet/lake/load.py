@@ -1,13 +1,13 @@
-"""Event segments of all archives into the tables of the lake, each exactly once, by any number of loaders.
+"""Loads the event segments of all archives into the tables of the lake, each exactly once, by any number of loaders.
 
 Theory of operation. A loader keeps no state. The table itself says how far each archive was loaded: every commit of
 `events` names, for each archive and generation in it, the last block (a Delta transaction). A loader reads these
-numbers from one version of the table, takes segments that come after them, and commits on that very version: a commit
-that another loader made in between for one of the same archives makes the commit fail, and the loader looks again.
-Without that look before each commit, rows would be doubled: Delta compares a transaction with concurrent ones only.
+numbers from one version of the table, takes the segments after them, and commits on that version: if another loader
+committed for one of the same archives meanwhile, the commit fails and the loader starts again. Without reading the
+numbers before each commit, rows would be duplicated: Delta compares a transaction with concurrent ones only.
 
-What hosts say of their runs goes into `runs` before the events are committed, as often as it may be: the last word
-counts. An archive is loaded up to the first segment that is missing, and goes on when it is there.
+What hosts report about their runs goes into `runs` before the events are committed; it may be repeated, and the newest
+row counts. An archive is loaded up to the first missing segment, and continues when that has arrived.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_CONFLICTS = 100
 _PROBE = "lake/probe"
 _ORDER = [("day", "ascending"), ("archive", "ascending"), ("run_id", "ascending"), ("seq", "ascending")]
 Progress = Callable[[int], None]
-"""Told how many events were loaded."""
+"""Called with the number of events that were loaded."""
 
 
 class Loaded(Struct, kw_only=True):
@@ -51,13 +51,13 @@ class Loaded(Struct, kw_only=True):
     events: int = 0
     commits: int = 0
     conflicts: int = 0
-    """Commits that another loader came before: nothing of them counts, and they were tried again."""
+    """Commits that failed because another loader committed first; they were tried again."""
     waiting: list[str] = msgspec.field(default_factory=list)
-    """Archives of which a segment is missing, so that nothing behind it was loaded."""
+    """Archives with a missing segment, so that nothing after it was loaded."""
 
 
 def transaction_of(archive: str, generation: str) -> str:
-    """The name under which the table notes how far an archive was loaded."""
+    """The name under which the table records how far an archive was loaded."""
     return f"steno:{archive}:{generation}"
 
 
@@ -65,7 +65,7 @@ def load(store: Objects, *, progress: Progress | None = None, batch_bytes: int =
     """Load everything that was pushed and is not loaded yet.
 
     It may be killed at any moment, and run many times at once.
-    Raises `StoreError` where the lake cannot be written, and `SourceError` for a segment that cannot be read.
+    Raises `StoreError` if the lake cannot be written, and `SourceError` for a segment that cannot be read.
     """
     lake_library()
     store.require_conditional_create(_PROBE, b"create-only\n")
@@ -87,7 +87,7 @@ class _Loader:
         loaded.archives = len(self._archives)
 
     def step(self) -> bool:
-        """Load one batch; whether there may be more."""
+        """Load one batch; returns whether there may be more."""
         from deltalake.exceptions import CommitFailedError
 
         table = make_table(self._store.url, "events")
@@ -104,7 +104,7 @@ class _Loader:
             self._loaded.conflicts += 1
             if self._loaded.conflicts > _MOST_CONFLICTS:
                 raise StoreError(
-                    f"other loaders of {self._store.url} came before {_MOST_CONFLICTS} times; run fewer at once",
+                    f"other loaders of {self._store.url} committed first {_MOST_CONFLICTS} times; run fewer at once",
                     self._store.url,
                 ) from error
         else:
@@ -115,7 +115,7 @@ class _Loader:
         return True
 
     def _gather(self, table: DeltaTable, archive: str, batch: _Batch) -> None:
-        """Take what an archive has beyond what the table has of it, as far as it fits."""
+        """Take the segments of an archive that the table does not have, as far as they fit."""
         generation = max(generations(self._store, archive), default=None)
         if generation is None:
             return
@@ -166,7 +166,7 @@ class _Batch:
         return sum(rows.bytes for rows in self._events)
 
     def take(self, segment: Segment, identity: ArchiveIdentity | None, forgotten: frozenset[str]) -> None:
-        """Take a segment, without the runs that must not be kept."""
+        """Take a segment, without forgotten runs."""
         header = segment.header
         facts: dict[str, RunFacts] = {}
         for said in header.runs:

@@ -31,9 +31,9 @@ def open_table(url: str, table: str) -> DeltaTable | None:
     deltalake = lake_library()
     place = table_url(url, table)
     try:
-        if not deltalake.DeltaTable.is_deltatable(place):
-            return None
         found: DeltaTable = deltalake.DeltaTable(place)
+    except deltalake.exceptions.TableNotFoundError:
+        return None
     except deltalake.exceptions.DeltaError as error:
         raise SourceError(f"cannot read the table {place}: {first_line(error)}", url) from error
     except OSError as error:

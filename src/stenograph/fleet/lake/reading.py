@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from stenograph.fold.prices import Prices
 
 
+_ACTION = ("path", "partition.day", "min.day", "max.day", "min.run_id", "max.run_id")
+"""What is asked of each file of a table."""
 _HAS_REPEATED = "SELECT 1 FROM repeated_reports UNION ALL SELECT 1 FROM repeated_calls LIMIT 1"
 
 
@@ -55,12 +58,12 @@ class Span(Struct, frozen=True, kw_only=True):
         """A condition on `runs`: those that may have events in it."""
         conditions = []
         if self.first_day is not None:
-            conditions.append(f"coalesce(ended_ms, 0) >= epoch_ms(TIMESTAMP {_quoted(self.first_day)})")
+            conditions.append(f"coalesce(ended_ms, 0) >= epoch_ms(TIMESTAMP {quoted(self.first_day)})")
         if self.last_day is not None:
-            after = f"epoch_ms(TIMESTAMP {_quoted(self.last_day)} + INTERVAL 1 DAY)"
+            after = f"epoch_ms(TIMESTAMP {quoted(self.last_day)} + INTERVAL 1 DAY)"
             conditions.append(f"coalesce(started_ms, 0) < {after}")
         if self.run_id is not None:
-            conditions.append(f"run_id = {_quoted(self.run_id)}")
+            conditions.append(f"run_id = {quoted(self.run_id)}")
         return " AND ".join(conditions) or "true"
 
     def has(self, minimum: dict[str, Any], maximum: dict[str, Any]) -> bool:
@@ -104,46 +107,57 @@ class Lake:
 
     @contextmanager
     def connected(
+        self, span: Span = WHOLE, prices: Prices | None = None, *, tokens: bool = False
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with the views; those that people ask need `prices`. `tokens`: make adding up usage quick."""
+        with self.connected_to_runs() as connection:
+            self.add_events(connection, span)
+            self.add_views(connection, span, prices, tokens=tokens)
+            yield connection
+
+    @contextmanager
+    def connected_to_runs(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with `runs_table` alone: what hosts say of their runs, each time that they said something."""
+        connection = _connection()
+        try:
+            _add_table(connection, "all_runs", self.runs, WHOLE, RUNS, "runs")
+            condition, values = self.owners.condition()
+            for value in values:
+                condition = condition.replace("?", quoted(value), 1)
+            connection.execute(f"CREATE VIEW runs_table AS SELECT * FROM all_runs WHERE {condition}")
+            yield connection
+        finally:
+            connection.close()
+
+    def add_events(self, connection: duckdb.DuckDBPyConnection, span: Span = WHOLE) -> None:
+        """Let a connection see `events_table`, as far as a span needs it."""
+        _add_table(connection, "events_table", self.events, span, EVENTS, "events")
+
+    def add_views(
         self,
+        connection: duckdb.DuckDBPyConnection,
         span: Span = WHOLE,
         prices: Prices | None = None,
         *,
         tokens: bool = False,
         pairs: bool = False,
-        only_runs: bool = False,
-    ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with the views; those that people ask need `prices`.
+    ) -> None:
+        """Let a connection that sees both tables see the views over them; those that people ask need `prices`.
 
         `tokens`: usage is added up, so make that quick. `pairs`: calls are asked for, and what people ask is not.
-        `only_runs`: nothing but `runs_table` is asked.
         """
-        connection = _connection()
-        try:
-            _add_table(connection, "events_table", self.events, span, EVENTS, "events")
-            _add_table(connection, "all_runs", self.runs, WHOLE, RUNS, "runs")
-            condition, values = self.owners.condition()
-            quoted = condition
-            for value in values:
-                quoted = quoted.replace("?", _quoted(value), 1)
-            connection.execute(f"CREATE VIEW runs_table AS SELECT * FROM all_runs WHERE {quoted}")
-            if only_runs:
-                yield connection
-                return
-            connection.execute(f"CREATE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
-            if prices is not None or pairs:
-                from stenograph.fleet.lake.functions import add_functions
-                from stenograph.fold.prices import Prices
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
+        if prices is not None or pairs:
+            from stenograph.fleet.lake.functions import add_functions
+            from stenograph.fold.prices import Prices
 
-                add_functions(connection, Prices({}, "") if prices is None else prices)
-            for view in VIEWS:
-                if prices is not None or view.is_plain or (pairs and not view.is_public):
-                    kind = "TEMP TABLE" if tokens and view.name in KEPT else "VIEW"
-                    connection.execute(f"CREATE {kind} {view.name} AS {view.select}")
-            if tokens and not connection.execute(_HAS_REPEATED).fetchall():
-                connection.execute(f"CREATE OR REPLACE VIEW usage_calls AS {ONCE}")
-            yield connection
-        finally:
-            connection.close()
+            add_functions(connection, Prices({}, "") if prices is None else prices)
+        for view in VIEWS:
+            if prices is not None or view.is_plain or (pairs and not view.is_public):
+                kind = "TEMP TABLE" if tokens and view.name in KEPT else "VIEW"
+                connection.execute(f"CREATE {kind} {view.name} AS {view.select}")
+        if tokens and not connection.execute(_HAS_REPEATED).fetchall():
+            connection.execute(f"CREATE OR REPLACE VIEW usage_calls AS {ONCE}")
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
@@ -154,7 +168,13 @@ def _connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
 
 
-def _quoted(text: str) -> str:
+def day_of(ms: int | None) -> str | None:
+    """The day in UTC of a moment in milliseconds."""
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -173,7 +193,7 @@ def _add_table(
         connection.register(name, schema_of(schema).empty_table())
         return
     if all(file.startswith("/") for file in files):
-        listed = ", ".join(map(_quoted, files))
+        listed = ", ".join(map(quoted, files))
         by_name = str(not is_uniform(table)).lower()  # else one look at the columns of every file
         options = f"union_by_name = {by_name}, hive_partitioning = true, hive_types_autocast = false"
         source = f"read_parquet([{listed}], {options})"
@@ -182,7 +202,7 @@ def _add_table(
         source = f"{name}_files"
     found = {field.name for field in table.schema().fields}
     wanted = ", ".join(f'"{each}"' if each in found else f'NULL AS "{each}"' for each in columns)
-    connection.execute(f"CREATE VIEW {name} AS SELECT {wanted} FROM {source}")
+    connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT {wanted} FROM {source}")
 
 
 def files_of(table: DeltaTable, span: Span = WHOLE) -> Sequence[str]:
@@ -192,9 +212,10 @@ def files_of(table: DeltaTable, span: Span = WHOLE) -> Sequence[str]:
     uris = table.file_uris()
     if span == WHOLE:
         return uris
-    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    # Only texts, and not by `pa.table`: either would load pandas, where that is installed.
+    actions = pa.RecordBatchReader.from_stream(table.get_add_actions(flatten=True)).read_all()
     found = []
-    for action in actions:
+    for action in actions.select([name for name in _ACTION if name in actions.column_names]).to_pylist():
         low = {name: action.get(f"min.{name}") for name in ("day", "run_id")}
         high = {name: action.get(f"max.{name}") for name in ("day", "run_id")}
         if "partition.day" in action:

@@ -1,7 +1,7 @@
 """Canonical events as rows of the table `events`.
 
-Pure: a line and what is known of its run give a row, the same on every machine. What the views need of several events
-at once, such as a call with its result, they find by these columns.
+Pure: a line and what is known about its run give the same row on every machine. What the views need from several
+events at once, such as a call with its result, they find by these columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ROLES = {"tool.call": "assistant", "tool.result": "tool"}
 _MOST_TOKENS = 1 << 40
-"""More tokens than any call takes; sums of garbage stay within what can be added."""
+"""More tokens than any call uses; keeps sums of garbage from overflowing."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_DAY = "1970-01-01"
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_000
@@ -44,7 +44,7 @@ _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
-    """What a row says of its run."""
+    """What a row holds about its run."""
 
     agent: str | None = None
     format: str | None = None
@@ -56,7 +56,7 @@ NOTHING_KNOWN = RunFacts()
 
 
 class EventRows:
-    """Rows of one archive and generation, column by column, until they are taken as a table of Arrow."""
+    """Rows of one archive and generation, by column, until they are taken as an Arrow table."""
 
     def __init__(self, archive: str, generation: str, facts: Mapping[str, RunFacts]) -> None:
         self._archive = archive
@@ -77,7 +77,7 @@ class EventRows:
         ms = self._ms_of(event.timestamp)
         if ms is not None:
             self._day = _day_of(ms)
-        told = _Told(self._archive, event, ms)
+        fields = _PayloadColumns(self._archive, event, ms)
         facts = self._facts.get(event.run_id, NOTHING_KNOWN)
         text = event_text(event) or None
         self.bytes += len(payload) + len(text or "")
@@ -97,7 +97,7 @@ class EventRows:
                 facts.cwd,
                 facts.project,
                 event.type,
-                *told.columns,
+                *fields.columns,
                 text,
                 payload,
                 envelope,
@@ -114,13 +114,13 @@ class EventRows:
         return self._moment[1]
 
     def take(self) -> pyarrow.Table:
-        """The rows so far as a table, ordered as they were given; begins anew."""
+        """The rows so far as a table, in their order; starts over."""
         rows, self._rows, self.bytes = self._rows, [], 0
         return table_of("events", rows)
 
 
 def table_of(table: str, rows: list[tuple[Any, ...]]) -> pyarrow.Table:
-    """Rows as a table of Arrow. Times are numbers: pandas, which is slow to load, would be asked for anything else."""
+    """Rows as an Arrow table. Times are numbers: anything else would load pandas, which is slow."""
     import pyarrow as pa
 
     schema = schema_of(table)
@@ -135,7 +135,7 @@ def _array(pa: Any, values: Iterable[Any], kind: Any) -> Any:
     return pa.array(values, type=kind)
 
 
-class _Told:
+class _PayloadColumns:
     """What the payload of one event puts into columns, from `role` to `known_by`."""
 
     __slots__ = ("columns",)
@@ -162,8 +162,8 @@ class _Told:
                 subtype = payload.subtype
             case ErrorPayload():
                 error = payload.message
-        told = (role, name, call_id, message_id, subtype, is_error, error, model)
-        self.columns = (*told, *usage, fidelity, duration, known_by)
+        general = (role, name, call_id, message_id, subtype, is_error, error, model)
+        self.columns = (*general, *usage, fidelity, duration, known_by)
 
 
 _NO_USAGE = (None,) * (len(TOKEN_COUNTS) + 6)
@@ -184,7 +184,7 @@ def number_of(key: str) -> int:
 
 
 def _known_by(event: Event, payload: ToolPayload, ms: int | None) -> str | None:
-    """What tells the same call in another run: its `id` alone, or its id, name and `time`; None where nothing does."""
+    """What identifies the same call in another run: its `id`, or its id, name and `time`; None if nothing does."""
     if event.type != "tool.call" or not payload.call_id:
         return None
     if is_unique(payload.call_id):
@@ -199,7 +199,7 @@ def _parts(line: bytes) -> tuple[Event, str, str]:
         fields = _decode_fields(line)
         payload = fields.pop("payload")
         return event, bytes(payload).decode(), msgspec.json.encode(fields).decode()
-    except (*REFUSALS, KeyError):  # a line that is not as we write it: what the codec made of it
+    except (*REFUSALS, KeyError):  # a line in another form than ours: use what the codec made of it
         fields = _decode_fields(encode(mend.without_surrogates(event)[0]))
         payload = fields.pop("payload", Raw(b"null"))
         return event, bytes(payload).decode(), msgspec.json.encode(fields).decode()

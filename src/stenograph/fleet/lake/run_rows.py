@@ -1,4 +1,4 @@
-"""Rows of `runs` from events alone, where no index of a host says what a run came to."""
+"""Rows of `runs` from events alone, if there is no host's index with the totals of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from stenograph.archive.index.run_draft import RunDraft
+from stenograph.archive.index.run_row import RunRow
 from stenograph.archive.keep.witness import agent_of
 from stenograph.archive.store.pack import About
 from stenograph.fold.calls import CallPairs
@@ -25,11 +25,11 @@ class RunRows:
     """The runs of some events, counted as the index counts them. A call that a fork repeats counts in both."""
 
     def __init__(self) -> None:
-        self._drafts: dict[str, RunDraft] = {}
+        self._drafts: dict[str, RunRow] = {}
         self._pairs = CallPairs()
 
     def begin(self, found: Detection) -> None:
-        """Know what the beginning of a session's main file tells of its run."""
+        """Take what the beginning of a session's main file says about its run."""
         assert found.spec is not None
         identity = found.identity
         about = About(
@@ -44,7 +44,7 @@ class RunRows:
             agent_version=identity.agent_version,
             model=identity.model,
         )
-        self._draft(found.run_id, found.spec.name).know(about)
+        self._draft(found.run_id, found.spec.name).take_about(about)
 
     def add(self, event: Event, format: str) -> None:
         """Count an event; its file is in that format."""
@@ -65,22 +65,22 @@ class RunRows:
         """The rows, by column."""
         return [_row(run) for run in self._drafts.values() if run.events]
 
-    def facts(self, run_id: str, format: str) -> RunDraft:
+    def facts(self, run_id: str, format: str) -> RunRow:
         """A run as far as it is known."""
         return self._draft(run_id, format)
 
-    def _draft(self, run_id: str, format: str) -> RunDraft:
+    def _draft(self, run_id: str, format: str) -> RunRow:
         run = self._drafts.get(run_id)
         if run is None:
-            run = self._drafts[run_id] = RunDraft(len(self._drafts) + 1, run_id, format, agent_of(format))
+            run = self._drafts[run_id] = RunRow(len(self._drafts) + 1, run_id, format, agent_of(format))
         return run
 
 
-def _row(run: RunDraft) -> dict[str, Any]:
-    told = {name: getattr(run, name) for name in _COLUMNS.split()}
-    subagents = sum(source != "main" for source in run.speakers)
+def _row(run: RunRow) -> dict[str, Any]:
+    columns = {name: getattr(run, name) for name in _COLUMNS.split()}
+    subagents = sum(source != "main" for source in run.sources)
     return {
-        **told,
+        **columns,
         "has_calls": int(run.has_calls),
         "has_turns": int(run.has_turns),
         "evidence": msgspec.json.encode(run.proof).decode(),

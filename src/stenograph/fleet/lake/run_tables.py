@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from stenograph.archive.store.identity import ArchiveIdentity
 from stenograph.fleet.lake.rows import table_of
 from stenograph.fleet.lake.tables import RUNS
@@ -38,4 +40,9 @@ def run_row(
         "user": None if identity is None else identity.user,
         "team": None if identity is None else identity.team,
     }
-    return {**{name: said.get(name) for name in RUNS}, **place}
+    return {**{name: _cell(said.get(name)) for name in RUNS}, **place}
+
+
+def _cell(value: Any) -> Any:
+    """Sums are kept as JSON."""
+    return msgspec.json.encode(value).decode() if isinstance(value, list) else value

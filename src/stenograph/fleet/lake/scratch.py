@@ -1,21 +1,24 @@
 """A small index in memory, filled with the sums that a question needs: so the code that asks an archive asks a lake.
 
-`steno ls` and `steno stats` add up what an index has added up already, by run and quarter of an hour. DuckDB makes the
-same sums of the table's columns; they are put where the index keeps its own.
+`steno ls` and `steno stats` add up what an index has added up already, by run and quarter of an hour. Hosts send these
+sums with their runs, so that the table of events is not read. Where they did not (a build has no host, and an older
+program sends no sums), DuckDB makes the same sums of the table's columns. Both are put where an index keeps its own.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from stenograph.archive.index.tables import LONG_INPUT, NANODOLLARS, NEVER, QUARTER_HOUR, TABLES
-from stenograph.fleet.lake.reading import Lake, Span
-from stenograph.fold.model_calls import HEARD, ModelCalls
+from stenograph.fleet.lake.reading import WHOLE, Lake, Span, day_of
+from stenograph.fleet.lake.views import CURRENT
+from stenograph.fleet.store.sent_events import INPUT_STEP
+from stenograph.fold.model_calls import MODEL_CALL_TYPES, ModelCalls
 from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.query.period import Period
 
@@ -35,7 +38,7 @@ _SUMS = f"""
     SELECT number.id, greatest(0, {_MS}) // {QUARTER_HOUR}, {_TERMS}, CAST(coalesce(used.cost_usd, 0) > 0 AS INTEGER),
       {", ".join(f"CAST(sum(used.{name}) AS BIGINT)" for name in TOKEN_COUNTS)}, CAST(sum({_NANO}) AS BIGINT), count(*)
     FROM counted AS used JOIN numbers AS number ON number.archive = used.archive AND number.run_id = used.run_id
-    GROUP BY ALL
+    WHERE NOT number.has_sums GROUP BY ALL
 """
 _SINGLE = f"""
     SELECT CAST(used.key AS VARCHAR), number.id, used.source, used.seq, used.scope, {_MS}, used.model, used.message_id,
@@ -47,29 +50,53 @@ _CALLS = f"""
     SELECT number.id, coalesce(greatest(0, call.started_ms) // {QUARTER_HOUR}, {NEVER}), call.name, count(*),
       count(call.result_seq), count(call.error), count(call.duration_ms),
       CAST(coalesce(sum(round(1000 * greatest(-1e11, least(1e11, call.duration_ms)))), 0) AS BIGINT)
-    FROM pairs AS call {_OF_RUN} WHERE call.call_seq IS NOT NULL AND NOT call.is_copy GROUP BY ALL
+    FROM pairs AS call {_OF_RUN} WHERE call.call_seq IS NOT NULL AND NOT call.is_copy AND NOT number.has_sums
+    GROUP BY ALL
 """
-
 _CALL = f"""
     SELECT number.id, call.source, call.call_id, call.name, call.call_seq, call.result_seq, call.started_ms,
       call.duration_ms, call.error
     FROM pairs AS call {_OF_RUN} WHERE call.call_seq IS NOT NULL AND NOT call.is_copy
 """
-_CALLS_SAID = f"""
-    SELECT number.id, 0, '', call.tools, call.tools - call.open_calls, call.failed_calls, call.timed_calls, call.tool_us
-    FROM current_runs AS call {_OF_RUN} WHERE call.tools > 0
+_SUMS_SENT = """
+    SELECT number.id, run.{} FROM current_runs AS run JOIN numbers AS number
+      ON number.archive = run.archive AND number.run_id = run.run_id WHERE number.has_sums
 """
-_NOT_SAID = "SELECT 1 FROM current_runs WHERE tools > 0 AND timed_calls IS NULL LIMIT 1"
+_TERM_COLUMNS = "quarter, model, scope, speed, service_tier, has_cost"
+_SUM_COLUMNS = f"{_TOKENS}, nanodollars, calls"
+_CALLS_COLUMNS = "quarter, name, calls, answered, failed, timed, duration_us"
+_ROW = f"run, at_ms, {_TERM_COLUMNS}, call_input, {_SUM_COLUMNS}"
+_LONG_SUMS = f"""
+    CREATE TABLE long_sums (run, {_TERM_COLUMNS}, steps, {_SUM_COLUMNS});
+    CREATE VIEW counted_told AS SELECT {_ROW} FROM counted_singles UNION ALL
+      SELECT {_ROW} FROM (
+        SELECT *, quarter * {QUARTER_HOUR} AS at_ms, steps * {INPUT_STEP} AS call_input FROM long_sums);
+"""
+"""Long calls as hosts add them up, beside single ones: where prices are asked for, each counts by its input."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a scratch index is to hold beside the runs."""
 
     tokens: bool = True
-    calls: str = ""
-    """How exactly: not at all, by `run`, or each by its `time` and name."""
+    calls: bool = False
+    """With the tool calls, by name and time."""
     tools: bool = False
     """With the tools that share the tokens of a model call."""
+    thresholds: tuple[int, ...] = ()
+    """The lengths of input at which a price changes."""
+    is_cut: bool = True
+    """Whether sums are asked for in the period only; else for whole runs."""
+
+    @property
+    def takes_sums(self) -> bool:
+        """Whether the sums of hosts are enough: they have long calls by steps of input, and no shares of tools."""
+        return not self.tools and all(each >= LONG_INPUT and each % INPUT_STEP == 0 for each in self.thresholds)
+
+    @property
+    def long_input(self) -> int:
+        """The price of a call with more input than that may depend on it."""
+        return min(self.thresholds, default=LONG_INPUT)
 
 
 class RunOwner(msgspec.Struct, frozen=True):
@@ -93,43 +120,80 @@ def scratch_of(lake: Lake, period: Period, wanted: Wanted) -> Iterator[Scratch]:
     """The runs that were going on in a period, with sums; of runs that several archives keep, the longest."""
     index = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(index):
-        index.executescript(TABLES)
-        for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            if name.startswith("calls") or not wanted.tools:  # sums come as they are
-                index.execute(f"DROP TRIGGER {name}")
+        _make_tables(index, wanted)
+        cut = cut_quarters(period) if wanted.is_cut else []
         index.execute("BEGIN")
-        with lake.connected(span_of(period), tokens=wanted.tokens, pairs=bool(wanted.calls)) as connection:
-            owners = _add_runs(index, connection, period)
-            if wanted.tools:
-                _add_shared(index, connection)
-            elif wanted.tokens:
-                _add_sums(index, connection, period)
-            if wanted.calls:
-                _add_calls(index, connection, period, by_time=wanted.calls == "time")
+        with lake.connected_to_runs() as connection:
+            span = span_of(period)
+            connection.execute(f"CREATE TEMP TABLE current_runs AS {CURRENT.format(span.of_runs())}")
+            owners = _add_runs(index, connection, period, takes_sums=wanted.takes_sums)
+            if wanted.takes_sums:
+                _add_sums_sent(index, connection, wanted, cut)
+            events = _events_needed(connection, cut, wanted)
+            if events is not None:
+                lake.add_events(connection, events)
+                lake.add_views(connection, events, tokens=wanted.tokens, pairs=wanted.calls)
+                _add_from_events(index, connection, cut, wanted)
         index.execute("COMMIT")
         yield Scratch(index, owners)
 
 
+def _make_tables(index: sqlite3.Connection, wanted: Wanted) -> None:
+    """The tables of an index; sums are put there as they are, unless tools share tokens: then triggers keep them."""
+    index.executescript(TABLES)
+    for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        if name.startswith("calls") or not wanted.tools:
+            index.execute(f"DROP TRIGGER {name}")
+    (view,) = index.execute("SELECT sql FROM sqlite_master WHERE name = 'counted_told'").fetchone()
+    index.execute("DROP VIEW counted_told")
+    index.executescript(f"{view.replace('counted_told', 'counted_singles', 1)};{_LONG_SUMS}")
+
+
 def span_of(period: Period) -> Span:
     """The days of a period, in UTC."""
-    from datetime import UTC, datetime
-
-    def day(ms: int | None) -> str | None:
-        return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
-
-    return Span(first_day=day(period.since), last_day=day(None if period.until is None else period.until - 1))
+    return Span(first_day=day_of(period.since), last_day=day_of(None if period.until is None else period.until - 1))
 
 
-def _add_runs(index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, period: Period) -> dict[str, RunOwner]:
+def _events_needed(connection: duckdb.DuckDBPyConnection, cut: list[int], wanted: Wanted) -> Span | None:
+    """The part of the events from which something has to be added up; None where nothing has to be.
+
+    These are the days of runs whose hosts sent no sums, and those of quarters of an hour that the period cuts.
+    """
+    if not wanted.tokens and not wanted.calls:
+        return None
+    query = "SELECT count(*), min(started_ms), max(ended_ms) FROM numbers WHERE NOT has_sums"
+    count, first, last = connection.execute(query).fetchall()[0]
+    moments = [(quarter * QUARTER_HOUR, (quarter + 1) * QUARTER_HOUR) for quarter in cut]
+    if count and (first is None or last is None):
+        return WHOLE
+    if count:
+        moments.append((first, last + 1))
+    if not moments:
+        return None
+    return span_of(Period(min(begin for begin, _ in moments), max(end for _, end in moments)))
+
+
+def cut_quarters(period: Period) -> list[int]:
+    """The quarters of an hour in the midst of which a period begins or ends."""
+    bounds = (bound for bound in (period.since, period.until) if bound is not None)
+    return sorted({bound // QUARTER_HOUR for bound in bounds if bound % QUARTER_HOUR})
+
+
+def _add_runs(
+    index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, period: Period, *, takes_sums: bool
+) -> dict[str, RunOwner]:
     conditions = ["true"]
     if period.since is not None:
         conditions.append(f"coalesce(ended_ms, 0) >= {period.since}")
     if period.until is not None:
         conditions.append(f"coalesce(started_ms, 0) < {period.until}")
+    has_sums = "usage_sums IS NOT NULL AND long_sums IS NOT NULL AND calls_sums IS NOT NULL" if takes_sums else "false"
     connection.execute(
         f"""
         CREATE TEMP TABLE numbers AS
-        SELECT row_number() OVER (ORDER BY ended_ms, archive, run_id) AS id, archive, run_id FROM (
+        SELECT row_number() OVER (ORDER BY ended_ms, archive, run_id) AS id, archive, run_id, started_ms, ended_ms,
+          {has_sums} AS has_sums
+        FROM (
           SELECT * FROM current_runs WHERE {" AND ".join(conditions)}
           QUALIFY row_number() OVER (PARTITION BY run_id ORDER BY events DESC, archive) = 1
         )
@@ -172,19 +236,49 @@ def _filled(name: str, value: Any) -> Any:
     return value
 
 
-def _add_sums(index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, period: Period) -> None:
-    """Tokens by run and quarter; and single calls whose price may depend on their length, or whose quarter is cut."""
-    columns = f"run, quarter, model, scope, speed, service_tier, has_cost, {_TOKENS}, nanodollars, calls"
-    marks = ", ".join("?" * len(columns.split(", ")))
-    index.executemany(f"INSERT INTO usage_sums ({columns}) VALUES ({marks})", connection.execute(_SUMS).fetchall())
-    is_cut = _is_cut(f"greatest(0, {_MS})", period)
-    _add_single(index, connection, f"(used.scope = 'call' AND used.input_tokens > {LONG_INPUT}) OR {is_cut}")
+def _add_sums_sent(
+    index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, wanted: Wanted, cut: list[int]
+) -> None:
+    """The sums that hosts sent. Of quarters that are cut, long calls come one by one."""
+    if wanted.tokens:
+        _insert(index, "usage_sums", f"{_TERM_COLUMNS}, {_SUM_COLUMNS}", _sent(connection, "usage_sums"))
+        long = (row for row in _sent(connection, "long_sums") if row[1] not in cut)
+        _insert(index, "long_sums", f"{_TERM_COLUMNS}, steps, {_SUM_COLUMNS}", long)
+    if wanted.calls:
+        _insert(index, "calls_sums", _CALLS_COLUMNS, _sent(connection, "calls_sums"))
 
 
-def _is_cut(moment: str, period: Period) -> str:
-    """A condition: the moment is in a quarter in which a period begins or ends."""
-    quarters = sorted({bound // QUARTER_HOUR for bound in (period.since, period.until) if bound is not None})
-    return f"{moment} // {QUARTER_HOUR} IN ({', '.join(map(str, quarters))})" if quarters else "false"
+def _sent(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[Any]]:
+    for run, sums in connection.execute(_SUMS_SENT.format(name)).fetchall():
+        for row in msgspec.json.decode(sums):
+            yield [run, *row]
+
+
+def _insert(index: sqlite3.Connection, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
+    marks = ", ".join("?" * (len(columns.split(", ")) + 1))
+    index.executemany(f"INSERT INTO {table} (run, {columns}) VALUES ({marks})", rows)
+
+
+def _add_from_events(
+    index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, cut: list[int], wanted: Wanted
+) -> None:
+    """What hosts did not add up."""
+    if wanted.tools:
+        _add_shared(index, connection)
+    elif wanted.tokens:
+        _insert(index, "usage_sums", f"{_TERM_COLUMNS}, {_SUM_COLUMNS}", connection.execute(_SUMS).fetchall())
+        is_long = f"NOT number.has_sums AND used.scope = 'call' AND used.input_tokens > {wanted.long_input}"
+        _add_single(index, connection, f"({is_long}) OR {_is_cut(f'greatest(0, {_MS})', cut)}")
+    if wanted.calls:
+        _insert(index, "calls_sums", _CALLS_COLUMNS, connection.execute(_CALLS).fetchall())
+        rows = connection.execute(f"{_CALL} AND {_is_cut('greatest(0, call.started_ms)', cut)}").fetchall()
+        single = "source, call_id, name, call, result, started_ms, duration_ms, error, witnesses"
+        _insert(index, "calls", single, ((*row, 0) for row in rows))
+
+
+def _is_cut(moment: str, cut: list[int]) -> str:
+    """A condition: the moment is in one of these quarters."""
+    return f"{moment} // {QUARTER_HOUR} IN ({', '.join(map(str, cut))})" if cut else "false"
 
 
 _USAGE = (
@@ -210,33 +304,19 @@ def _add_single(
 
 def _add_shared(index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection) -> None:
     """Every model call with the tools that share its tokens; triggers keep the sums."""
-    heard = ", ".join(f"'{each}'" for each in sorted(HEARD))
+    types = ", ".join(f"'{each}'" for each in sorted(MODEL_CALL_TYPES))
     rows = connection.execute(
         f"""
         SELECT number.id, event.seq, event.source, event.type, coalesce(event.tool_name, ''), event.message_id
         FROM told AS event JOIN numbers AS number ON number.archive = event.archive AND number.run_id = event.run_id
-        WHERE event.type IN ({heard}) ORDER BY 1, 2
+        WHERE event.type IN ({types}) ORDER BY 1, 2
         """
     )
     calls: dict[int, ModelCalls] = {}
     found: dict[tuple[int, int], Any] = {}
     while some := rows.fetchmany(10_000):
         for run, seq, source, kind, tool, message_id in some:
-            call = calls.setdefault(run, ModelCalls()).hear(source, kind, tool, message_id)
+            call = calls.setdefault(run, ModelCalls()).add(source, kind, tool, message_id)
             if kind == "token.usage" and call is not None:
                 found[run, seq] = call
     _add_single(index, connection, "true", {place: call.shares for place, call in found.items()})
-
-
-def _add_calls(
-    index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, period: Period, *, by_time: bool
-) -> None:
-    """Tool calls by run, quarter and name, where the time matters or the hosts did not say; else by run alone."""
-    if not by_time:
-        by_time = bool(connection.execute(_NOT_SAID).fetchall())
-    columns = "run, quarter, name, calls, answered, failed, timed, duration_us"
-    rows = connection.execute(_CALLS if by_time else _CALLS_SAID).fetchall()
-    index.executemany(f"INSERT INTO calls_sums ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    cut = connection.execute(f"{_CALL} AND {_is_cut('greatest(0, call.started_ms)', period)}").fetchall()
-    single = "run, source, call_id, name, call, result, started_ms, duration_ms, error, witnesses"
-    index.executemany(f"INSERT INTO calls ({single}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", cut)

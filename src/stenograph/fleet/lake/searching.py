@@ -64,6 +64,17 @@ def search(
         yield from (_hit(row, snippets, mask) for row in _found(some, query))
 
 
+def runs_found(connection: duckdb.DuckDBPyConnection, query: Query, period: Period) -> set[str]:
+    """The ids of the runs in which a query is found."""
+    condition, values = _condition(query, None, period, Wanted())
+    columns = "run_id, NULL, NULL, NULL, NULL, NULL, text"
+    rows = connection.execute(f"SELECT {columns} FROM told WHERE {condition}", values)
+    found: set[str] = set()
+    while some := rows.fetchmany(_AT_ONCE):
+        found.update(row[0] for row in _found([row for row in some if row[0] not in found], query))
+    return found
+
+
 def scanned(connection: duckdb.DuckDBPyConnection, period: Period) -> Scanned:
     """How much a search of that period looks at."""
     condition = " AND ".join(_moments(period)) or "true"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from stenograph.errors import InvalidTarget, RunNotFound
 from stenograph.fleet.lake.load import loaded_upto, segments_of
-from stenograph.fleet.lake.reading import Lake, Span
+from stenograph.fleet.lake.reading import Lake, Span, day_of, quoted
 from stenograph.fleet.lake.rows import events_of
+from stenograph.fleet.lake.views import CURRENT
 from stenograph.fleet.store.keys import events_folder
 from stenograph.fleet.store.objects import Objects, open_store
 from stenograph.fleet.store.segment import read_segment
@@ -21,11 +26,44 @@ from stenograph.liveness import Liveness
 from stenograph.model.event import Event
 from stenograph.runs.info import RunInfo, Setting, info_of
 from stenograph.runs.kind import Growth, Line, Verified
-from stenograph.runs.passage import Passage, selected
 from stenograph.runs.problem import Problem
+from stenograph.runs.selection import Selection, selected
+
+if TYPE_CHECKING:
+    import duckdb
 
 _MOST_FITTING = 100
-_COLUMNS = 'archive, run_id, generation, revision, agent, agent_version, cwd, branch, ended_ms, host, "user"'
+
+
+class RunRow(Struct, frozen=True):
+    """What the host of a run says of it."""
+
+    archive: str
+    run_id: str
+    generation: str
+    revision: int
+    agent: str | None
+    agent_version: str | None
+    cwd: str | None
+    branch: str | None
+    started_ms: int | None
+    ended_ms: int | None
+    events: int | None
+    host: str | None
+    user: str | None
+
+    def span(self) -> Span:
+        """The files of the table that the run's events are in, as far as its times tell."""
+        return Span(first_day=day_of(self.started_ms), last_day=day_of(self.ended_ms), run_id=self.run_id)
+
+    def condition(self) -> str:
+        """A condition on `events_table`; values stand in it, because DuckDB skips parts of files by those only."""
+        named = {"archive": self.archive, "run_id": self.run_id, "generation": self.generation}
+        texts = (f"{name} = {quoted(value)}" for name, value in named.items())
+        return " AND ".join((*texts, f"revision = {self.revision:d}"))
+
+
+_COLUMNS = ", ".join(f'"{name}"' for name in RunRow.__struct_fields__)
 
 
 class StoredRun:
@@ -33,33 +71,33 @@ class StoredRun:
 
     name = "a run of a store"
 
-    def __init__(self, lake: Lake, run_id: str) -> None:
-        """`run_id` is the whole id. Raises `RunNotFound`."""
+    def __init__(self, lake: Lake, row: RunRow, connection: duckdb.DuckDBPyConnection, until_close: ExitStack) -> None:
+        """`find_stored` finds one; the connection to the lake is kept until `close`."""
         self._lake = lake
-        self.run_id = run_id
-        with lake.connected(Span(run_id=run_id)) as connection:
-            query = f"SELECT {_COLUMNS} FROM current_runs ORDER BY events DESC, archive LIMIT 1"
-            rows = connection.execute(query).fetchall()
-        if not rows:
-            raise RunNotFound(f"no run {run_id!r} in {lake.url}; steno ls --store lists them", run_id)
-        self._archive, _, self._generation, self._revision, *self._facts = rows[0]
+        self._connection = connection
+        self._until_close = until_close
+        self.row = row
+        self.run_id = row.run_id
 
     @property
     def place(self) -> str:
         """The URL of the store."""
         return self._lake.url
 
-    def events(self, passage: Passage, *, keep_raw: bool) -> Iterator[Event]:
+    def events(self, selection: Selection, *, keep_raw: bool) -> Iterator[Event]:
         """Of the lake; a part is picked from the whole."""
-        return selected(self._all(), passage)
+        return selected(self._all(), selection)
 
     def _all(self, from_seq: int = 0) -> Iterator[Event]:
-        with self._lake.connected(Span(run_id=self.run_id)) as connection:
-            rows = connection.execute(
-                "SELECT payload, envelope FROM told WHERE archive = ? AND run_id = ? AND seq >= ? ORDER BY seq",
-                [self._archive, self.run_id, from_seq],
-            ).fetchall()
-        return events_of(rows)
+        rows = self._rows(self.row.span())
+        if len(rows) != self.row.events:  # an event without a time may be on any day
+            rows = self._rows(Span(run_id=self.run_id))
+        return events_of(row[:2] for row in rows if row[2] >= from_seq)
+
+    def _rows(self, span: Span) -> list[Any]:
+        self._lake.add_events(self._connection, span)
+        query = f"SELECT payload, envelope, seq FROM events_table WHERE {self.row.condition()} ORDER BY seq"
+        return self._connection.execute(query).fetchall()
 
     def lines(self) -> Iterator[Line]:
         """The events; their lines are ours, not the agent's."""
@@ -71,15 +109,21 @@ class StoredRun:
 
         from stenograph.query.prices import load_prices
 
-        agent, version, cwd, branch, _, host, user = self._facts
+        row = self.row
         setting = Setting(
-            run_id=self.run_id, agent=agent, agent_version=version, cwd=cwd, branch=branch, life=self.life
+            run_id=row.run_id,
+            agent=row.agent,
+            agent_version=row.agent_version,
+            cwd=row.cwd,
+            branch=row.branch,
+            life=self.life,
         )
-        return replace(info_of(self._all(), load_prices(), setting), host=host, user=user, archive_id=self._archive)
+        info = info_of(self._all(), load_prices(), setting)
+        return replace(info, host=row.host, user=row.user, archive_id=row.archive)
 
     def life(self) -> Life:
         """By the time of its last event: no process of another machine can be seen from here."""
-        ended = self._facts[4]
+        ended = self.row.ended_ms
         return Life(is_recent=ended is not None and Liveness().is_recent(ended / 1000))
 
     def tree(self) -> RunNode:
@@ -109,15 +153,17 @@ class StoredRun:
         raise InvalidTarget(f"{self.run_id} is a run of a store, not a journal; give a journal of ours")
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Let go of the connection."""
+        self._until_close.close()
 
     def loaded(self) -> tuple[Objects, str, str, int]:
         """The store, the archive and its newest generation, and the last block of it that the lake has."""
         store = open_store(self._lake.url)
-        generation = max(generations(store, self._archive), default=None)
-        name = self._generation if generation is None else generation.name
-        folder = "" if generation is None else events_folder(self._archive, generation)
-        return store, folder, name, loaded_upto(self._lake.events, self._archive, name)
+        archive = self.row.archive
+        generation = max(generations(store, archive), default=None)
+        name = self.row.generation if generation is None else generation.name
+        folder = "" if generation is None else events_folder(archive, generation)
+        return store, folder, name, loaded_upto(self._lake.events, archive, name)
 
     def unfinished(self, from_seq: int) -> Iterator[Event]:
         """The events of the lake from a number on."""
@@ -162,21 +208,26 @@ class StoredGrowth:
 def find_stored(lake: Lake, text: str) -> StoredRun:
     """A run by its id or the unique beginning of it, or by how new it is (`@`, `@2`). Raises as `find_run` does."""
     number = _newest(text)
-    with lake.connected(only_runs=True) as connection:
+    prefix = text.lower()
+    with ExitStack() as until_close:
+        connection = until_close.enter_context(lake.connected_to_runs())
         if number is not None:
             query = """
                 SELECT run_id FROM runs_table GROUP BY run_id
                 ORDER BY max_by(ended_ms, (generation, last_block)) DESC NULLS LAST, run_id LIMIT 1 OFFSET ?
             """
-            found = [row[0] for row in connection.execute(query, [number - 1]).fetchall()]
-        else:
-            query = f"SELECT DISTINCT run_id FROM runs_table WHERE starts_with(run_id, ?) LIMIT {_MOST_FITTING}"
-            found = [row[0] for row in connection.execute(query, [text.lower()]).fetchall()]
-    if not found or not text:
-        raise RunNotFound(f"no run {text!r} in {lake.url}; steno ls --store lists them", text)
-    if len(found) > 1 and text.lower() not in found:
-        raise ambiguous(text, sorted(found))
-    return StoredRun(lake, text.lower() if text.lower() in found else found[0])
+            newest = connection.execute(query, [number - 1]).fetchall()
+            prefix = newest[0][0] if newest else ""
+        condition = CURRENT.format(f"starts_with(run_id, {quoted(prefix)})")
+        query = f"SELECT {_COLUMNS} FROM ({condition}) ORDER BY events DESC, archive LIMIT {_MOST_FITTING}"
+        rows = [RunRow(*row) for row in connection.execute(query).fetchall()] if prefix else []
+        found = {row.run_id: row for row in reversed(rows)}  # of those that several archives keep, the longest
+        if not found:
+            raise RunNotFound(f"no run {text!r} in {lake.url}; steno ls --store lists them", text)
+        if len(found) > 1 and prefix not in found:
+            raise ambiguous(text, sorted(found))
+        row = found[prefix] if prefix in found else next(iter(found.values()))
+        return StoredRun(lake, row, connection, until_close.pop_all())
 
 
 def _newest(text: str) -> int | None:

@@ -1,10 +1,10 @@
-"""Erasing what must not be kept from a store: for the one role that may write over objects and delete them.
+"""Erases forgotten runs from a store, for a role that may overwrite and delete objects.
 
-Theory of operation. Tombstones say which runs. Of the pieces of packs, the content of the runs' frames is overwritten
-with zeros, as `steno forget` does it in the packs of a machine: no piece changes its length, so a pack that is brought
-back equals that of a machine which obeyed. Event segments are written anew without the runs' blocks; where they begin
-and end stays, so senders and loaders go on as before. Journals are deleted. `erased.json` says how far that is done for
-each run, so that the next time only what is new is looked at; every step can be done twice.
+Theory of operation. Tombstones name the runs. In pieces of packs, the content of the runs' frames is overwritten with
+zeros, as `steno forget` does in the packs of a machine: no piece changes its length, so a pack that is brought back
+equals that of a machine that removed the runs. Event segments are rewritten without the runs' blocks; their beginnings
+and ends stay, so senders and loaders continue as before. Journals are deleted. `erased.json` records how far that is
+done for each run, so that the next time only new objects are checked; every step can be repeated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import packed
+from stenograph.archive.index.chunk import packed
 from stenograph.archive.store.pack import Damage, frames_in
 from stenograph.fleet.store.keys import (
     Generation,
@@ -37,7 +37,7 @@ class _Done(Struct, kw_only=True):
     files: set[int] = msgspec.field(default_factory=set)
     """The numbers of its files in the packs."""
     upto: dict[str, int] = msgspec.field(default_factory=dict)
-    """Where the last piece begins that was looked at, by folder."""
+    """Where the last checked piece begins, by folder."""
 
 
 class Erased(Struct, kw_only=True):
@@ -45,19 +45,19 @@ class Erased(Struct, kw_only=True):
 
     archive: str
     runs: tuple[str, ...] = ()
-    """All that must not be kept."""
+    """All forgotten runs."""
     pieces: int = 0
-    """Of packs, that were written anew."""
+    """Objects of packs that were rewritten."""
     segments: int = 0
-    """Of events, that were written anew."""
+    """Objects of events that were rewritten."""
     journals: int = 0
     """Objects of journals that were deleted."""
 
 
 def erase_forgotten(store: Objects, archive: str) -> Erased:
-    """Erase what the tombstones of an archive name from its bytes, journals and event segments.
+    """Erase what the tombstones of an archive name from its packs, journals and event segments.
 
-    Rows that were loaded into a table are the table's. Raises `StoreError` for a role that may not do it.
+    Rows that were loaded into a table are not affected. Raises `StoreError` without permission to delete.
     """
     runs = sorted(forgotten_runs(store, archive))
     erased = Erased(archive=archive, runs=tuple(runs))
@@ -67,7 +67,7 @@ def erase_forgotten(store: Objects, archive: str) -> Erased:
 
 
 def delete_generation(store: Objects, archive: str, generation: Generation) -> int:
-    """Delete the event segments of a generation that a newer one stands for; how many. Never the newest one."""
+    """Delete the event segments of a generation that a newer one replaced; returns how many. Never the newest one."""
     if generation == generations(store, archive)[-1]:
         raise ValueError(f"{generation.name} is the newest generation of {archive}")
     keys = [entry.key for entry in store.entries(events_folder(archive, generation))]
@@ -100,7 +100,7 @@ class _Erasing:
         self._store.replace(erased_key(self._archive), msgspec.json.encode(self._done))
 
     def _look(self, key: str, erase: _Erase) -> None:
-        """Erase from one object the runs for which it was not looked at yet."""
+        """Erase from one object the runs for which it was not checked yet."""
         folder, start = key.rpartition("/")[0], start_of(key)
         if start is None:
             return

@@ -1,4 +1,4 @@
-"""Which runs a person means who wants them removed from a store: those of this archive, and ids of other machines."""
+"""Which runs to remove from a store: those of this archive, and ids of other machines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from stenograph.runs.target import find_archived
 
 
 def not_here(home: Home, wanted: Wanted) -> tuple[tuple[str, ...], Wanted]:
-    """The whole run ids among those wanted that this archive does not have, and what is left to look up here.
+    """The whole run ids that this archive does not have, and what is left to look up here.
 
-    The beginning of an id that is not found here is left, for it to be refused: other machines' ids are not known. So
-    is everything where a run must also contain something or be old, which only this archive can say.
+    A prefix that is not found here is left, so that it is refused: other machines' ids are not known. So is everything
+    if a run must also contain something or be old, which only this archive can check.
     """
     if wanted.containing or wanted.older_than:
         return (), wanted

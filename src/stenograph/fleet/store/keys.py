@@ -1,6 +1,6 @@
-"""The keys of a store: what stands where below the prefix of an archive.
+"""The keys of a store: which object is where below the prefix of an archive.
 
-A piece is named by the place at which it begins, in digits enough that names sort as numbers do.
+A piece is named by the place where it begins, with enough digits that names sort like numbers.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ _DIGITS = 16
 
 
 class Generation(NamedTuple):
-    """One numbering of an archive's events: an index that was made anew is another one. The highest number counts."""
+    """One numbering of an archive's events: a rebuilt index is another one. The highest number counts."""
 
     number: int
     index_name: str
-    """The name of the index (`schema.made_as`) that numbered them."""
+    """The name of the index (`schema.index_name`) that numbered them."""
     is_masked: bool
 
     @property
     def name(self) -> str:
-        """As it stands in a key."""
+        """Its form in a key."""
         return f"{self.number:06}-{self.index_name}{'-masked' if self.is_masked else ''}"
 
 
@@ -76,17 +76,17 @@ def events_folder(archive: str, generation: Generation) -> str:
 
 
 def forgotten_folder(archive: str) -> str:
-    """One object for each run that must not be kept."""
+    """The folder of tombstones: one object for each forgotten run."""
     return f"{archive_folder(archive)}forgotten/"
 
 
 def tombstone_key(archive: str, run_id: str) -> str:
-    """The object that says that a run must not be kept."""
+    """The tombstone of a run."""
     return f"{forgotten_folder(archive)}{run_id}"
 
 
 def erased_key(archive: str) -> str:
-    """How far maintenance has erased what must not be kept."""
+    """How far maintenance has erased forgotten runs."""
     return f"{archive_folder(archive)}erased.json"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import Block, events_of, line_of
+from stenograph.archive.index.chunk import Chunk, events_of, line_of
 from stenograph.archive.reader import IndexReader
 from stenograph.bundle.secrets import machine_mask
 from stenograph.model.event import Event
@@ -36,7 +36,7 @@ class MaskedRuns:
     def __init__(self) -> None:
         self._runs: dict[str, _MaskedRun] = {}
 
-    def ready(self, reader: IndexReader, blocks: list[Block]) -> list[Block]:
+    def ready(self, reader: IndexReader, blocks: list[Chunk]) -> list[Chunk]:
         """Those of some blocks that may be sent: none behind a stream that still goes on, for half a secret in it
         would not be known as one."""
         for number, block in enumerate(blocks):
@@ -44,7 +44,7 @@ class MaskedRuns:
                 return blocks[:number]
         return blocks
 
-    def lines(self, reader: IndexReader, block: Block) -> list[bytes]:
+    def lines(self, reader: IndexReader, block: Chunk) -> list[bytes]:
         """The events of a block, masked."""
         run = self._runs.pop(block.run_id, None)
         if run is None or not run.goes_on_with(block):
@@ -62,6 +62,7 @@ class MaskedRuns:
             name: texts.value(name, cell) if isinstance(cell, str) and name not in (*_PLAIN, "evidence") else cell
             for name, cell in row.items()
         }
+        masked |= {name: _masked(cell, texts.text) for name, cell in row.items() if isinstance(cell, list)}
         proof = _masked(msgspec.json.decode(row["evidence"]), texts.text)
         return {**masked, "evidence": msgspec.json.encode(proof).decode()}
 
@@ -71,7 +72,7 @@ class MaskedRuns:
             run.rest()
 
 
-def _is_in_stream(reader: IndexReader, block: Block) -> bool:
+def _is_in_stream(reader: IndexReader, block: Chunk) -> bool:
     """Whether a block ends in a stream that may go on: what its run says last is a piece of one, and not long ago."""
     query = "SELECT id, last_seq, ended_ms FROM runs WHERE run_id = ?"
     number, last_seq, ended_ms = reader.index.execute(query, (block.run_id,)).fetchone()
@@ -84,7 +85,7 @@ def _masked(value: Any, text: Any) -> Any:
     """Every text in what was JSON, masked."""
     if isinstance(value, dict):
         return {key: _masked(each, text) for key, each in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_masked(each, text) for each in value]
     return text(value) if isinstance(value, str) else value
 
@@ -92,7 +93,7 @@ def _masked(value: Any, text: Any) -> Any:
 class _MaskedRun:
     """One run, masked as far as was asked for."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Chunk) -> None:
         self.mask: EventMask = machine_mask()
         self._revision = block.revision
         self._next = max(1, block.first_seq - _CONTEXT)
@@ -101,11 +102,11 @@ class _MaskedRun:
         self._end = 0
         """The last event that these give."""
 
-    def goes_on_with(self, block: Block) -> bool:
+    def goes_on_with(self, block: Chunk) -> bool:
         """Whether the block is behind what was masked so far."""
         return self._revision == block.revision and self._next <= block.first_seq
 
-    def events_of(self, block: Block, reader: IndexReader) -> Iterator[Event]:
+    def events_of(self, block: Chunk, reader: IndexReader) -> Iterator[Event]:
         """The events of a block."""
         if block.last_seq > self._end:
             self._look(block, reader)
@@ -116,7 +117,7 @@ class _MaskedRun:
             if event.seq >= block.last_seq:
                 return
 
-    def _look(self, block: Block, reader: IndexReader) -> None:
+    def _look(self, block: Chunk, reader: IndexReader) -> None:
         """Learn what is new of the run, and begin to mask where it was left."""
         query = "SELECT id, last_seq FROM runs WHERE run_id = ?"
         number, self._end = reader.index.execute(query, (block.run_id,)).fetchone()

@@ -1,6 +1,6 @@
 """An object store by its URL: a folder, S3, Google Cloud Storage or Azure, through obstore.
 
-Every method is one request. obstore waits and tries again where the store is overloaded or out of reach.
+Every method is one request. obstore waits and retries if the store is overloaded or out of reach.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_MESSAGE = 300
 
 
 class Entry(NamedTuple):
-    """One object, as a list has it."""
+    """One object of a listing."""
 
     key: str
     size: int
@@ -37,7 +37,7 @@ class Objects:
         self._store = store
 
     def create(self, key: str, data: bytes) -> bool:
-        """Put an object where there is none; False where there is one, which stays as it is. Raises `StoreError`."""
+        """Create an object; False if it exists, and then it stays as it is. Raises `StoreError`."""
         import obstore
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
@@ -49,7 +49,7 @@ class Objects:
         return True
 
     def replace(self, key: str, data: bytes) -> None:
-        """Put an object, also over another one: for maintenance only. Raises `StoreError`."""
+        """Write an object, replacing an existing one: for maintenance only. Raises `StoreError`."""
         import obstore
 
         with self._writing(key):
@@ -73,10 +73,10 @@ class Objects:
                     return obstore.get_range(self._store, key, start=start, length=length).to_bytes()
                 return obstore.get(self._store, key).bytes().to_bytes()
         except FileNotFoundError as error:
-            raise SourceError(f"there is no {key} in {self.url}; it was deleted meanwhile", self.url) from error
+            raise SourceError(f"{key} is not in {self.url} any more; it was deleted meanwhile", self.url) from error
 
     def find(self, key: str) -> bytes | None:
-        """An object; None where there is none. Raises `SourceError`."""
+        """An object; None if it does not exist. Raises `SourceError`."""
         import obstore
 
         try:
@@ -102,10 +102,10 @@ class Objects:
         return sorted(each.rstrip("/").rpartition("/")[2] for each in found)
 
     def require_conditional_create(self, key: str, data: bytes) -> None:
-        """See that an object is there that says this, and refuse a store that would let it be created twice.
+        """Make sure that an object with this content exists, and refuse a store that lets it be created twice.
 
-        Everything rests on this: a store that lets two senders, or two commits of a table, win at one key loses data
-        without a word. Raises `StoreError`.
+        Everything depends on this: a store that lets two senders, or two commits of a table, succeed with one key
+        loses data silently. Raises `StoreError`.
         """
         if self.create(key, data) and self.create(key, data):
             raise StoreError(
@@ -131,8 +131,8 @@ class Objects:
 def open_store(url: str) -> Objects:
     """The store at a URL: `file:///folder`, `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`.
 
-    Credentials and endpoints come from where the cloud's own tools have them (environment, profile, role of the
-    machine). Raises `InvalidTarget` for another URL, and `MissingExtra` without obstore.
+    Credentials and endpoints are found as the cloud's own tools find them (environment, profile, role of the machine).
+    Raises `InvalidTarget` for another URL, and `MissingExtra` without obstore.
     """
     parts = urlsplit(url)
     if parts.scheme not in SCHEMES or not (parts.netloc or parts.path):
@@ -160,7 +160,7 @@ def open_store(url: str) -> Objects:
 
 @contextmanager
 def _told(error_of: Callable[[str], Exception], passing: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Raise what obstore refuses as one sentence of ours, but for what the caller waits for."""
+    """Raise obstore's errors as one sentence of ours, except those that the caller expects."""
     from obstore.exceptions import BaseError
 
     try:

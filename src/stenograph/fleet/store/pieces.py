@@ -1,4 +1,4 @@
-"""What of something that only grows a store has: pieces, one behind the other."""
+"""Which pieces of something that only grows a store has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stenograph.fleet.store.objects import Entry
 
 
 class Forked(Exception):
-    """The store has, under our archive's id, what this archive never had: two machines go by one id."""
+    """The store has, under our archive's id, what this archive never had: two machines use one id."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -17,7 +17,7 @@ class Forked(Exception):
 
 
 class Raced(Exception):
-    """Another sender created the piece that we were about to create: look again what the store has."""
+    """Another sender created the piece that we were about to create: list the store again."""
 
 
 def pieces_in(entries: Iterable[Entry]) -> list[tuple[int, int]]:
@@ -28,7 +28,7 @@ def pieces_in(entries: Iterable[Entry]) -> list[tuple[int, int]]:
 
 
 def missing(pieces: Iterable[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """The ranges of something so long that no piece covers: what comes behind the last, and where one was deleted."""
+    """The ranges of a given length that no piece covers: after the last piece, and where one was deleted."""
     end = 0
     for first, last in pieces:
         if first > end:

@@ -1,9 +1,9 @@
-"""Bringing an archive back from a store: packs and journals byte for byte, then the index that is made from them.
+"""Brings an archive back from a store: packs and journals byte for byte, then the index that is built from them.
 
-Theory of operation. Packs are written piece by piece, each behind the last. Who comes after one that was killed cuts
-the piece that it was writing, and goes on. What was removed on purpose does not come back: content that a `forgotten`
-frame of the packs names, and runs with a tombstone, are erased before anything is indexed. So what comes back equals
-what the machine had that was lost, and a later pull brings what is new.
+Theory of operation. Packs are written piece by piece. After a pull that was killed, the next one cuts the unfinished
+piece and continues. What was forgotten does not come back: content that a `forgotten` frame of the packs names, and
+runs with a tombstone, are erased before anything is indexed. So the result equals what the lost machine had, and a
+later pull brings what is new.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from stenograph.archive.store.pack import (
     pack_path,
     packs_in,
     scan,
-    sync_folder,
 )
 from stenograph.archive.writer import Store
+from stenograph.atomic_file import make_folder, write_atomically
+from stenograph.disk import sync_path
 from stenograph.errors import InvalidRunId, RunNotFound, SourceError, StoreError
 from stenograph.fleet.store.keys import (
     archive_folder,
@@ -48,11 +49,10 @@ from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import missing, pieces_in
 from stenograph.fleet.store.tombstones import archives_in, forgotten_runs, read_tombstone
 from stenograph.model.ids import check_run_id
-from stenograph.whole_file import make_folder, write_whole
 
 _PATIENCE = 30.0
 Progress = Callable[[int, int], None]
-"""Told how many bytes came, and of how many."""
+"""Called with the number of bytes that came, and of all."""
 
 
 class Pulled(Struct, kw_only=True):
@@ -65,11 +65,11 @@ class Pulled(Struct, kw_only=True):
     packs: int = 0
     journals: int = 0
     forgotten: int = 0
-    """Runs with a tombstone, which did not come."""
+    """Runs with a tombstone, which were left out."""
 
 
 def stored_archives(store: Objects) -> list[ArchiveIdentity]:
-    """Who sends to a store. Raises `SourceError`."""
+    """The archives in a store. Raises `SourceError`."""
     found = [store.find(identity_key(archive)) for archive in archives_in(store)]
     return [msgspec.json.decode(each, type=ArchiveIdentity) for each in found if each]
 
@@ -77,10 +77,10 @@ def stored_archives(store: Objects) -> list[ArchiveIdentity]:
 def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
     """The archive of that id, or the only one whose id begins so. Raises `RunNotFound`.
 
-    Who may not list the archives of a store can name one by its whole id.
+    Without permission to list the archives of a store, give the whole id.
     """
-    if _is_uuid(prefix.lower()) and (told := store.find(identity_key(prefix.lower()))):
-        return msgspec.json.decode(told, type=ArchiveIdentity)
+    if _is_uuid(prefix.lower()) and (found := store.find(identity_key(prefix.lower()))):
+        return msgspec.json.decode(found, type=ArchiveIdentity)
     fitting = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
     if len(fitting) != 1:
         what = f"{len(fitting)} archives begin with" if fitting else "no archive is called"
@@ -98,8 +98,8 @@ def pull(
 ) -> Pulled:
     """Bring an archive into a folder that is empty, or that an earlier pull of it filled.
 
-    `indexing` is told of the bytes of packs that were indexed. Raises `SourceError` where the store lacks something of
-    it, and `StoreError` where the folder holds something else.
+    `indexing` is called with the number of pack bytes that were indexed. Raises `SourceError` if the store lacks a part
+    of it, and `StoreError` if the folder holds something else.
     """
     home.make()
     lock = Lock(home.write_lock, "steno sync or steno watch")
@@ -115,7 +115,7 @@ def pull(
 
 
 def _is_indexed(home: Home, removed: set[int]) -> bool:
-    """Whether the index has files whose content was removed, and is to be made anew without them."""
+    """Whether the index has files whose content was removed, so that it must be rebuilt."""
     if not removed or schema_of(home.index) != SCHEMA:
         return False
     with IndexReader(home.path) as reader:
@@ -149,7 +149,7 @@ class _Pulling:
         for number, pieces in sorted(packs.items()):
             self._bring(pack_path(home.kept, number), pack_folder(archive, number), pieces, by_frames=True)
             self._pulled.packs += 1
-        sync_folder(home.kept)
+        sync_path(home.kept)
         for run_id, pieces in journals.items():
             make_folder(home.journals)
             folder = journal_folder(archive, run_id)
@@ -158,7 +158,7 @@ class _Pulling:
         return self._pulled
 
     def _begin(self) -> None:
-        """Say in the folder whose archive it is, or refuse it where it holds another one."""
+        """Write the archive's identity into the folder; refuse a folder with another archive."""
         home = self._home
         there = home.identity()
         if there is None and packs_in(home.kept):
@@ -166,13 +166,13 @@ class _Pulling:
         if there is not None and there.id != self._archive.id:
             raise StoreError(f"{home.path} holds the archive {there.id}; give another folder", str(home.path))
         if there is None:
-            write_whole(home.kept / FILE, [msgspec.json.encode(self._archive) + b"\n"])
+            write_atomically(home.kept / FILE, [msgspec.json.encode(self._archive) + b"\n"])
 
     def _forget(self, forgotten: frozenset[str]) -> None:
         known = read_forgotten(self._home.forgotten).on_purpose()
-        told = [read_tombstone(self._store, self._archive.id, run_id) for run_id in sorted(forgotten - known)]
-        add_forgotten(self._home.forgotten, told)
-        for run in told:
+        runs = [read_tombstone(self._store, self._archive.id, run_id) for run_id in sorted(forgotten - known)]
+        add_forgotten(self._home.forgotten, runs)
+        for run in runs:
             (self._home.journals / f"{run.run_id}.jsonl").unlink(missing_ok=True)
         self._pulled.forgotten = len(forgotten)
 
@@ -182,7 +182,7 @@ class _Pulling:
         return {name: pieces_in(self._store.entries(journal_folder(self._archive.id, name))) for name in runs}
 
     def _bring(self, path: Path, folder: str, pieces: list[tuple[int, int]], *, by_frames: bool) -> None:
-        """Write what a file lacks of its pieces."""
+        """Write the pieces that a file lacks."""
         end = pieces[-1][1] if pieces else 0
         if gap := next(missing(pieces, end), None):
             raise SourceError(
@@ -199,7 +199,7 @@ class _Pulling:
             self._count(at)
             for start, _ in pieces[len(there) :]:
                 data = self._store.get(piece_key(folder, start))
-                if not data.startswith(os.pread(file.fileno(), len(data), start)):  # half of it may be there
+                if not data.startswith(os.pread(file.fileno(), len(data), start)):  # it may be written in part
                     raise self._other(path)
                 os.pwrite(file.fileno(), data, start)
                 self._pulled.bytes += len(data)
@@ -207,7 +207,7 @@ class _Pulling:
             os.fsync(file.fileno())
 
     def _compare(self, path: Path, fd: int, folder: str, piece: tuple[int, int], *, by_frames: bool) -> None:
-        """See that what is there was pulled from here: by the headers of a piece, for content may have been erased."""
+        """Check that the file was pulled from this store, by a piece's headers, since content may have been erased."""
         start, end = piece
         theirs = self._store.get(piece_key(folder, start))
         ours = os.pread(fd, end - start, start)
@@ -235,7 +235,7 @@ def _headers(data: bytes) -> list[bytes]:
 
 
 def _erase_removed(kept: Path, runs: frozenset[str]) -> set[int]:
-    """Erase what was removed on purpose: leaves that frames name, and the files of these runs; the files' numbers."""
+    """Erase forgotten leaves that frames name, and the files of these runs; returns the numbers of the files."""
     leaves: set[int] = set()
     files: set[int] = set()
     of_runs: set[int] = set()

@@ -1,9 +1,9 @@
-"""Sending an archive to a store: what is new, from wherever the last sender stopped.
+"""Sends what is new in an archive to a store, from where the last sender stopped.
 
-Theory of operation. Nothing is noted on this machine: what the store has says where to go on. First it is looked at
-whether what the store has under our id is ours; if it is not, two machines go by one id (a copied disk, a restored
-snapshot), and this one takes another. Events go first, because others wait for them; then packs and journals. The
-archive is read like any reader reads it, so a sender that waits for the store holds up nobody.
+Theory of operation. This machine keeps no state: the content of the store says where to continue. The first check is
+whether what the store has under our id is ours; if not, two machines use one id (a copied disk, a restored snapshot),
+and this one takes a new id. Events are sent first, because readers wait for them; then packs and journals. The archive
+is only read, so a sender that waits for the store blocks no other process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 _MOST_RACES = 5
 Progress = Callable[[int, int], None]
-"""Told how many bytes were sent, and of how many."""
+"""Called with the number of bytes that were sent, and of all."""
 
 
 class Pushed(Struct, kw_only=True):
@@ -55,20 +55,20 @@ class Pushed(Struct, kw_only=True):
     behind: int = 0
     """Of a dry run: bytes that would be sent."""
     forgotten: tuple[str, ...] = ()
-    """Runs that were removed here because the store says that they must not be kept."""
+    """Runs that were removed here because the store has their tombstones."""
     continues: str | None = None
-    """The id that the archive had, where the store has another history under it."""
+    """The id that the archive had, if the store has another history under it."""
     why: str | None = None
     """What that other history has."""
 
 
 def obey_tombstones(home: Home, store: Objects, archive: str, *, dry_run: bool = False) -> tuple[str, ...]:
-    """Remove the runs from an archive that the store says must not be kept; which they are."""
+    """Remove the runs from an archive whose tombstones the store has; returns them."""
     known = read_forgotten(home.forgotten).on_purpose()
     new = sorted(forgotten_runs(store, archive) - known)
     for run_id in () if dry_run else new:
-        told = read_tombstone(store, archive, run_id)
-        forget_runs(home, plan_of_runs(home, [run_id]), why=told.why, by=told.by, at=told.at)
+        tombstone = read_tombstone(store, archive, run_id)
+        forget_runs(home, plan_of_runs(home, [run_id]), why=tombstone.why, by=tombstone.by, at=tombstone.at)
     return tuple(new)
 
 
@@ -88,16 +88,16 @@ def push(
 ) -> Pushed:
     """Send everything that the store lacks of an archive. It may be killed at any moment, and called again.
 
-    With `events_only`, no more than events, without their secrets.
+    With `events_only`, only events are sent, with secrets masked.
 
-    Raises `StoreError` where the store cannot be written or lets objects be created twice, `ArchiveLocked` where
-    another process sends, `RunNotFound` where there is no archive yet.
+    Raises `StoreError` if the store cannot be written or lets objects be created twice, `ArchiveLocked` if another
+    process sends, `RunNotFound` if there is no archive yet.
     """
     return Sender(home, store, events_only=events_only).send(dry_run=dry_run, progress=progress)
 
 
 class Sender:
-    """Sends an archive, again and again: from the second time on, new events cost one request of the store."""
+    """Sends an archive repeatedly: from the second time on, new events cost one request to the store."""
 
     def __init__(self, home: Home, store: Objects, *, events_only: bool = False) -> None:
         self._home = home
@@ -108,7 +108,7 @@ class Sender:
         self._reached: Reached | None = None
 
     def send(self, *, with_files: bool = True, dry_run: bool = False, progress: Progress | None = None) -> Pushed:
-        """Send what is new; without `with_files`, no more than events. Raises what `push` raises."""
+        """Send what is new; without `with_files`, only events. Raises what `push` raises."""
         lock = Lock(self._home.push_lock, "steno push")
         identity = _identity(self._home)
         lock.acquire()
@@ -145,16 +145,16 @@ class Sender:
                 pushed = Pushed(
                     archive=identity.id, forgotten=pushed.forgotten, continues=identity.continues, why=fork.what
                 )
-        raise StoreError(f"another machine sends to {self._store.url} under the id {pushed.archive}; end it")
+        raise StoreError(f"another machine sends to {self._store.url} under the id {pushed.archive}; stop it")
 
     def _try(self, identity: ArchiveIdentity) -> None:
         if self._tried != identity.id:
             self._store.require_conditional_create(identity_key(identity.id), msgspec.json.encode(identity))
-            self._tried, self._reached = identity.id, None  # how far another id is sent says nothing
+            self._tried, self._reached = identity.id, None  # progress under another id does not count
 
 
 def _masked_runs() -> MaskedRuns:
-    from stenograph.fleet.store.masked import MaskedRuns  # many patterns, which take their time to load
+    from stenograph.fleet.store.masked import MaskedRuns  # many patterns, slow to load
 
     return MaskedRuns()
 
@@ -172,7 +172,7 @@ class _Sending:
         self._total = 0
 
     def run(self, reached: Reached | None, *, with_files: bool, dry_run: bool) -> Reached | None:
-        """Send it; how far the events are then. `reached` is how far they were."""
+        """Send it; returns how far the events are sent then. `reached` is how far they were."""
         archive, home, store, pushed = self._pushed.archive, self._home, self._store, self._pushed
         with readable_index(), IndexReader(home.path) as reader:
             parts: list[_Part] = []
@@ -208,7 +208,7 @@ class _Sending:
 def _identity(home: Home) -> ArchiveIdentity:
     """Who the archive is; an index that an older Stenograph made is given its name first."""
     with readable_index(), IndexReader(home.path) as reader:
-        is_named = reader.made_as != UNNAMED
+        is_named = reader.index_name != UNNAMED
     if not is_named or home.identity() is None:
         with Store(home, patience=_PATIENCE):
             pass
@@ -219,12 +219,12 @@ def _identity(home: Home) -> ArchiveIdentity:
 
 
 def _fork(home: Home) -> ArchiveIdentity:
-    """Another id for this archive, which continues the one that it had."""
+    """A new id for this archive, which continues the old one."""
     lock = Lock(home.write_lock, "steno sync or steno watch")
     lock.acquire(_PATIENCE)
     try:
         renewed = renew_identity(home.kept)
-        if home.evidence.exists():  # checkpoints are of one id: the old ones are not to be gone on with
+        if home.evidence.exists():  # checkpoints belong to one id: the old ones must not be continued
             home.evidence.rename(home.path / f"evidence-{renewed.continues}")
         return renewed
     finally:

@@ -1,7 +1,7 @@
-"""Sending an archive while it is watched: in a thread of its own, so that the watch waits for no store.
+"""Sends an archive while it is watched, in its own thread, so that the watch does not wait for the store.
 
 Events are sent some seconds after they are indexed; packs and journals less often, in larger pieces. A store that is
-out of reach is tried again at every turn: the archive is the buffer.
+out of reach is tried again each time: the archive is the buffer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from stenograph.fleet.store.sent_packs import PIECE_BYTES
 EVENTS_EVERY = 15.0
 """Seconds."""
 FILES_EVERY = 300.0
-"""Seconds; sooner where there is enough for a piece."""
+"""Seconds between two times of sending files; sooner if there is enough for a piece."""
 _LAST_WORD = 5.0
-"""Seconds that the end waits for what is being sent."""
+"""Seconds that `stop` waits for what is being sent."""
 
 
 class Pushing:
@@ -33,14 +33,14 @@ class Pushing:
         store: Objects,
         *,
         events_only: bool,
-        told: Callable[[Pushed], None],
+        on_push: Callable[[Pushed], None],
         failed: Callable[[str], None],
         every: float = EVENTS_EVERY,
     ) -> None:
-        """`told` hears of every time that something was sent, `failed` of a problem, once as long as it lasts."""
+        """`on_push` is called each time something was sent, `failed` with a problem, once while it lasts."""
         self._home = home
         self._sender = Sender(home, store, events_only=events_only)
-        self._told = told
+        self._on_push = on_push
         self._failed = failed
         self._every = every
         self._stop = threading.Event()
@@ -51,13 +51,13 @@ class Pushing:
         self._size = -1
 
     def note(self) -> None:
-        """Something is new in the archive. The first time, begin, with everything that the store lacks."""
+        """Something is new in the archive. The first call starts with everything that the store lacks."""
         self._new.set()
         if self._thread.ident is None:
             self._thread.start()
 
     def stop(self) -> bool:
-        """Send the rest, and end; False where that took too long or failed, and something is behind."""
+        """Send the rest, and end; False if that took too long or failed, and something is not sent."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join(_LAST_WORD)
@@ -89,7 +89,7 @@ class Pushing:
         if is_due:
             self._files_at, self._size = time.monotonic(), size
         if pushed.objects or pushed.why or pushed.forgotten:
-            self._told(pushed)
+            self._on_push(pushed)
 
     def _kept(self) -> int:
         return sum(path.stat().st_size for path in self._home.kept.glob("*.pack"))

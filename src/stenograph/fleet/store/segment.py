@@ -1,4 +1,4 @@
-"""Event segments: numbered events as they travel, some blocks of an index at a time.
+"""Event segments: numbered events as they are sent, some blocks of an index at a time.
 
 A segment is a series of zstd frames that together give lines: a header as JSON, then the canonical events without their
 raw text. So `zstd -dc` of one, or of many in a row, is a text that any program can read. The frames of the blocks are
@@ -16,12 +16,12 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from stenograph.archive.index.block import Block, unpacked
+from stenograph.archive.index.chunk import Chunk, unpacked
 from stenograph.errors import SourceError
 from stenograph.model.codec import decode
 from stenograph.model.event import Event
 
-_REMEDY = "make the index of that archive anew (steno sync --rebuild) and push it again"
+_REMEDY = "rebuild the index of that archive (steno sync --rebuild) and push it again"
 
 
 class SentBlock(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class SentBlock(Struct, frozen=True, kw_only=True):
     id: int
     run_id: str
     revision: int
-    """Rows of this run with a lower revision are void: it was numbered anew."""
+    """Rows of this run with a lower revision are void: its events were renumbered."""
     first_seq: int
     last_seq: int
     lines: int
@@ -84,7 +84,7 @@ class Segment(Struct, frozen=True):
                 yield block, decode(line)
 
 
-def sent_block(block: Block, lines: int | None = None) -> SentBlock:
+def sent_block(block: Chunk, lines: int | None = None) -> SentBlock:
     """What a header says of a block."""
     return SentBlock(
         id=block.id,
@@ -97,7 +97,7 @@ def sent_block(block: Block, lines: int | None = None) -> SentBlock:
 
 
 def packed_segment(header: SegmentHeader, blocks: Sequence[bytes]) -> bytes:
-    """A segment, of the header and the compressed lines of each of its blocks."""
+    """A segment from its header and the compressed lines of each of its blocks."""
     pieces = [_compress(msgspec.json.encode(header))]
     for data in blocks:
         pieces += [_newline(), data]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from stenograph.archive.index.block import Block, packed
-from stenograph.archive.index.tables import SCHEMA
+from stenograph.archive.index.chunk import Chunk, packed
+from stenograph.archive.index.tables import LONG_INPUT, SCHEMA
 from stenograph.archive.reader import IndexReader
 from stenograph.clock import utc_now
 from stenograph.fleet.store.keys import (
@@ -23,6 +23,7 @@ from stenograph.fleet.store.keys import (
 from stenograph.fleet.store.objects import Objects
 from stenograph.fleet.store.pieces import Forked, Raced
 from stenograph.fleet.store.segment import SegmentHeader, packed_segment, read_segment, sent_block
+from stenograph.model.payload import TOKEN_COUNTS
 from stenograph.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +34,20 @@ SEGMENT_BYTES = 1 << 20
 _OURS_ALONE = ("id", "last_id")
 """Columns of `runs` that mean something in this index only."""
 
+INPUT_STEP = 1000
+"""Tokens: long model calls are added up by their input in such steps, because prices change at multiples of it."""
+_TERMS = "quarter, model, scope, speed, service_tier, has_cost"
+_SUMMED = (*TOKEN_COUNTS, "nanodollars", "calls")
+_ADDED = ", ".join(f"sum({name})" for name in _SUMMED)
+SUMS = {
+    "usage_sums": f"SELECT {_TERMS}, {', '.join(_SUMMED)} FROM usage_sums WHERE run = ?",
+    "long_sums": f"""
+        SELECT {_TERMS}, (call_input + {INPUT_STEP - 1}) / {INPUT_STEP} AS steps, {_ADDED} FROM usage_told
+        WHERE run = ? AND scope = 'call' AND call_input > {LONG_INPUT} GROUP BY {_TERMS}, steps
+    """,
+    "calls_sums": "SELECT quarter, name, calls, answered, failed, timed, duration_us FROM calls_sums WHERE run = ?",
+}
+"""What the index has added up of a run, by quarters of an hour: model calls, the long ones among them, tool calls."""
 _RUNS = """
     WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
     SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
@@ -75,9 +90,11 @@ class SentEvents:
         self._reader = reader
         self._archive = archive
         self._store = store
-        if reached is not None and reached.generation.index_name != reader.made_as:
+        if reached is not None and reached.generation.index_name != reader.index_name:
             reached = None
-        generation = reached.generation if reached else _generation(store, archive, reader.made_as, masked is not None)
+        generation = (
+            reached.generation if reached else _generation(store, archive, reader.index_name, masked is not None)
+        )
         self.generation = generation
         self._folder = events_folder(archive, generation)
         self._masked = masked
@@ -96,8 +113,8 @@ class SentEvents:
         key = piece_key(self._folder, max(starts))
         header = read_segment(self._store.get(key), key).header
         with self._reader.snapshot():
-            ours = {block.id: sent_block(block, 0) for block in self._reader.blocks(header.first, SEGMENT_BYTES)}
-            last = self._reader.last_block()
+            ours = {block.id: sent_block(block, 0) for block in self._reader.chunks(header.first, SEGMENT_BYTES)}
+            last = self._reader.last_chunk()
         for block in header.blocks:
             mine = ours.get(block.id)
             if mine is not None and _place(mine) != _place(block):
@@ -116,23 +133,23 @@ class SentEvents:
         """The keys and bytes of what the store lacks, and how many events each holds."""
         while True:
             with self._reader.snapshot():
-                if self._reader.made_as != self.generation.index_name:
+                if self._reader.index_name != self.generation.index_name:
                     raise Raced  # the index was made anew meanwhile, and this is another generation
-                blocks = self._reader.blocks(self._next, SEGMENT_BYTES)
+                blocks = self._reader.chunks(self._next, SEGMENT_BYTES)
                 if self._masked is not None:
                     blocks = self._mask(self._masked, blocks)
-                goal = self._reader.last_block()
+                goal = self._reader.last_chunk()
                 runs = self._runs({block.run_id for block in blocks})
             if not blocks:
                 return
             yield self._segment(blocks, goal, runs)
             self._next = blocks[-1].id + 1
 
-    def _mask(self, masked: MaskedRuns, blocks: list[Block]) -> list[Block]:
+    def _mask(self, masked: MaskedRuns, blocks: list[Chunk]) -> list[Chunk]:
         reader = self._reader
         return [replace(block, data=packed(masked.lines(reader, block))) for block in masked.ready(reader, blocks)]
 
-    def _segment(self, blocks: list[Block], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
+    def _segment(self, blocks: list[Chunk], goal: int, runs: list[dict[str, Any]]) -> tuple[str, bytes, int]:
         sent = tuple(sent_block(block) for block in blocks)
         header = SegmentHeader(
             archive=self._archive,
@@ -151,12 +168,15 @@ class SentEvents:
         return piece_key(self._folder, self._next), data, sum(block.lines for block in sent)
 
     def _runs(self, run_ids: set[str]) -> list[dict[str, Any]]:
-        """The rows of these runs, and of those whose sums depend on them, by column."""
-        rows = self._reader.index.execute(_RUNS, (msgspec.json.encode(sorted(run_ids)).decode(),))
+        """The rows of these runs, and of those whose sums depend on them, by column; with their sums."""
+        index = self._reader.index
+        rows = index.execute(_RUNS, (msgspec.json.encode(sorted(run_ids)).decode(),))
         names = [column[0] for column in rows.description]
-        found = [
-            {name: value for name, value in zip(names, row, strict=True) if name not in _OURS_ALONE} for row in rows
-        ]
+        found = []
+        for row in rows.fetchall():
+            said = dict(zip(names, row, strict=True))
+            sums = {name: index.execute(query, (said["id"],)).fetchall() for name, query in SUMS.items()}
+            found.append({name: value for name, value in said.items() if name not in _OURS_ALONE} | sums)
         return found if self._masked is None else [self._masked.row(row) for row in found]
 
 
@@ -177,11 +197,6 @@ def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Ge
 def generations(store: Objects, archive: str) -> list[Generation]:
     """The generations of an archive's events, the one that counts last."""
     return sorted(each for name in store.folders(generations_folder(archive)) if (each := generation_of(name)))
-
-
-def newest_generation(store: Objects, archive: str) -> Generation | None:
-    """The generation of an archive's events that counts; None before the first."""
-    return max(generations(store, archive), default=None)
 
 
 def _place(block: Any) -> tuple[str, int, int, int]:

@@ -1,4 +1,4 @@
-"""Our own journals on their way to a store: whole lines, byte for byte."""
+"""Sends our own journals to a store: whole lines, byte for byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMPARED = 4096
 
 
 class SentJournal:
-    """One journal: what of it the store has, and what not."""
+    """One journal: what the store has and lacks of it."""
 
     def __init__(self, path: Path, folder: str, entries: list[Entry]) -> None:
         self._path = path
@@ -25,7 +25,7 @@ class SentJournal:
         self._size = _whole_lines(path)
 
     def check(self, store: Objects) -> None:
-        """Raise `Forked` where the store has other lines than we have, by the end of its last piece."""
+        """Raise `Forked` if the store has other lines than we have, by the end of its last piece."""
         if not self._pieces:
             return
         start, end = self._pieces[-1]
@@ -52,7 +52,7 @@ class SentJournal:
                 start += len(data)
 
     def _whole_lines(self, start: int, end: int) -> bytes:
-        """Lines from a place on: about a piece, or one line where that is longer."""
+        """Lines from a place on: about a piece, or one line if that is longer."""
         length = PIECE_BYTES
         while start + length < end:
             data = self._read(start, start + length)

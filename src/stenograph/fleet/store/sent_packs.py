@@ -1,4 +1,4 @@
-"""Packs on their way to a store: whole frames, byte for byte."""
+"""Sends packs to a store: whole frames, byte for byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECE_BYTES = 1 << 22
 
 
 class SentPack:
-    """One pack: what of it the store has, and what not."""
+    """One pack: what the store has and lacks of it."""
 
     def __init__(self, kept: Path, pack: int, folder: str, entries: list[Entry]) -> None:
         self._kept = kept
@@ -25,7 +25,7 @@ class SentPack:
         self._pieces = pieces_in(entries)
 
     def check(self, store: Objects) -> None:
-        """Raise `Forked` where the store has something else than we have.
+        """Raise `Forked` if the store has something else than we have.
 
         The header of its last frame is compared: headers hold random numbers, and stay when content is removed.
         """
@@ -59,7 +59,7 @@ class SentPack:
                 yield piece_key(self._folder, first), self._read(first, last)
 
     def _whole_frames(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Ranges of whole frames; damage is sent with the frame behind it, for it may be a frame half written."""
+        """Ranges of whole frames; damage is sent with the frame after it, since it may be a half-written frame."""
         first = at = start
         for found in scan_frames(self._kept, self._pack, start):
             if isinstance(found, Damage):
@@ -90,7 +90,7 @@ class SentPack:
 def sync_packs(kept: Path) -> None:
     """Wait until the packs are on the disk itself.
 
-    What is sent must not be lost here, and events are made from packs: a machine that forgot some of them after a power
+    What is sent must not be lost here, and events are made from packs: a machine that lost some of them after a power
     failure would look like another one.
     """
     for pack in packs_in(kept)[-2:]:  # those before were synced when the next one was begun

@@ -1,7 +1,4 @@
-"""Tombstones: objects that say that a run must not be kept.
-
-Who sends an archive, brings it back or loads its events obeys them.
-"""
+"""Tombstones: objects that mark a run as forgotten. Push, pull and load obey them."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from stenograph.fleet.store.objects import Objects
 
 
 class Tombstone(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What such an object says."""
+    """The content of such an object."""
 
     run_id: str
     at: str
@@ -31,23 +28,23 @@ def archives_in(store: Objects) -> list[str]:
 
 
 def forgotten_runs(store: Objects, archive: str) -> frozenset[str]:
-    """The runs of an archive that must not be kept, by their keys alone."""
+    """The forgotten runs of an archive, by their keys alone."""
     return frozenset(entry.key.rpartition("/")[2] for entry in store.entries(forgotten_folder(archive)))
 
 
 def read_tombstone(store: Objects, archive: str, run_id: str) -> ForgottenRun:
-    """A tombstone as the list of an archive has it; one that cannot be read counts all the same."""
+    """A tombstone as an archive's list of forgotten runs has it; one that cannot be read still counts."""
     try:
-        told = msgspec.json.decode(store.get(tombstone_key(archive, run_id)), type=Tombstone)
+        tombstone = msgspec.json.decode(store.get(tombstone_key(archive, run_id)), type=Tombstone)
     except msgspec.MsgspecError:
-        told = Tombstone(run_id=run_id, at="", by="unknown")
-    return ForgottenRun(run_id=run_id, at=told.at, by=told.by, why=told.why)
+        tombstone = Tombstone(run_id=run_id, at="", by="unknown")
+    return ForgottenRun(run_id=run_id, at=tombstone.at, by=tombstone.by, why=tombstone.why)
 
 
 def write_tombstones(
     store: Objects, archives: Iterable[str], tombstones: Iterable[Tombstone]
 ) -> dict[str, StenographError]:
-    """Put tombstones into archives; what went wrong by archive, where it did: the others have them."""
+    """Put tombstones into archives; returns the failures by archive: the others have them."""
     problems: dict[str, StenographError] = {}
     tombstones = list(tombstones)
     for archive in archives:
@@ -60,7 +57,7 @@ def write_tombstones(
 
 
 def archives_to_tell(store: Objects, own: str | None) -> tuple[list[str], bool]:
-    """Every archive of the store; its own alone, and False, for a machine that may not list the others."""
+    """Every archive of the store; only its own, and False, for a machine without permission to list the others."""
     try:
         return sorted({*archives_in(store), *([own] if own else [])}), True
     except SourceError:

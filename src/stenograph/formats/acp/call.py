@@ -1,4 +1,4 @@
-"""A tool call, put together from the messages that tell of it."""
+"""A tool call, assembled from the messages about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDED = {"completed", "failed"}
 
 
 class Call(Struct):
-    """What is known of one call so far; each update replaces what it names."""
+    """What is known of one call so far; each update replaces the fields it has."""
 
     id: str
     name: str = ""
@@ -27,14 +27,14 @@ class Call(Struct):
     input: Any = None
     output: Any = None
     agent_id: str | None = None
-    """The subagent that made it, where the agent tells."""
-    is_told: bool = False
-    """Whether its `tool.call` was given."""
+    """The subagent that made it, if the agent says so."""
+    is_emitted: bool = False
+    """Whether its `tool.call` was emitted."""
     is_done: bool = False
-    """Whether its `tool.result` was given."""
+    """Whether its `tool.result` was emitted."""
 
     def take(self, update: dict[str, Any]) -> None:
-        """An update of the agent: what it names counts from now on."""
+        """Take an update from the agent: its fields replace the earlier ones."""
         for name, field in _FIELDS.items():
             value = update.get(field)
             if value is not None and not (name in _STRINGS and not isinstance(value, str)):
@@ -44,26 +44,26 @@ class Call(Struct):
             self.agent_id = string(meta.get("agentId")) or self.agent_id
 
     def fill(self, described: dict[str, Any]) -> None:
-        """A description in a request for permission, which is worded for people: it only adds what is not known."""
+        """Take a description from a request for permission. It is worded for people, so it only fills empty fields."""
         known = {field for name, field in _FIELDS.items() if getattr(self, name)}
         self.take({field: value for field, value in described.items() if field not in known})
 
     @property
     def is_begun(self) -> bool:
-        """Whether it runs or its input is known; OpenCode announces a call with the folder and nothing else."""
-        told = self.input if isinstance(self.input, dict) else {}
-        return self.status != "pending" or bool(told.keys() - {"cwd"})
+        """Whether it runs or its input is known; OpenCode first announces a call with the folder alone."""
+        fields = self.input if isinstance(self.input, dict) else {}
+        return self.status != "pending" or bool(fields.keys() - {"cwd"})
 
     def call(self) -> ToolPayload:
-        """The call. Where the agent does not tell its input, the words for people stand in."""
-        given = self.input
-        if given is None:
+        """The call. If the agent does not send its input, the text for people replaces it."""
+        arguments = self.input
+        if arguments is None:
             shown = (("title", self.title), ("locations", self.locations), ("content", self.content))
-            given = small((name, value or None) for name, value in shown)
-        return ToolPayload(name=self.tool_name, call_id=self.id, input=given, output=None, fidelity="agent_emitted")
+            arguments = small((name, value or None) for name, value in shown)
+        return ToolPayload(name=self.tool_name, call_id=self.id, input=arguments, output=None, fidelity="agent_emitted")
 
     def result(self) -> ToolPayload:
-        """The answer: the tool's own output where the agent tells it, else what it shows."""
+        """The result: the tool's own output if the agent sends it, else what it shows."""
         blocks = _blocks(self.content)
         text = "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
         is_text = bool(blocks) and all(isinstance(block, TextBlock) for block in blocks)
@@ -83,7 +83,7 @@ class Call(Struct):
 
     @property
     def tool_name(self) -> str:
-        """The tool's name where the agent tells it, else its kind; the protocol has no field for it."""
+        """The tool's name if the agent sends it, else its kind; the protocol has no field for it."""
         return self.name or (self.kind if self.kind != "other" else "") or self.title
 
 
@@ -100,7 +100,7 @@ _STRINGS = {"title", "kind", "status"}
 
 
 def _metas(update: dict[str, Any]) -> list[dict[str, Any]]:
-    """What agents tell beyond the protocol, each under a name of its own."""
+    """What agents send beyond the protocol, each under a name of its own."""
     meta = update.get("_meta")
     return [meta, *(each for each in meta.values() if isinstance(each, dict))] if isinstance(meta, dict) else []
 

@@ -8,11 +8,11 @@ from typing import Any
 from stenograph.formats.acp.message import message_of
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.shared.jsonrpc import RpcMessage
-from stenograph.formats.shared.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely every record is a message, and one of them can only be this protocol's."""
+    """The score when every record is a message and at least one can only belong to this protocol."""
     messages = [message_of(record) for record in records]
     is_ours = None not in messages and any(_is_ours(message) for message in messages if message is not None)
     return SURE if is_ours else 0
@@ -27,7 +27,7 @@ def _is_ours(message: RpcMessage) -> bool:
             return isinstance(params.get("prompt"), list)
         case "session/request_permission":
             return isinstance(params.get("toolCall"), dict)
-        case "initialize":  # a date in the protocol of MCP, which else begins alike
+        case "initialize":  # MCP begins alike, but its protocol version is a date
             return isinstance(params.get("protocolVersion"), int)
     return isinstance(message.result, dict) and "agentCapabilities" in message.result
 
@@ -49,12 +49,12 @@ def _cwd(records: Sequence[Any]) -> str | None:
     found = [
         message.params for each in records if (message := message_of(each)) and message.method.startswith("session/")
     ]
-    return first_told(found, "cwd")
+    return first_in_records(found, "cwd")
 
 
 def _version(records: Sequence[Any]) -> str | None:
     found = [a_dict(message.result) for each in records if (message := message_of(each)) is not None]
-    return first_told((result.get("agentInfo") for result in found), "version")
+    return first_in_records((result.get("agentInfo") for result in found), "version")
 
 
 def session_id_of(message: RpcMessage) -> str | None:

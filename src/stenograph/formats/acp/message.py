@@ -16,7 +16,7 @@ from stenograph.model.codec import REFUSALS
 _BY_CLIENT = {"c2a": True, "out": True, "client": True, "a2c": False, "in": False, "agent": False}
 _AGENT_METHODS = ("session/update", "session/request_permission", "fs/", "terminal/", "elicitation/")
 _WHOLE_SECONDS = 100_000_000_000
-"""Above this a number of a clock counts milliseconds."""
+"""A clock above this counts milliseconds."""
 
 
 def message_of(record: Any) -> RpcMessage | None:

@@ -1,10 +1,10 @@
 """Messages of the protocol to events.
 
 Theory of operation. Nothing in the protocol ends a message: its chunks are held until a call begins or ends, a prompt
-or the end of the turn follows (or a chunk with another id), and then given under the line of the last one. A call that
-is announced without its input is held until it is begun, because some agents tell the input only then; a request for
-permission begins it, too. Its updates replace one another, so they are held until it ends. Both sides number their
-requests from the beginning, so a plain response is told by the request that it can answer.
+or the end of the turn follows (or a chunk with another id), and then emitted under the line of the last one. A call
+that is announced without its input is held until it begins, because some agents send the input only then; a request for
+permission also begins it. Its updates replace one another, so they are held until it ends. Both sides number their
+requests from the beginning, so a plain response is matched to the request that it can answer.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from stenograph.formats.acp.call import ENDED, Call
 from stenograph.formats.acp.detection import session_id_of
+from stenograph.formats.acp.harness_text import harness_text
 from stenograph.formats.acp.message import message_of
-from stenograph.formats.acp.note import note_of
-from stenograph.formats.acp.session import Session, Sessions, Speech, Where
+from stenograph.formats.acp.session import PartialMessage, Session, Sessions, Where
 from stenograph.formats.acp.usage import usage_of
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.content import blocks_of, texts_of
@@ -34,7 +34,7 @@ _NOTICES = {
     "available_commands_update", "config_option_update", "current_mode_update", "plan", "session_info_update",
     "usage_update",
 }  # fmt: skip
-"""Updates that are neither said nor done."""
+"""Updates that are neither messages nor tool calls."""
 _FACTS = (
     "title", "currentModeId", "modeId", "modelId", "used", "size", "cost", "cwd", "path", "command", "terminalId",
     "stopReason", "methodId", "configId", "value", "protocolVersion", "toolCallId", "status",
@@ -51,7 +51,7 @@ class AcpFormat(LineFormat):
         super().__init__(context)
         self._sessions = Sessions(context, self.name)
         self._asked: dict[tuple[bool, int | str], tuple[str, str | None]] = {}
-        """Requests that wait for their answer, by asker and id: method and session."""
+        """Requests that wait for their answer, by sender and id: method and session."""
         self._agent: str | None = None
 
     def _map(self, record: Any) -> None:
@@ -100,8 +100,8 @@ class AcpFormat(LineFormat):
         described = described if isinstance(described, dict) else {}
         call = self._call(session, described)
         call.fill(described)
-        if not call.is_told:
-            self._tell(session, call)
+        if not call.is_emitted:
+            self._emit_call(session, call)
         self._notice("session/request_permission", {**described, "title": call.title})
 
     def _response(self, message: RpcMessage) -> None:
@@ -130,7 +130,7 @@ class AcpFormat(LineFormat):
             self._emit("token.usage", usage)
 
     def _answered(self, message: RpcMessage) -> tuple[str, str | None]:
-        """The method and the session of the request that a response answers; told by its shape when it is missing."""
+        """The method and session of the request that a response answers; by its shape if the request is missing."""
         assert message.id is not None
         by_client, by_agent = (True, message.id), (False, message.id)
         keys = message.result.keys() if isinstance(message.result, dict) else set()
@@ -190,12 +190,12 @@ class AcpFormat(LineFormat):
             self._unknown(record, f"session/update/{kind}")
 
     def _agent_text(self, session: Session, update: dict[str, Any]) -> None:
-        note = note_of(self._agent, update.get("content"))
-        if note is None:
+        harness = harness_text(self._agent, update.get("content"))
+        if harness is None:
             self._chunk(session, "assistant", "text", update)
         else:
             self._flush(session)
-            self._emit("error" if isinstance(note, ErrorPayload) else "system.event", note)
+            self._emit("error" if isinstance(harness, ErrorPayload) else "system.event", harness)
 
     def _agent_thought(self, session: Session, update: dict[str, Any]) -> None:
         self._chunk(session, "assistant", "thought", update)
@@ -204,41 +204,41 @@ class AcpFormat(LineFormat):
         self._chunk(session, "user", "text", update)
 
     def _chunk(self, session: Session, role: str, kind: str, update: dict[str, Any]) -> None:
-        speech, named = session.speech, string(update.get("messageId"))
+        partial, named = session.partial, string(update.get("messageId"))
         is_other = (
-            speech is not None and speech.message_id is not None and kind == "text" and speech.message_id != named
+            partial is not None and partial.message_id is not None and kind == "text" and partial.message_id != named
         )
-        if speech is None or speech.role != role or is_other:
+        if partial is None or partial.role != role or is_other:
             self._flush(session)
-            speech = session.speech = Speech(role, self._here())
+            partial = session.partial = PartialMessage(role, self._here())
         if kind == "text":  # OpenCode gives its thoughts ids of another kind
-            speech.message_id = named
-        speech.where = self._here()
-        speech.add(kind, update.get("content"))
+            partial.message_id = named
+        partial.where = self._here()
+        partial.add(kind, update.get("content"))
         self._accumulate()
 
     def _flush(self, session: Session, stop_reason: str | None = None) -> None:
-        """Give the message that was being said."""
-        speech, session.speech = session.speech, None
-        if speech is None:
+        """Emit the message collected so far."""
+        partial, session.partial = session.partial, None
+        if partial is None:
             return
-        if speech.role == "user" and speech.text() == session.prompt:
+        if partial.role == "user" and partial.text() == session.prompt:
             return  # the agent repeats the prompt
-        model = session.model if speech.role == "assistant" else None
+        model = session.model if partial.role == "assistant" else None
         payload = MessagePayload(
-            role=speech.role,
-            blocks=speech.blocks(),
+            role=partial.role,
+            blocks=partial.blocks(),
             model=model,
-            message_id=speech.message_id,
-            stop_reason=stop_reason if speech.role == "assistant" else None,
+            message_id=partial.message_id,
+            stop_reason=stop_reason if partial.role == "assistant" else None,
         )
-        with self._under(speech.where):
-            self._emit(f"message.{speech.role}", payload)
+        with self._under(partial.where):
+            self._emit(f"message.{partial.role}", payload)
 
     # Calls.
 
     def _call(self, session: Session, update: dict[str, Any]) -> Call:
-        """The call that an update is about; a new one ends what was being said."""
+        """The call that an update is about; a new one ends the current message."""
         call_id = string(update.get("toolCallId")) or ""
         call = session.calls.get(call_id)
         if call is None:
@@ -247,7 +247,7 @@ class AcpFormat(LineFormat):
         return call
 
     def _announced(self, session: Session, update: dict[str, Any]) -> None:
-        """A call; an id that has its answer is used again."""
+        """A new call; the id of an answered call may be used again."""
         known = session.calls.get(string(update.get("toolCallId")) or "")
         if known is not None and known.is_done:
             del session.calls[known.id]
@@ -260,27 +260,27 @@ class AcpFormat(LineFormat):
             return
         before = call.input
         call.take(update)
-        if not call.is_told and call.is_begun:
-            self._tell(session, call)
-        elif call.is_told and call.input != before:
+        if not call.is_emitted and call.is_begun:
+            self._emit_call(session, call)
+        elif call.is_emitted and call.input != before:
             data = {"toolCallId": call.id, "rawInput": call.input}
             self._emit("system.event", SystemPayload(subtype="tool_call_update", data=data))
         elif call.status not in ENDED:
-            if not call.is_told:
+            if not call.is_emitted:
                 session.held[call.id] = self._here()
             self._accumulate()
         if call.status in ENDED:
             self._end(session, call)
 
     def _end(self, session: Session, call: Call) -> None:
-        """A call has its answer, so what is said from now on is another message."""
+        """A call has its result, so the next words are another message."""
         self._flush(session)
         call.is_done = True
         self._of_agent(call)
         self._emit("tool.result", call.result())
 
     def _late(self, call: Call, update: dict[str, Any]) -> None:
-        """An update of a call that has its answer: what it adds, if anything."""
+        """Emit what an update adds to a call that already has its result, if anything."""
         before = call.output, call.content
         call.take(update)
         added = [("rawOutput", call.output), ("content", call.content)]
@@ -288,9 +288,9 @@ class AcpFormat(LineFormat):
         data = small([("toolCallId", call.id or None), *new])
         self._emit("system.event", SystemPayload(subtype="tool_call_update" if new else "repeated", data=data))
 
-    def _tell(self, session: Session, call: Call) -> None:
+    def _emit_call(self, session: Session, call: Call) -> None:
         session.held.pop(call.id, None)
-        call.is_told = True
+        call.is_emitted = True
         self._of_agent(call)
         self._emit("tool.call", call.call())
 
@@ -306,7 +306,7 @@ class AcpFormat(LineFormat):
 
     @contextmanager
     def _under(self, where: Where) -> Iterator[None]:
-        """Emit something under the line that it comes from, which thereby gets an event after all."""
+        """Emit something under the line that it comes from, which then counts as having an event."""
         self.report.accumulated -= 1
         here, raw = self._here(), self._raw
         self._origin, self._timestamp, self._run_id, self._raw = where.origin, where.timestamp, where.run_id, None
@@ -318,7 +318,7 @@ class AcpFormat(LineFormat):
             self._flush(session)
             for call_id, where in list(session.held.items()):
                 with self._under(where):
-                    self._tell(session, session.calls[call_id])
+                    self._emit_call(session, session.calls[call_id])
 
 
 _UPDATES: dict[str, Callable[[AcpFormat, Session, dict[str, Any]], None]] = {

@@ -1,4 +1,4 @@
-"""The sessions of one connection: which run each of them is, and what is under way in it."""
+"""The sessions of one connection: the run of each, and its open messages and calls."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from stenograph.model.event import Origin
 
 
 class Where(Struct, frozen=True):
-    """Where and when something was told that is emitted later, under another line."""
+    """Line and time of something that is emitted later, while another line is read."""
 
     origin: Origin | None
     timestamp: str
     run_id: str
 
 
-class Speech(Struct):
+class PartialMessage(Struct):
     """A message that arrives in chunks."""
 
     role: str
     where: Where
-    """Of the last chunk."""
+    """The place of the last chunk."""
     message_id: str | None = None
     parts: list[tuple[str, list[str]] | Block] = field(default_factory=list)
-    """Runs of text and of thoughts as their pieces, in order; anything else as a block."""
+    """In order: the pieces of a text or a thought, or a block."""
 
     def add(self, kind: str, content: Any) -> None:
         """Take the next chunk."""
@@ -45,11 +45,11 @@ class Speech(Struct):
             self.parts.append((kind, [text]))
 
     def blocks(self) -> tuple[Block, ...]:
-        """Everything so far."""
+        """The blocks so far."""
         return tuple(_block(part) if isinstance(part, tuple) else part for part in self.parts)
 
     def text(self) -> str:
-        """Its words so far."""
+        """The text so far."""
         return "".join(piece for part in self.parts if isinstance(part, tuple) for piece in part[1])
 
 
@@ -66,15 +66,15 @@ class Session(Struct):
     id: str
     run_id: str
     model: str | None = None
-    speech: Speech | None = None
+    partial: PartialMessage | None = None
     calls: dict[str, Call] = field(default_factory=dict)
     held: dict[str, Where] = field(default_factory=dict)
-    """Calls that are announced and not begun, with where they were told last."""
+    """Calls that are announced but not begun, with the place of their last message."""
     prompt: str | None = None
-    """What the user said last: some agents repeat it."""
+    """The user's last prompt: some agents repeat it."""
 
     def say(self, prompt: str) -> None:
-        """A prompt begins; what the calls before it said is let go, so that a long session stays small."""
+        """Take a prompt; the contents of earlier calls are dropped, so that a long session stays small."""
         self.prompt = prompt
         for call in self.calls.values():
             if call.is_done:
@@ -92,14 +92,14 @@ class Session(Struct):
 
 
 class Sessions:
-    """Every session that the connection has shown. The first is the run that the context names, each later its own."""
+    """Every session of the connection. The first is the run that the context names; each later one is its own run."""
 
     def __init__(self, context: Context, format_name: str) -> None:
         self._context = context
         self._format = format_name
         self._sessions: dict[str, Session] = {}
         self.current: Session | None = None
-        """That of the last message that named one."""
+        """The session of the last message that named one."""
 
     def enter(self, id: str) -> Session:
         """The session with this id, known from now on and the current one."""
@@ -111,5 +111,5 @@ class Sessions:
         return session
 
     def all(self) -> list[Session]:
-        """Every session, in the order of their first sight."""
+        """Every session, in the order of first appearance."""
         return list(self._sessions.values())

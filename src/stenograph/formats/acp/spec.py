@@ -1,7 +1,6 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, INTERRUPTS, Agent, Turns
-from stenograph.formats.acp.detection import detect, identify
 from stenograph.formats.acp.tools import TOOLS
 from stenograph.formats.base import FormatSpec, later
 
@@ -13,8 +12,8 @@ SPEC = FormatSpec(
     versions="protocol 1; Gemini CLI 0.61.0, GitHub Copilot CLI 1.0.102, OpenCode 1.18.33",
     agent=Agent("acp", "ACP agent"),
     kind="stream",
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.acp.detection", "detect"),
+    identify=later("stenograph.formats.acp.detection", "identify"),
     open=later("stenograph.formats.acp.parser", "AcpFormat"),
     turns=Turns(
         marks={

@@ -1,4 +1,4 @@
-"""The tools of the Agent Client Protocol: its own kinds, in place of names that a client does not see."""
+"""The tools of the Agent Client Protocol: its own kinds, because a client does not see names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Token counts at the end of a prompt, which agents fill in differently.
 
-Theory of operation. Copilot's `usage` counts the session since its process began; `totalTokens` tells whether cached
-input and thoughts stand inside the other numbers (Copilot) or beside them (OpenCode, which gives its last model call
-only). Gemini counts the prompt, in a place of its own. An agent that we do not know is taken to count like Copilot.
+Theory of operation. Copilot's `usage` counts the session since its process began; `totalTokens` shows whether cached
+input and thoughts are included in the other numbers (Copilot) or not (OpenCode, which reports its last model call
+only). Gemini counts the prompt, in another field. An unknown agent is taken to count like Copilot.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _LAST_CALL_ONLY = {"OpenCode"}
 
 
 def usage_of(result: dict[str, Any], agent: str | None, model: str | None) -> UsagePayload | None:
-    """The tokens that the answer to a prompt tells; None when it tells none."""
+    """The tokens in the answer to a prompt; None when it has none."""
     usage = result.get("usage")
     if isinstance(usage, dict):
-        return _told(usage, "call" if agent in _LAST_CALL_ONLY else "total", model)
+        return _reported(usage, "call" if agent in _LAST_CALL_ONLY else "total", model)
     meta = result.get("_meta")
     quota = meta.get("quota") if isinstance(meta, dict) else None
     return _quota(quota, model) if isinstance(quota, dict) else None
 
 
-def _told(usage: dict[str, Any], scope: Scope, model: str | None) -> UsagePayload | None:
+def _reported(usage: dict[str, Any], scope: Scope, model: str | None) -> UsagePayload | None:
     into, out = tokens(usage.get("inputTokens")), tokens(usage.get("outputTokens"))
     if into is None and out is None:
         return None

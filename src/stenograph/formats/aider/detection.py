@@ -13,7 +13,6 @@ from stenograph.formats.base import SURE, Identity
 from stenograph.formats.layout import StoredSession, folder_of, last_name
 from stenograph.formats.shared.digest import digest_of
 
-FILE = ".aider.chat.history.md"
 VERSION = re.compile(r"\AAider v(\S+)")
 MODEL = re.compile(r"\A(?:Main model|Model): (\S+) with ")
 
@@ -54,7 +53,7 @@ def _first(pattern: re.Pattern[str], texts: Iterable[str]) -> str | None:
 
 
 def sessions_in(data: bytes, path: str) -> list[StoredSession]:
-    """Every session of a history in which something was said, be it by the program: that names it, too."""
+    """Every session of a history that has any text, also one with words of the program only."""
     groups: list[list[Piece]] = []
     for piece in pieces_of(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")):
         if piece.kind == START or not groups:
@@ -65,7 +64,7 @@ def sessions_in(data: bytes, path: str) -> list[StoredSession]:
 
 def _session(pieces: list[Piece], path: str) -> StoredSession:
     lines = [msgspec.json.encode(piece) + b"\n" for piece in pieces]
-    state = digest_of("aider", b"".join(lines)) >> 1, sum(map(len, lines))  # numbers that a database takes
+    state = digest_of("aider", b"".join(lines)) >> 1, sum(map(len, lines))  # numbers that fit into a database column
     return StoredSession(
         identity=_identity(pieces[0].text, [piece.text for piece in pieces[1:]], path),
         state=state,

@@ -1,8 +1,8 @@
 """The pieces of a history as events.
 
 Theory of operation. A session is read as lines of JSON, one for each piece (`detection.sessions_in`); a history that
-comes as a stream is cut into the same pieces as it comes. Only a session's beginning has a time. Tokens of a call are
-told in words, rounded from a thousand on: then a note says so, with the words.
+arrives as a stream is cut into the same pieces. Only a session's beginning has a time. Tokens of a call are written as
+text, rounded from a thousand on: then a note says so, with that text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PIECE = b'{"kind":'
 
 
 class AiderFormat(LineFormat):
-    """One session, piece by piece, or a history as it stands."""
+    """One session, piece by piece, or a whole history."""
 
     name = "aider"
 
@@ -68,33 +68,33 @@ class AiderFormat(LineFormat):
         super()._line(line)
         if not line.strip():  # it is part of an answer, or ends a prompt
             self._raw = self._origin = None
-            self._tell_all(self._cutting.add(line.decode("utf-8", "replace")))
+            self._emit_pieces(self._cutting.add(line.decode("utf-8", "replace")))
 
     def _map(self, record: Any) -> None:
         if isinstance(record, Piece):
             self._place()
-            self._tell(record)
+            self._emit_piece(record)
         elif isinstance(record, str):
             pieces = self._cutting.add(record)
             if not any(piece.line == self.report.lines for piece in pieces):
                 self._accumulate()
-            self._tell_all(pieces)
+            self._emit_pieces(pieces)
 
     def _finish(self) -> None:
-        self._tell_all(self._cutting.end())
+        self._emit_pieces(self._cutting.end())
 
-    def _tell_all(self, pieces: list[Piece]) -> None:
-        """Pieces of a history: each is told when it is whole, and named by its first line."""
+    def _emit_pieces(self, pieces: list[Piece]) -> None:
+        """Emit pieces of a history: each when it is complete, under its first line."""
         raw, self._raw = self._raw, None
         for piece in pieces:
             self._place()
             assert self._origin is not None
             self._origin = replace(self._origin, line=piece.line)
             self._raw = raw if piece.line == self.report.lines else None
-            self._tell(piece)
+            self._emit_piece(piece)
         self._raw = None
 
-    def _tell(self, piece: Piece) -> None:
+    def _emit_piece(self, piece: Piece) -> None:
         if piece.kind == START:
             self._begin(piece.text)
         elif piece.kind == USER:
@@ -138,9 +138,9 @@ class AiderFormat(LineFormat):
             name, match = next(found, ("console", None))
             self._note(name, text, {"what": match[1]} if match is not None and match.lastindex else None)
 
-    def _count(self, text: str, told: re.Match[str]) -> None:
-        sent, written, read, received = (_number(told[group]) for group in range(1, 5))
-        if any(told[group] and told[group][-1] in _UNITS for group in range(1, 5)):
+    def _count(self, text: str, match: re.Match[str]) -> None:
+        sent, written, read, received = (_number(match[group]) for group in range(1, 5))
+        if any(match[group] and match[group][-1] in _UNITS for group in range(1, 5)):
             self._note("rounded_tokens", text)
         usage = UsagePayload(
             scope="call",
@@ -148,7 +148,7 @@ class AiderFormat(LineFormat):
             output_tokens=received or 0,
             cache_read_input_tokens=read,
             cache_creation_input_tokens=written,
-            cost_usd=dollars(float(told[5])) if told[5] and told[5].count(".") <= 1 and told[5] != "." else None,
+            cost_usd=dollars(float(match[5])) if match[5] and match[5].count(".") <= 1 and match[5] != "." else None,
             model=self._model,
         )
         self._emit("token.usage", usage)

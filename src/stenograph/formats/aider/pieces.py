@@ -3,7 +3,7 @@
 The program writes a piece at once. A session begins with a heading. A line of the user begins with `#### ` and ends
 with two blanks. A piece of the program begins with `> `, and its last line ends with two blanks; the lines between have
 no mark. Everything else is the model's. A line of the model that looks like one of these is taken for it: the file does
-not tell them apart. Where a `> ` is not ended before the next mark, it was a quotation of the model's.
+not distinguish them. A `> ` that is not ended before the next mark was a quotation by the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ START, USER, PROGRAM, MODEL = "start", "user", "program", "model"
 
 
 class Piece(Struct, frozen=True):
-    """One of them."""
+    """A piece of a history."""
 
     kind: str
     """`start`, `user`, `program` or `model`."""
@@ -37,7 +37,7 @@ class Pieces:
         """Lines of a piece of the program that is not ended yet."""
 
     def add(self, line: str) -> list[Piece]:
-        """The pieces that are complete with this line, which is without its newline."""
+        """The pieces that this line completes; it comes without its newline."""
         self._line += 1
         line = line.removesuffix("\r")
         if self._held and not line.startswith((_USER, _PROGRAM, HEADING)):
@@ -54,11 +54,11 @@ class Pieces:
         return done + self._answered(line)
 
     def end(self) -> list[Piece]:
-        """What is left, at the end of the file."""
+        """The rest, at the end of the file."""
         return self._take_back(self._line) + self._whole()
 
     def _whole(self) -> list[Piece]:
-        """The piece at hand, which is over."""
+        """The current piece, which has ended."""
         text = "\n".join(self._lines).strip("\n")
         found = [Piece(self._kind, text, self._at)] if text.strip() else []
         self._kind, self._lines = "", []
@@ -72,13 +72,13 @@ class Pieces:
         return done
 
     def _said(self) -> list[Piece]:
-        """A piece of the program that is whole."""
+        """A complete piece of the program."""
         held, self._held = self._held, []
         text = "\n".join(held).removeprefix(_PROGRAM).rstrip()
         return [*self._whole(), Piece(PROGRAM, text, self._line - len(held) + 1)]
 
     def _take_back(self, last: int) -> list[Piece]:
-        """What was held, up to this line, is not the program's: the lines are the model's."""
+        """Give the held lines, up to this one, to the model: they were not the program's."""
         held, self._held = self._held, []
         if not held:
             return []

@@ -1,10 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.aider.detection import detect, identify, is_history
-from stenograph.formats.aider.format import AiderFormat
 from stenograph.formats.aider.layout import LAYOUT
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 
 SPEC = FormatSpec(
     name="aider",
@@ -13,10 +11,10 @@ SPEC = FormatSpec(
     agent=Agent("aider", "Aider", begin=("aider", "--message", "{prompt}")),
     kind="stream",
     layout=LAYOUT,
-    text=is_history,
-    detect=detect,
-    identify=identify,
-    open=AiderFormat,
+    text=later("stenograph.formats.aider.detection", "is_history"),
+    detect=later("stenograph.formats.aider.detection", "detect"),
+    identify=later("stenograph.formats.aider.detection", "identify"),
+    open=later("stenograph.formats.aider.format", "AiderFormat"),
     programs=("aider",),
     tokens=("call",),
     sample=b"# aider chat started at 2026-01-01 00:00:00\n\n> Aider v0.86.2  \n",

@@ -3,7 +3,6 @@
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.model_api.agents import ANTHROPIC
-from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
 
 SPEC = FormatSpec(
     name="anthropic_messages",
@@ -12,8 +11,8 @@ SPEC = FormatSpec(
     agent=ANTHROPIC,
     kind="stream",
     documents=True,
-    detect=detection_of("messages"),
-    identify=identity_of,
+    detect=later("stenograph.formats.anthropic_messages.detection", "detect"),
+    identify=later("stenograph.formats.shared.model_api.recognize", "identity_of"),
     open=later("stenograph.formats.anthropic_messages.format", "AnthropicMessagesFormat"),
     tools=HOST_TOOLS,
     tokens=("call",),

@@ -1,4 +1,4 @@
-"""Which files are trajectories, and what their heads tell."""
+"""Which files are trajectories, and what their heads say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_
 
 
 def is_trajectory(record: Any) -> bool:
-    """Whether a record is a trajectory by its own word."""
+    """Whether a record says that it is a trajectory."""
     return isinstance(record, dict) and a_str(record.get("schema_version")).startswith("ATIF-v")
 
 
@@ -20,7 +20,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The run by our own word, else by the session or the trajectory."""
+    """The run by what our export wrote, else by the session or the trajectory."""
     trajectory = a_dict(records[0]) if records else {}
     agent = a_dict(trajectory.get("agent"))
     extra = a_dict(agent.get("extra"))

@@ -1,9 +1,10 @@
 """Trajectories as events: steps in order, subagents where the result of their call names them.
 
 Theory of operation. A step is a message, with its calls, their results and its tokens. What Stenograph itself put into
-`extra.stenograph` comes back as the event it was. A subagent's trajectory stands in the file or in one beside it
-(`trajectory_path`, by the opener's `side_file`), and is told between the call that names it and that call's result; a
-continuation (`continued_trajectory_ref`) is told at the end. Each file is read once, so files that name each other end.
+`extra.stenograph` becomes the same event again. A subagent's trajectory is in the file or in one beside it
+(`trajectory_path`, by the opener's `side_file`), and is emitted between the call that names it and that call's result;
+a continuation (`continued_trajectory_ref`) is emitted at the end. Each file is read once, so files that name each other
+do not loop.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any
 from stenograph.formats.atif.detection import is_trajectory
 from stenograph.formats.base import Context
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_count, a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.media import from_url
@@ -49,7 +49,7 @@ _STEP_FIELDS = (
 _STEP_EXTRAS = ("stenograph", "context_management", "message_id", "stop_reason")
 _RESULT_EXTRAS = ("is_error", "error", "duration_ms", "call_id", "tool_result_is_error")
 _INSIDE = ("steps", "subagent_trajectories")
-"""What of a trajectory is told piece by piece; the rest is one event."""
+"""Fields of a trajectory that are emitted piece by piece; the others are one event."""
 
 
 class AtifFormat(ImportFormat):
@@ -61,18 +61,16 @@ class AtifFormat(ImportFormat):
         super().__init__(context)
         self._opened: set[str] = set()
         """Files beside this one that were read."""
-        self._told: set[int] = set()
-        """Trajectories that were told."""
         self._source = context.source
         self._parts = 0
-        """Trajectories so far: step ids begin anew in each."""
+        """Trajectories so far: step ids start again in each."""
         self._part = 0
         self._link: tuple[str | None, str | None] = None, None
 
     def _record(self, record: dict[str, Any]) -> None:
         if is_trajectory(record):
             self.losses.version = self.losses.version or a_str(record["schema_version"]).removeprefix("ATIF-v")
-            self._is_new(record)
+            self._is_unread(record)
             self._trajectory(record)
 
     def _at(self, timestamp: Any = None) -> None:
@@ -95,7 +93,7 @@ class AtifFormat(ImportFormat):
         for place, step in enumerate(steps):
             follower = steps[place + 1] if place + 1 < len(steps) else {}
             self._step(step, inside, is_prompt=follower.get("source") == "user")
-        self._tell_system()
+        self._emit_system()
         for name in list(inside):
             self._subagent(inside.pop(name), name, None)
         has_usage = any(event.type == "token.usage" for event in self._out[before:])
@@ -104,7 +102,7 @@ class AtifFormat(ImportFormat):
         self._part = outer
 
     def _totals(self, metrics: dict[str, Any], has_usage: bool) -> None:
-        """Tokens of no step: those that we put there, or the sum where no step tells any."""
+        """Tokens outside steps: those that our export put there, or the sum when no step has any."""
         ours = a_dict(a_dict(metrics.get("extra")).get("stenograph")).get("usage")
         for each in dicts(ours):
             payload = mend.payload_from("token.usage", {name: each[name] for name in each if name != "seq"})
@@ -137,7 +135,8 @@ class AtifFormat(ImportFormat):
             self._metrics(step)
 
     def _notice(self, step: dict[str, Any], is_prompt: bool) -> None:
-        """A system step: an event that we put there, a compaction, a system prompt, or else a text of the harness."""
+        """A system step: an event that our export put there, a compaction, a system prompt, or else a text of the
+        harness."""
         extra = a_dict(step.get("extra"))
         ours = a_dict(extra.get("stenograph"))
         text = _text_of(step.get("message"))
@@ -160,8 +159,8 @@ class AtifFormat(ImportFormat):
             blocks.append(thinking_block(reasoning))
         blocks += self._content(step.get("message"))
         if not blocks and calls and step.get("llm_call_count") == 0:
-            self._tell_system()
-            for call in calls:  # made by the harness: no model said anything
+            self._emit_system()
+            for call in calls:  # made by the harness, not by a model
                 self._emit("tool.call", call_of(call))
             return
         blocks += calls
@@ -178,7 +177,7 @@ class AtifFormat(ImportFormat):
         return self._use(call.get("tool_call_id"), a_str(call.get("function_name")), call.get("arguments"))
 
     def _message_id(self, step: dict[str, Any]) -> str:
-        """The step's own id, which makes adjacent steps different messages; the message's where the file has it."""
+        """The message's id if the file has it, else the step's, so that adjacent steps are different messages."""
         own = first_str(a_dict(step.get("extra")), "message_id")
         return own or f"{self.context.run_id}/{self._part}#{step.get('step_id')}"
 
@@ -202,8 +201,8 @@ class AtifFormat(ImportFormat):
     def _results(self, results: list[dict[str, Any]], inside: dict[str, Any]) -> None:
         for result in results:
             extra = a_dict(result.get("extra"))
-            given = first_str(result, "source_call_id")
-            call_id = given if given or "call_id" not in extra else a_str(extra["call_id"])
+            native_id = first_str(result, "source_call_id")
+            call_id = native_id if native_id or "call_id" not in extra else a_str(extra["call_id"])
             for ref in dicts(result.get("subagent_trajectory_ref")):
                 self._referred(ref, inside, call_id)
             if "content" not in result and "subagent_trajectory_ref" in result:
@@ -215,7 +214,7 @@ class AtifFormat(ImportFormat):
 
     def _observed(self, call_id: str | None, content: Any, extra: dict[str, Any], failed: bool, duration: Any) -> None:
         if call_id is None:
-            # What the environment showed, where the agent's calls are only words of its messages.
+            # What the environment showed, when the agent's calls are only text in its messages.
             blocks = self._content(content)
             text = "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
             data = {"content": content} if any(not isinstance(block, TextBlock) for block in blocks) else None
@@ -245,7 +244,7 @@ class AtifFormat(ImportFormat):
 
     def _subagent(self, trajectory: dict[str, Any], name: str, call_id: str | None) -> None:
         source, link = self._source, self._link
-        # Our own exports name a source by its run and itself.
+        # Our own exports name a subagent by its run and its source.
         self._source = f"subagent:{name.rpartition('/subagent:')[2] or len(self._sources) + 1}"
         self._link = source, call_id
         self._trajectory(trajectory)
@@ -258,7 +257,7 @@ class AtifFormat(ImportFormat):
             self._trajectory(trajectory)
 
     def _read(self, path: str) -> dict[str, Any] | None:
-        """A trajectory in a file beside this one; None where there is none, or it was read before."""
+        """A trajectory in a file beside this one; None when there is none, or it was read before."""
         if path in self._opened:
             return None
         self._opened.add(path)
@@ -272,19 +271,16 @@ class AtifFormat(ImportFormat):
             self.report.malformed += 1
             return None
         self.report.replaced += replaced
-        return value if is_trajectory(value) and self._is_new(value) else None
+        return value if is_trajectory(value) and self._is_unread(value) else None
 
-    def _is_new(self, trajectory: dict[str, Any]) -> bool:
-        """Whether a trajectory was not told: files may name each other in a circle."""
-        mark = digest_of("atif", json.dumps(trajectory, sort_keys=True))
-        is_new = mark not in self._told
-        self._told.add(mark)
-        return is_new
+    def _is_unread(self, trajectory: dict[str, Any]) -> bool:
+        """Whether a trajectory was not emitted yet: files may name each other in a circle."""
+        return self._is_new("trajectory", json.dumps(trajectory, sort_keys=True))
 
     # Content.
 
     def _result_content(self, content: Any) -> Any:
-        """The parts of a result in the form that all readers of content share; a text is not a part."""
+        """The parts of a result in the common form of content; a text is not a part."""
         if not isinstance(content, list):
             return content
         parts = [self._joined(part) for part in content]
@@ -292,7 +288,7 @@ class AtifFormat(ImportFormat):
         return [_as_data(part) for part in parts]
 
     def _content(self, content: Any) -> list[Block]:
-        """A text, or parts: texts, and media, whose bytes stand here as data URLs or in a file beside this one."""
+        """A text, or parts: texts, and media with their bytes as data URLs or in a file beside this one."""
         if isinstance(content, str):
             return [text_block(content)] if content else []
         blocks = [_block(self._joined(part)) for part in a_list(content)]
@@ -302,7 +298,7 @@ class AtifFormat(ImportFormat):
         return blocks
 
     def _joined(self, part: Any) -> Any:
-        """A part with the bytes of its file, where that is there; the type is the one that the part tells."""
+        """A part with the bytes of its file, if that exists; the type is the one that the part names."""
         source = a_dict(a_dict(part).get("source"))
         path = a_str(source.get("path"))
         if path.startswith("data:") or "://" in path or media_type_of(path) is None:
@@ -325,12 +321,12 @@ def _block(part: Any) -> Block:
 
 
 def _is_elsewhere(part: Any) -> bool:
-    """Whether a part is a picture or a sound of which the file has the path alone."""
+    """Whether a part is a picture or a sound that is only named by its path."""
     return "source" in a_dict(part) and from_url(a_str(a_dict(part["source"]).get("path"))) is None
 
 
 def _as_data(part: Any) -> Any:
-    """A part of a result in the form that all readers of content share."""
+    """A part of a result in the common form of content."""
     path = a_dict(a_dict(part).get("source")).get("path")
     is_data = isinstance(path, str) and path.startswith("data:")
     return {"type": "image_url", "image_url": {"url": path}} if is_data else part

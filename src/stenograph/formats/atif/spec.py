@@ -1,7 +1,6 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.atif.detection import detect, identify
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout, folder_of, is_name
 from stenograph.formats.shared.host_tools import HOST_TOOLS
@@ -23,8 +22,8 @@ SPEC = FormatSpec(
     kind="document",
     layout=Layout(sessions=("*.json",), side_file=_beside),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.atif.detection", "detect"),
+    identify=later("stenograph.formats.atif.detection", "identify"),
     open=later("stenograph.formats.atif.format", "AtifFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "turn", "total"),

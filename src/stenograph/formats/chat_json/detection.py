@@ -1,4 +1,4 @@
-"""Which files are plain chats, and what names them."""
+"""Which files are plain chats, and what identifies them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from stenograph.formats.shared.loose import first_str
 from stenograph.formats.shared.session_fields import SESSION_FIELDS
 
 _LEAST = POSSIBLE // 2
-"""Any other format that claims a file knows better."""
+"""A low score: any other format that claims a file wins."""
 _NOT_A_CHAT = SESSION_FIELDS | {"turnId", "generationStatus"}
 """Fields of session files of agents."""
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Possible where every record is a chat, or where the records are the turns of one."""
+    """Possible when every record is a chat, or when the records are the turns of one."""
     inside = (each for record in records for each in (record if isinstance(record, list) else [record]))
     if any(isinstance(each, dict) and _NOT_A_CHAT & each.keys() for each in inside):
         return 0

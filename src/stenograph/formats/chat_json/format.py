@@ -1,4 +1,4 @@
-"""A plain chat as events. Nothing is guessed: without ids, calls go by the names of their tools."""
+"""A plain chat as events. Nothing is guessed: calls without ids are identified by the names of their tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stenograph.model.block import Block
 
 
 class ChatJsonFormat(ImportFormat):
-    """One chat a record."""
+    """One chat per record."""
 
     name = "chat_json"
 
@@ -40,7 +40,7 @@ class ChatJsonFormat(ImportFormat):
         for turn in turns:
             self._place(time_of(turn))
             self._turn(turn, first_str(facts, "model"))
-        self._tell_system()
+        self._emit_system()
 
     def _turn(self, turn: dict[str, Any], model: str | None) -> None:
         role, words = role_of(turn), words_of(turn)
@@ -61,5 +61,5 @@ class ChatJsonFormat(ImportFormat):
 
     def _called(self, call: dict[str, Any]) -> Block:
         inner = a_dict(call.get("function")) or call
-        given = inner.get("arguments", inner.get("parameters", inner.get("input")))
-        return self._use(call.get("id"), a_str(inner.get("name")), arguments_of(given))
+        arguments = inner.get("arguments", inner.get("parameters", inner.get("input")))
+        return self._use(call.get("id"), a_str(inner.get("name")), arguments_of(arguments))

@@ -1,4 +1,4 @@
-"""Plain chats: under which names a file has its turns, the speaker, the words and the time."""
+"""Plain chats: the field names for turns, speaker, words and time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _turns(value: Any) -> list[dict[str, Any]]:
 
 
 def role_of(turn: Any) -> str:
-    """`user`, `assistant`, `system`, `tool` or `call`; empty where nothing says who speaks."""
+    """`user`, `assistant`, `system`, `tool` or `call`; empty when the speaker is unknown."""
     for name in _SPEAKERS:
         speaker = a_dict(turn).get(name)
         if isinstance(speaker, dict):
@@ -49,7 +49,7 @@ def role_of(turn: Any) -> str:
 
 
 def has_words(turn: dict[str, Any]) -> bool:
-    """Whether something is said or called."""
+    """Whether a turn has words or a call."""
     return isinstance(words_of(turn), str | list) or isinstance(turn.get("tool_calls"), list)
 
 
@@ -64,7 +64,7 @@ def time_of(turn: dict[str, Any]) -> str | None:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """What a chat says beside its turns."""
+    """The fields of a chat besides its turns."""
     turns = turns_of(record)
     return {name: value for name, value in a_dict(record).items() if value is not turns and value != turns}
 

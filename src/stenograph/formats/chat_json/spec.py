@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.chat_json.detection import chats_in, detect, identify
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
@@ -12,10 +11,10 @@ SPEC = FormatSpec(
     versions="no version: any of the usual names",
     agent=Agent("chat", "a chat"),
     kind="document",
-    layout=Layout(sessions=("*.json",), runs=chats_in),
+    layout=Layout(sessions=("*.json",), runs=later("stenograph.formats.chat_json.detection", "chats_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.chat_json.detection", "detect"),
+    identify=later("stenograph.formats.chat_json.detection", "identify"),
     open=later("stenograph.formats.chat_json.format", "ChatJsonFormat"),
     tools=HOST_TOOLS,
 )

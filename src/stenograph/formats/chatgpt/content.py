@@ -1,4 +1,4 @@
-"""Content of ChatGPT's messages: fifteen types, of which most are texts under other names."""
+"""Content of ChatGPT's messages: fifteen types, most of them texts under other names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _text_of_part(part: Any) -> str:
 
 
 def blocks_of(content: Any) -> list[Block]:
-    """A content as blocks: thoughts, texts, and pointers to files as they stand."""
+    """A content as blocks: thoughts, texts, and pointers to files unchanged."""
     kind, value = a_dict(content).get("content_type"), a_dict(content)
     if kind == "thoughts":
         return [thinking_block(text) for text in _thoughts(value) if text]
@@ -57,9 +57,9 @@ def input_of(content: Any) -> Any:
     """What a tool was called with: JSON where the words are JSON, code with its language, else the words."""
     value = a_dict(content)
     if value.get("content_type") == "code":
-        given = arguments_of(a_str(value.get("text")))
-        if not isinstance(given, str):
-            return given
+        tool_input = arguments_of(a_str(value.get("text")))
+        if not isinstance(tool_input, str):
+            return tool_input
         language = first_str(value, "language")
-        return {"code": given} | ({"language": language} if language not in (None, "unknown") else {})
+        return {"code": tool_input} | ({"language": language} if language not in (None, "unknown") else {})
     return arguments_of(text_of(value))

@@ -1,4 +1,4 @@
-"""Which files are ChatGPT's exports, and what a conversation's head tells."""
+"""Which files are ChatGPT's exports, and what a conversation's head says."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A conversation as events: the branch that was shown as messages, every other branch as notes.
 
-Theory of operation. A conversation is a tree of nodes; `current_node` is the end of the branch that was shown. What the
-model says to another recipient than `all` is a call of that tool, named by the message's own id; the tool's next words
-answer it. Exports tell the whole conversation each time, so a node that was told is not told again.
+Theory of operation. A conversation is a tree of nodes; `current_node` is the end of the branch that was shown. A
+message of the model to a recipient other than `all` is a call of that tool, with the message's id as its call id; the
+tool's next message answers it. Each export has the whole conversation, so a node that was emitted is not emitted again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 from stenograph.formats.base import Context
 from stenograph.formats.chatgpt.content import blocks_of, input_of, text_of
 from stenograph.formats.chatgpt.detection import is_conversation
-from stenograph.formats.shared.branches import told_order
-from stenograph.formats.shared.digest import digest_of
+from stenograph.formats.shared.branches import tree_order
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, a_time, first_str
 from stenograph.model.block import Block, UnknownBlock
@@ -22,14 +21,12 @@ _INSTRUCTIONS = ("user_editable_context", "model_editable_context")
 
 
 class ChatGptFormat(ImportFormat):
-    """One conversation a record."""
+    """One conversation per record."""
 
     name = "chatgpt"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told: set[int] = set()
-        """Nodes that were told, and the head."""
         self._open: dict[str, str] = {}
         """The latest call of each tool."""
 
@@ -39,23 +36,17 @@ class ChatGptFormat(ImportFormat):
         before = len(self._out)
         self._place(a_time(record.get("create_time")))
         head = {name: value for name, value in record.items() if name != "mapping"}
-        if self._is_new(repr(sorted(head.items(), key=str))):
+        if self._is_new("head", repr(sorted(head.items(), key=str))):
             self._note("conversation", first_str(record, "title"), head)
         nodes = record["mapping"]
         parents = {name: node.get("parent") for name, node in nodes.items()}
-        for placed in told_order({name: a_str(parent) or None for name, parent in parents.items()}, _leaf(record)):
+        for placed in tree_order({name: a_str(parent) or None for name, parent in parents.items()}, _leaf(record)):
             message = nodes[placed.id].get("message")
-            if isinstance(message, dict) and self._is_new(f"node {placed.id}"):
+            if isinstance(message, dict) and self._is_new("node", placed.id):
                 self._message(message, is_shown=placed.is_shown)
-        self._tell_system()
+        self._emit_system()
         if len(self._out) == before:
             self._note("repeated")
-
-    def _is_new(self, what: str) -> bool:
-        mark = digest_of("chatgpt", what)
-        is_new = mark not in self._told
-        self._told.add(mark)
-        return is_new
 
     def _message(self, message: dict[str, Any], *, is_shown: bool) -> None:
         self._place(a_time(message.get("create_time")))
@@ -76,7 +67,7 @@ class ChatGptFormat(ImportFormat):
             self._unknown(message, role)
 
     def _instructions(self, content: Any) -> None:
-        """A system message; what the user told about himself is one, too."""
+        """A system message; what users wrote about themselves is also one."""
         kind = a_dict(content).get("content_type")
         if kind in _INSTRUCTIONS:
             facts = {name: value for name, value in a_dict(content).items() if name != "content_type"}
@@ -98,7 +89,7 @@ class ChatGptFormat(ImportFormat):
             blocks = self._blocks(message)
         else:
             blocks = [self._use(message_id, recipient, input_of(message.get("content")))]
-            self._open[recipient] = blocks[0].tool_id  # type: ignore[union-attr]  # it was just made
+            self._open[recipient] = blocks[0].tool_id  # type: ignore[union-attr]  # it was just built
         stop = first_str(a_dict(metadata.get("finish_details")), "type")
         if not blocks:
             self._drop("messages: empty")
@@ -106,7 +97,7 @@ class ChatGptFormat(ImportFormat):
         self._answer(blocks, model=first_str(metadata, "model_slug"), message_id=message_id, stop_reason=stop)
 
     def _tool(self, message: dict[str, Any], name: str) -> None:
-        """What a tool said: the answer to its latest call, else to the call of a part of it (`web` and `web.run`)."""
+        """A tool's message: the answer to its latest call, else to the call of a part of it (`web` and `web.run`)."""
         family = name.partition(".")[0]
         call_id = self._open.get(name) or next(
             (each for tool, each in reversed(self._open.items()) if tool.partition(".")[0] == family), None
@@ -127,5 +118,5 @@ class ChatGptFormat(ImportFormat):
 
 
 def _leaf(record: dict[str, Any]) -> Any:
-    """The end of the branch that was shown; one that is not there leads to the last node of the file."""
+    """The end of the branch that was shown; the last node of the file when the named one is missing."""
     return record.get("current_node") if isinstance(record.get("current_node"), str) else None

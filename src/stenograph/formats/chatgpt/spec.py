@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.chatgpt.detection import conversations_in, detect, identify
 from stenograph.formats.chatgpt.tools import TOOLS
 from stenograph.formats.layout import Layout
 
@@ -12,10 +11,10 @@ SPEC = FormatSpec(
     versions="exports of 2026-11",
     agent=Agent("chatgpt", "ChatGPT"),
     kind="document",
-    layout=Layout(sessions=("*.json",), runs=conversations_in),
+    layout=Layout(sessions=("*.json",), runs=later("stenograph.formats.chatgpt.detection", "conversations_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.chatgpt.detection", "detect"),
+    identify=later("stenograph.formats.chatgpt.detection", "identify"),
     open=later("stenograph.formats.chatgpt.format", "ChatGptFormat"),
     tools=TOOLS,
 )

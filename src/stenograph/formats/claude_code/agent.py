@@ -1,4 +1,4 @@
-"""Whose format it is."""
+"""The agent that writes this format."""
 
 from stenograph.fold.agent_tables import Agent
 

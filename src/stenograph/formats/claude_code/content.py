@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.claude_code.record import Usage
 from stenograph.formats.shared.attachment import attachment, text_attachment
-from stenograph.formats.shared.loose import a_str, dollars, string
+from stenograph.formats.shared.loose import a_str, dollars, string, tokens
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import (
     AttachmentBlock,
@@ -34,7 +34,7 @@ def blocks_of(content: Any) -> list[Block]:
 
 
 def block_of(item: Any) -> Block:
-    """One content block; what we do not know is kept as it stood."""
+    """One content block; unknown types are kept unchanged."""
     if isinstance(item, str):
         return TextBlock(fidelity=EMITTED, text=item)
     if not isinstance(item, dict):
@@ -74,7 +74,7 @@ def is_result(kind: Any) -> bool:
 
 
 def attachment_of(item: dict[str, Any]) -> AttachmentBlock | None:
-    """An image or document whose content is in the block; None when it is elsewhere or not base64."""
+    """An image or document inside the block; None when its content is elsewhere or not base64."""
     source = item.get("source")
     if not isinstance(source, dict) or not isinstance(data := source.get("data"), str):
         return None
@@ -106,7 +106,7 @@ def result_of(item: dict[str, Any], *, duration_ms: Any = None, name: Any = None
         output=output,
         error=_error_text(output, blocks) if item.get("is_error") is True else None,
         fidelity=EMITTED,
-        duration_ms=None if (elapsed := _count(duration_ms)) is None else float(elapsed),
+        duration_ms=None if (elapsed := tokens(duration_ms)) is None else float(elapsed),
         blocks=blocks,
     )
 
@@ -125,7 +125,7 @@ _SAVED_TO = re.compile(r"<persisted-output>\s[^\n]*?Full output saved to: ([^\n]
 
 
 def side_file_of(output: Any) -> str | None:
-    """The file in which the agent parked an oversized output, relative to the session's folder."""
+    """The file in which the agent stored an oversized output, relative to the session's folder."""
     if not isinstance(output, str) or not output.startswith("<persisted-output>"):
         return None
     found = _SAVED_TO.match(output)
@@ -138,33 +138,25 @@ def side_file_of(output: Any) -> str | None:
 def usage_of(
     usage: Usage, *, scope: Any = "call", model: Any = None, message_id: Any = None, cost_usd: Any = None
 ) -> UsagePayload:
-    """Usage with cached input counted as input, as the wire format wants it."""
-    read = _count(usage.cache_read_input_tokens)
+    """Usage with cached input included in the input, as the wire format requires."""
+    read = tokens(usage.cache_read_input_tokens)
     by_duration = usage.cache_creation if isinstance(usage.cache_creation, dict) else {}
-    hour = _count(by_duration.get("ephemeral_1h_input_tokens"))
-    created = _count(usage.cache_creation_input_tokens)
+    hour = tokens(by_duration.get("ephemeral_1h_input_tokens"))
+    created = tokens(usage.cache_creation_input_tokens)
     if created is None and by_duration:
-        created = (_count(by_duration.get("ephemeral_5m_input_tokens")) or 0) + (hour or 0)
+        created = (tokens(by_duration.get("ephemeral_5m_input_tokens")) or 0) + (hour or 0)
     details = usage.output_tokens_details
     return UsagePayload(
         scope=scope,
-        input_tokens=(_count(usage.input_tokens) or 0) + (read or 0) + (created or 0),
-        output_tokens=_count(usage.output_tokens) or 0,
+        input_tokens=(tokens(usage.input_tokens) or 0) + (read or 0) + (created or 0),
+        output_tokens=tokens(usage.output_tokens) or 0,
         cache_read_input_tokens=read,
         cache_creation_input_tokens=created,
         cache_creation_1h_input_tokens=hour,
-        reasoning_output_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        reasoning_output_tokens=tokens(details.get("thinking_tokens")) if isinstance(details, dict) else None,
         speed=string(usage.speed),
         service_tier=string(usage.service_tier),
         cost_usd=dollars(cost_usd),
         model=string(model),
         message_id=string(message_id),
     )
-
-
-def _count(value: Any) -> int | None:
-    """A number of something; None for anything that cannot be one, or that no model ever reaches."""
-    return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
-
-
-_TOO_MANY = 1 << 60

@@ -1,27 +1,23 @@
 """claude_code: the session files of Claude Code and the Claude Agent SDK, versions 1.0, 2.0 and 2.1.
 
-Everything is taken in file order; `parentUuid` is used for one thing only, the inline sidechains of 1.0. The name of a
-file is trusted over the session id in its lines, because forks and resumed sessions copy lines.
+Lines are taken in file order; `parentUuid` is used only for the inline sidechains of 1.0. The name of a file is trusted
+over the session id in its lines, because forks and resumed sessions copy lines.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.claude_code.line import LINE_TYPES, attachment_event, line_event, system_event
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of, text_of
 from stenograph.formats.claude_code.progress import record_keys, subagent_record
 from stenograph.formats.claude_code.record import ClaudeMessage, SessionRecord, Shape, record_from
 from stenograph.formats.claude_code.sidechain import Sidechains
-from stenograph.formats.shared.loose import a_dict, a_str, first_told, string
+from stenograph.formats.shared.loose import a_str, string
 from stenograph.model.block import ToolUseBlock
-from stenograph.model.payload import SYNTHETIC
 
 SPAWNING_TOOLS = ("Agent", "Task")
 """The tool that starts a subagent: its name today, and in 1.x and 2.0."""
@@ -40,9 +36,9 @@ class ClaudeCodeFormat(ClaudeFormat):
         self._sidechains = Sidechains()
         self._source = context.source
         self._spawners: dict[str, str] = {}
-        """Who made a call that begins a subagent."""
-        self.told_of: dict[str, set[int]] = {}
-        """What progress lines told of each subagent: the keys of its records."""
+        """The source of each call that begins a subagent."""
+        self.subagent_keys: dict[str, set[int]] = {}
+        """Keys of subagents' records that were emitted from progress lines, by source."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -52,13 +48,13 @@ class ClaudeCodeFormat(ClaudeFormat):
 
     def _map(self, record: SessionRecord | None) -> None:
         if record is None:
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         if self.context.already and not self.context.already.isdisjoint(record_keys(record)):
             self._accumulate()
             return
         kind = record.type
-        if kind == "progress" and (told := subagent_record(record)) is not None and self._is_news(*told):
-            self._subagent(record, *told)
+        if kind == "progress" and (found := subagent_record(record)) is not None and self._is_new(*found):
+            self._subagent(record, *found)
             return
         self._locate(record)
         if kind == "assistant":
@@ -77,7 +73,7 @@ class ClaudeCodeFormat(ClaudeFormat):
                 self._define(record.shape.tools)
 
     def _locate(self, record: SessionRecord) -> None:
-        """Whose line it is: the file's, or an inline subagent's."""
+        """Set the source of a line: the file's, or an inline subagent's."""
         session_id = None
         if self.context.session_id is None:
             session_id = string(record.session_id) or string(record.flat_session_id)
@@ -96,17 +92,17 @@ class ClaudeCodeFormat(ClaudeFormat):
             parent_call_id=chain.parent_call_id,
         )
 
-    def _is_news(self, source: str, inner: SessionRecord) -> bool:
-        """Whether a subagent's record in a progress line is told nowhere else."""
+    def _is_new(self, source: str, inner: SessionRecord) -> bool:
+        """Whether a subagent's record in a progress line is new and not in a file of its own."""
         if source in self.context.separate:
             return False
-        keys, told = record_keys(inner), self.told_of.setdefault(source, set())
-        is_new = told.isdisjoint(keys)
-        told.update(keys)
+        keys, keys_seen = record_keys(inner), self.subagent_keys.setdefault(source, set())
+        is_new = keys_seen.isdisjoint(keys)
+        keys_seen.update(keys)
         return is_new
 
     def _subagent(self, record: SessionRecord, source: str, inner: SessionRecord) -> None:
-        """What a subagent says or is answered, as its own file would tell it."""
+        """Emit a subagent's message or result, as its own file would have it."""
         call_id = string(record.parent_tool_use_id)
         self._source = source
         self._place(
@@ -135,12 +131,12 @@ class ClaudeCodeFormat(ClaudeFormat):
             if attachment is not None and attachment.type == "prompt_snapshot":
                 self._define(attachment.tools)
             return
-        # What came while the agent was busy, a person's prompt or a notification, is written nowhere else.
+        # What came while the agent was busy, a prompt or a notification, is written nowhere else.
         is_harness = attachment.is_meta is True or attachment.command_mode == "task-notification"
         self._user(attachment.prompt, is_harness=is_harness, origin=attachment.origin)
 
     def _flat(self, record: SessionRecord, kind: str) -> None:
-        """The record shapes of the seed documents: one block each, without a message around it."""
+        """The documented flat shapes: one block each, without a message around it."""
         call_id = record.flat_tool_use_id or record.request_id
         name = record.flat_tool_name or record.name
         if kind == "tool_result":
@@ -162,107 +158,3 @@ class ClaudeCodeFormat(ClaudeFormat):
 
 
 # What a file is, by its first records and its name.
-
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-_AGENT_FILE = re.compile(r"agent-(.+)\.jsonl")
-_IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
-    found = [record for record in records if isinstance(record, dict)]
-    is_at_home = _HOME.search(path) is not None
-    is_ours = any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
-    return SURE if is_ours else 0
-
-
-def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
-    """Flat records, as the documents show them, are common JSON: they must have a time or a session, or a place."""
-    kind = record.get("type")
-    is_placed = is_at_home or not _PLACING.isdisjoint(record)
-    if kind in ("user", "assistant"):
-        message = record.get("message")
-        return isinstance(message, dict | list | str) or (message is None and is_at_home and "content" in record)
-    if kind == "tool_result":
-        return "tool_use_id" in record and is_placed
-    if kind == "tool_use":
-        return "input" in record and ("id" in record or "tool_use_id" in record) and is_placed
-    if kind == "thinking":
-        return isinstance(record.get("thinking") or record.get("content"), str) and is_placed
-    if kind == "summary":
-        return "leafUuid" in record or "dropped_count" in record
-    if kind == "attachment":
-        return isinstance(record.get("attachment"), dict)
-    if kind == "system":
-        return "sessionId" in record and "uuid" in record
-    return isinstance(kind, str) and kind in LINE_TYPES and ("sessionId" in record or "snapshot" in record)
-
-
-_HOME = re.compile(r"[/\\]\.claude[/\\]projects[/\\]")
-_PLACING = {"timestamp", "sessionId", "session_id", "uuid"}
-
-
-def _is_foreign(record: dict[str, Any]) -> bool:
-    """Whether a record is one that Claude Code never writes to a session file."""
-    message = record.get("message")
-    if isinstance(message, dict) and "parts" in message:  # Qwen Code
-        return True
-    if "providerData" in record or "systemPayload" in record or "fidelity" in record:  # CodeBuddy, Qwen Code, blocks
-        return True
-    session_id = record.get("sessionId")
-    if isinstance(session_id, str):
-        return _IFLOW_SESSION.match(session_id) is not None
-    # The stream spells it session_id, and has it on nearly every line.
-    is_flat = message is None and "content" in record and "subtype" not in record
-    is_streamed = "session_id" in record and record.get("type") in _STREAM_TYPES and not is_flat
-    return "parent_tool_use_id" in record or is_streamed
-
-
-_STREAM_TYPES = ("system", "assistant", "user", "result", "stream_event")
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by the file's name, else by its lines; and the subagent, when it is the file of one."""
-    lines = [record for record in records if isinstance(record, dict)]
-    folders, name = _split(path)
-    stem = name.removesuffix(".jsonl")
-    session_id = next((each for record in lines for each in _session_ids(record)), "")
-    agent_id = _agent_id(name, lines)
-    if agent_id is not None:
-        owners = [owner for owner, folder in pairwise(folders) if folder == "subagents" and _UUID.fullmatch(owner)]
-        session_id = owners[-1] if owners else session_id
-    elif _UUID.fullmatch(stem):
-        session_id = stem
-    return Identity(
-        native_id=session_id,
-        session_id=session_id or None,
-        source="main" if agent_id is None else f"subagent:{agent_id}",
-        cwd=first_told(lines, "cwd"),
-        branch=first_told(lines, "gitBranch"),
-        agent_version=first_told(lines, "version"),
-        model=_model(lines),
-    )
-
-
-def _model(lines: list[dict[str, Any]]) -> str | None:
-    """The first model that answers; the harness speaks as one of its own."""
-    answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
-    models = (string(answer.get("model")) for answer in answers)
-    return next((model for model in models if model is not None and model != SYNTHETIC), None)
-
-
-def _split(path: str) -> tuple[list[str], str]:
-    *folders, name = re.split(r"[/\\]", path)
-    return folders, name
-
-
-def _session_ids(record: dict[str, Any]) -> list[str]:
-    return [value for key in ("sessionId", "session_id") if isinstance(value := record.get(key), str) and value]
-
-
-def _agent_id(name: str, lines: list[dict[str, Any]]) -> str | None:
-    """By the file's name or, in a renamed file, by its first message: only an agent's file begins with a sidechain."""
-    first = next((line for line in lines if "isSidechain" in line), {})
-    inside = string(first.get("agentId")) if first.get("isSidechain") is True else None
-    named = _AGENT_FILE.fullmatch(name)
-    return inside if named is None else named.group(1)

@@ -1,7 +1,8 @@
-"""What the harness says under the role of the user, told apart from what a person says.
+"""What the harness writes under the role of the user, as opposed to what a person says.
 
 Claude Code writes texts of its own as user messages: notifications, reminders, the output of slash commands, the mark
-of an interruption. Newer versions flag them; older ones, and texts that mix both, are told by tags and first words.
+of an interruption. Newer versions flag them; in older ones, and in texts that mix both, they are recognized by tags and
+first words.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SUBTYPES = {
     "ide_diagnostics": "ide_context",
     "environment_context": "environment_context",
 }
-"""The harness's tags, and what an event of each is called."""
+"""The harness's tags, and the subtype of each."""
 
 _AROUND_FOREIGN_TEXT = {
     "task-notification",
@@ -38,7 +39,7 @@ _AROUND_FOREIGN_TEXT = {
     "bash-stdout",
     "bash-stderr",
 }
-"""Tags around text that may hold a closing tag of its own: they reach to the last one."""
+"""Tags around text that may itself hold the closing tag: they reach to the last one."""
 _OPENING = re.compile(rf"\s*<({'|'.join(_SUBTYPES)})>")
 
 _FIRST_WORDS = (
@@ -46,7 +47,7 @@ _FIRST_WORDS = (
     ("This session is being continued from a previous conversation", "compaction"),
     ("Caveat: The messages below were generated", "local_command_caveat"),
 )
-"""Texts that are the harness's although nothing flags them."""
+"""First words of texts of the harness that are not flagged."""
 
 _META_WORDS = (
     ("Output token limit hit.", "max_tokens"),
@@ -58,19 +59,19 @@ _META_WORDS = (
     ("Stop hook feedback", "hook_feedback"),
     ("The coordinator sent a message", "coordinator_message"),
 )
-"""Texts of lines that are flagged as the harness's."""
+"""First words of texts in lines that are flagged as the harness's."""
 
 _ORIGINS = {"task-notification": "task_notification", "coordinator": "coordinator_message"}
 
 
 def subtype_of_origin(origin: Any) -> str | None:
-    """What a line is by the `origin` it gives; None when a person or program spoke, or none is given."""
+    """The subtype by a line's `origin`; None when a person or program spoke, or there is no origin."""
     kind = origin.get("kind") if isinstance(origin, dict) else None
     return _ORIGINS.get(kind) if isinstance(kind, str) else None
 
 
 def subtype_of_text(text: str) -> str | None:
-    """What a harness text is called; None when it holds anything that a person said."""
+    """The subtype of a harness text; None when it holds anything that a person said."""
     if text[:1] not in _STARTS and not text[:1].isspace():
         return None
     for words, subtype in _FIRST_WORDS:
@@ -80,7 +81,7 @@ def subtype_of_text(text: str) -> str | None:
 
 
 def _subtype_of_tags(text: str) -> str | None:
-    """The subtype of the first tag, when the text is nothing but tags; a tag that never closes reaches to the end."""
+    """The subtype of the first tag, when the text holds nothing but tags; an unclosed tag reaches to the end."""
     first = opening = _OPENING.match(text)
     end = 0
     while opening is not None:
@@ -97,7 +98,7 @@ _STARTS = {"<", *(words[0] for words, _ in _FIRST_WORDS)}
 
 
 def subtype_of_meta(text: str) -> str:
-    """What the text of a line that is flagged as the harness's is called; `meta` when we have no better name."""
+    """The subtype of a text in a line that is flagged as the harness's; `meta` when it is not known."""
     for words, subtype in _META_WORDS:
         if text.startswith(words):
             return subtype

@@ -14,7 +14,7 @@ from stenograph.formats.shared.loose import string
 
 
 def agent_meta(meta: dict[str, Any]) -> Parent:
-    """Who spawned a subagent and by which call, as its `.meta.json` tells (2.1)."""
+    """Who spawned a subagent and by which call, from its `.meta.json` (2.1)."""
     call_id = string(meta.get("toolUseId"))
     parent = string(meta.get("parentAgentId"))
     if parent is not None:
@@ -26,7 +26,7 @@ def agent_meta(meta: dict[str, Any]) -> Parent:
 
 
 def agent_links(record: Any) -> Iterator[tuple[str, str]]:
-    """The subagent that a result line answers for, and the call that spawned it: all that 2.0 says of the two."""
+    """The subagent whose result a line holds, and the call that spawned it; 2.0 links them only there."""
     record = record if isinstance(record, dict) else {}
     result = record.get("toolUseResult")
     message = record.get("message")
@@ -38,8 +38,8 @@ def agent_links(record: Any) -> Iterator[tuple[str, str]]:
     yield from [(agent_id, call) for call in calls if call is not None][:1]
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Beside the session, wherever the agent says that it is: both may have been moved."""
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
+    """The path of a stored output: beside the session, not at the agent's own path, as both may have been moved."""
     base = last_name(name)
     if not is_name(session_id) or not is_name(base):
         return None
@@ -54,6 +54,6 @@ LAYOUT = Layout(
     always_members=(("Task", "Agent"), (2, 1)),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta, unfinished=".tmp."),
     links=Links(mark=b'"agentId"', of=agent_links),
-    side_file=_parked_output,
+    side_file=_stored_output,
     names_folder=cwd_field,
 )

@@ -1,5 +1,5 @@
-"""The lines of a session file that are not messages: what each type is called as a system event, and what of it is
-worth having without the raw line."""
+"""The lines of a session file that are not messages: the subtype of each as a system event, and the fields to keep as
+data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ LINE_TYPES: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "tools-used": (None, ("tools",)),
     "worktree-state": (None, ()),
 }
-"""Known line types: the field that reads as text, and the small fields worth keeping as data."""
+"""Known line types: the field with the text, and the small fields to keep as data."""
 
 _LINE_DATA = {kind: Fields(SessionRecord, *names) for kind, (_, names) in LINE_TYPES.items() if names}
 _SYSTEM_DATA = Fields(
@@ -99,7 +99,7 @@ _ATTACHMENT_DATA = Fields(
 
 
 def system_event(record: SessionRecord) -> Described:
-    """A `system` line; the boundary of a compaction is one half of it, the summary on a later line the other."""
+    """A `system` line; a compaction is its boundary here and its summary on a later line."""
     subtype = a_str(record.subtype) or a_str(record.event) or "system"
     text = string(record.content)
     if subtype == "compact_boundary":
@@ -115,7 +115,7 @@ def system_event(record: SessionRecord) -> Described:
 
 
 def _reason(error: dict[str, Any]) -> str | None:
-    """What a provider said of a failed call: its answer is an error inside the client's, maybe inside another."""
+    """A provider's message about a failed call: its error may be nested inside the client's, several levels deep."""
     inner: Any = error
     for _ in range(_DEEPEST_ERROR):
         if not isinstance(inner, dict):
@@ -138,7 +138,7 @@ def line_event(record: SessionRecord, kind: str) -> Described:
     if value is not None and not isinstance(value, str):
         data = {**(data or {}), "value": value}
     subtype = kind
-    if kind == "summary":  # a compaction's by the documents; in 1.0 the title of an earlier session
+    if kind == "summary":  # documented as a compaction's; in 1.0 the title of an earlier session
         subtype, data = "compaction", {"part": "summary", **(data or {})}
     elif isinstance(record.data, Progress) and kind == "progress":
         subtype = _under(kind, record.data.type)
@@ -147,7 +147,7 @@ def line_event(record: SessionRecord, kind: str) -> Described:
 
 
 def attachment_event(attachment: Attachment | None) -> Described:
-    """What the harness showed the model; the whole of it is in the raw line."""
+    """What the harness showed the model; the raw line holds all of it."""
     if attachment is None:
         return "attachment", None, None
     subtype = _under("attachment", attachment.type)

@@ -23,11 +23,11 @@ from stenograph.model.block import Block, TextBlock, ToolUseBlock, words_of
 from stenograph.model.payload import SYNTHETIC, ErrorPayload, MessagePayload, SystemPayload, UsagePayload
 
 _REMEMBERED = 4096
-"""Messages whose usage is remembered: the lines of one message are never far apart."""
+"""How many messages' usage is remembered: the lines of one message are never far apart."""
 
 
 class ClaudeFormat(LineFormat):
-    """Maps messages; what a line is, and whose it is, the formats say themselves."""
+    """Maps messages; the formats decide the kind and the source of a line."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -38,15 +38,15 @@ class ClaudeFormat(LineFormat):
         self._emit("system.event", SystemPayload(subtype=subtype, text=string(text), data=data))
 
     def _define(self, tools: Any) -> None:
-        """The tools that the model may call, when they are new or changed."""
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        """Emit the tools that the model may call, when they are new or changed."""
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
-    # The user's side: prompts, tool results, and what the harness says in the user's name.
+    # The user's side: prompts, tool results, and what the harness writes under the user's role.
 
     def _user(self, content: Any, result: Any = None, *, is_harness: bool = False, origin: Any = None) -> None:
-        """The events of a user line; `result` is the agent's structured copy of a tool result."""
+        """Emit the events of a user line; `result` is the agent's structured copy of a tool result."""
         if isinstance(content, str):
             self._said(content, is_harness, origin)
         elif isinstance(content, list) and content:
@@ -68,7 +68,7 @@ class ClaudeFormat(LineFormat):
             self._person([TextBlock(fidelity=EMITTED, text=text)])
 
     def _said_in_blocks(self, content: list[Any], items: list[Any], is_harness: bool, origin: Any) -> None:
-        """A prompt in blocks: the harness's texts among them are told apart from the person's."""
+        """A prompt in blocks: the harness's texts among them are separated from the person's."""
         harness: list[tuple[str, str]] = []
         rest: list[Any] = []
         for item in items:
@@ -79,7 +79,7 @@ class ClaudeFormat(LineFormat):
             else:
                 harness.append((subtype, str(text)))
         if rest and (is_harness or subtype_of_origin(origin) is not None):
-            # Pictures and the like that the harness shows the model; no person sent them.
+            # Pictures and other media that the harness shows the model; no person sent them.
             self._system(harness[0][0] if harness else "meta", _joined(harness), {"content": content})
         elif rest:
             self._person([block_of(item) for item in content if _is_kept(item, rest)])
@@ -104,14 +104,14 @@ class ClaudeFormat(LineFormat):
         self._stderr(content, result)
 
     def _stderr(self, content: list[Any], result: Any) -> None:
-        """What a command wrote as an error, where the model was not shown it."""
+        """What a command wrote to stderr, if the model was not shown it."""
         stderr = a_str(result.stderr).strip() if isinstance(result, ToolUseResult) else ""
         shown = [block_of(part) for item in content for part in _parts(item)] if stderr else []
         if stderr and not any(stderr in words_of(block) for block in shown):
             self._system("stderr", stderr)
 
     def _result(self, item: dict[str, Any], *, duration_ms: Any = None, name: Any = None) -> None:
-        """One tool result, with the whole output when the agent parked it in a file that is there."""
+        """One tool result, with the whole output when the agent stored it in a file that exists."""
         payload = result_of(self._joined_side_file(item), duration_ms=duration_ms, name=name)
         self._emit("tool.result", payload)
 
@@ -130,7 +130,7 @@ class ClaudeFormat(LineFormat):
     # The assistant's side.
 
     def _assistant(self, record: SessionRecord | StreamRecord, message: ClaudeMessage) -> None:
-        """The events of an assistant line: the message, its calls, an error that it stands for, its usage."""
+        """Emit the events of an assistant line: the message, its calls, an API error, its usage."""
         blocks = blocks_of(message.content)
         if message.tool_use is not None:
             calls = message.tool_use if isinstance(message.tool_use, list) else [message.tool_use]
@@ -154,7 +154,7 @@ class ClaudeFormat(LineFormat):
             if isinstance(block, ToolUseBlock):
                 self._called(block)
         if isinstance(message.content, list):
-            for item in message.content:  # tools that run on the API's side answer inside the message
+            for item in message.content:  # results of tools that run on the API's side are inside the message
                 if isinstance(item, dict) and is_result(item.get("type")):
                     self._result(item)
 
@@ -173,7 +173,7 @@ class ClaudeFormat(LineFormat):
         self._emit("error", ErrorPayload(message=text or code or "API error", code=code, data=data or None))
 
     def _usage_of(self, usage: Usage, **facts: Any) -> UsagePayload:
-        """The tokens of a call or a turn; another program that writes the same lines may count in another way."""
+        """The tokens of a call or a turn; a subclass for another program may count differently."""
         return usage_of(usage, **facts)
 
     def _call_usage(self, usage: Usage, model: Any, message_id: Any, cost_usd: Any = None) -> bool:
@@ -196,7 +196,7 @@ def _parts(item: Any) -> list[Any]:
 
 
 def message_of(record: SessionRecord | StreamRecord) -> ClaudeMessage:
-    """The message of a record, whichever way it holds one."""
+    """The message of a record, in each shape that holds one."""
     message = record.message
     if isinstance(message, ClaudeMessage):
         return message
@@ -220,7 +220,7 @@ def _is_kept(item: Any, rest: list[Any]) -> bool:
 
 
 def _is_error(record: SessionRecord | StreamRecord, message: ClaudeMessage) -> bool:
-    """Whether an answer stands for an API error. Not every synthetic answer does ("No response requested.")."""
+    """Whether an answer reports an API error. Not every synthetic answer does ("No response requested.")."""
     if record.is_api_error_message is not None:
         return record.is_api_error_message is True
     if message.model != SYNTHETIC:

@@ -1,7 +1,7 @@
 """Subagents in `progress` lines: Claude Code 2.1.12 to 2.1.81 repeats there what a subagent says and does.
 
-A subagent's own file says the same. So where it has one, these lines are only signs of life; and where they came first,
-the records of the file are known by the keys of those that were in the lines.
+A subagent's own file holds the same. If it has one, these lines are only signs of progress; if they came first, the
+records of the file are recognized by the keys of those in the lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def subagent_record(record: SessionRecord) -> tuple[str, SessionRecord] | None:
-    """The source of a subagent and the record of its own that a progress line holds; None where it holds none."""
+    """The source of a subagent and its record in a progress line; None when the line holds none."""
     data = record.data
     if not isinstance(data, Progress) or data.type != "agent_progress":
         return None
@@ -32,7 +32,7 @@ def subagent_record(record: SessionRecord) -> tuple[str, SessionRecord] | None:
 
 
 def record_keys(record: SessionRecord) -> list[int]:
-    """What a subagent's record is known by, wherever it stands: its uuid, its results' calls, its message's words."""
+    """What identifies a subagent's record in both files: its uuid, its results' calls, its message's text."""
     if record.type not in _SPOKEN:
         return []
     message = message_of(record)

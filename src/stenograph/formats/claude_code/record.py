@@ -1,7 +1,7 @@
-"""Claude's records, loosely typed: the fields we read, anything in them, and nothing that a new version could break.
+"""Claude's records, loosely typed: the fields we read, with values of any type, so that no new version breaks decoding.
 
-A field that we do not name is skipped while decoding, which is where the speed comes from: most bytes of a session are
-prompts, schemas and second copies of tool results.
+Fields that are not declared are skipped while decoding, which makes it fast: most bytes of a session are prompts,
+schemas and second copies of tool results.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class ClaudeMessage(Struct, gc=False):
     stop_reason: Any = None
     usage: Usage | None = None
     tool_use: Any = None
-    """Calls beside the content: only in the shapes that older documents show."""
+    """Calls beside the content: only in documented shapes of older versions."""
 
 
 class ToolUseResult(Struct, gc=False, rename="camel"):
-    """The agent's own, structured copy of a tool result; only what the result itself does not say."""
+    """The agent's structured copy of a tool result; only the fields that the result itself does not have."""
 
     total_duration_ms: Any = None
     duration_ms: Any = None
@@ -60,7 +60,7 @@ class CompactMetadata(Struct, gc=False, rename="camel"):
 
 
 class Attachment(Struct, gc=False, rename="camel"):
-    """What the harness put before the model besides messages."""
+    """What the harness showed the model besides messages."""
 
     type: Any = None
     prompt: Any = None
@@ -91,13 +91,13 @@ class Attachment(Struct, gc=False, rename="camel"):
 
 
 class Shape(Struct, gc=False):
-    """What a request to the model had beside its messages."""
+    """What a request to the model had besides its messages."""
 
     tools: Any = None
 
 
 class Progress(Struct, gc=False, rename="camel"):
-    """A sign of life from a hook or a running tool."""
+    """Progress of a hook or a running tool."""
 
     type: Any = None
     hook_event: Any = None
@@ -107,7 +107,7 @@ class Progress(Struct, gc=False, rename="camel"):
     total_lines: Any = None
     agent_id: Any = None
     message: Any = None
-    """What a subagent said or was answered: a record of its own (2.1.12 to 2.1.81)."""
+    """A record of a subagent, its message or a result for it (2.1.12 to 2.1.81)."""
 
 
 class SessionRecord(Struct, gc=False, rename="camel"):
@@ -135,7 +135,7 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     api_error_type: Any = None
     cost_usd: Any = field(default=None, name="costUSD")
     """What the answer cost, as versions before 1.0.9 say."""
-    # What the other line types have to say.
+    # Fields of the other line types.
     content: Any = None
     level: Any = None
     operation: Any = None
@@ -174,7 +174,7 @@ class SessionRecord(Struct, gc=False, rename="camel"):
     query_source: Any = None
     shape_hash: Any = None
     request_id: Any = field(default=None, name="id")
-    # The flat shapes of the documents; `id` above is theirs, too.
+    # The documented flat shapes.
     flat_session_id: Any = field(default=None, name="session_id")
     flat_tool_use_id: Any = field(default=None, name="tool_use_id")
     flat_tool_name: Any = field(default=None, name="tool_name")
@@ -223,7 +223,7 @@ class StreamRecord(Struct, gc=False):
     total_cost_usd: Any = None
     stop_reason: Any = None
     usage: Usage | None = None
-    # What the system lines have to say.
+    # Fields of the system lines.
     cwd: Any = None
     model: Any = None
     tools: Any = None
@@ -264,7 +264,7 @@ R = TypeVar("R", SessionRecord, StreamRecord)
 
 
 def record_from(value: Any, kind: type[R]) -> R | None:
-    """A decoded JSON value as a record; None when it is none, or when its message is no message."""
+    """A decoded JSON value as a record; None when it is not one, or when its message is not a message."""
     if not isinstance(value, dict):
         return None
     try:
@@ -274,7 +274,7 @@ def record_from(value: Any, kind: type[R]) -> R | None:
 
 
 def _loose(value: dict[Any, Any], kind: type[R]) -> R | None:
-    """The record without the fields that are of no shape we know."""
+    """The record without the fields that have an unknown shape."""
     record = kind()
     for each in fields(kind):
         if each.encode_name not in value:
@@ -293,10 +293,10 @@ class Fields:
     def __init__(self, kind: type[Struct], *names: str) -> None:
         spelling = {each.name: each.encode_name for each in fields(kind)}
         self._spelled = tuple(spelling[name] for name in names)
-        self._values = attrgetter(*names, names[0])  # one too many, so that it is always a tuple
+        self._values = attrgetter(*names, names[0])  # at least two, so that it always returns a tuple
 
     def of(self, source: Struct) -> dict[str, Any] | None:
-        """Those that are set, under the agent's own spelling; None when none is."""
+        """The fields that are set, under the agent's own spelling; None when none is set."""
         found = {
             name: value for name, value in zip(self._spelled, self._values(source), strict=False) if value is not None
         }

@@ -1,4 +1,4 @@
-"""The inline subagents of Claude Code 1.0: sidechain lines in the main file, told apart by their chain of parents."""
+"""The inline subagents of Claude Code 1.0: sidechain lines in the main file, separated by their chain of parents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sidechain(Struct, frozen=True):
 class Sidechains:
     """Every sidechain of a file, by the uuids of its lines.
 
-    Nothing but the prompt joins a sidechain to its call, so calls are remembered by their prompt until a sidechain
+    Only the prompt links a sidechain to its call, so calls are remembered by their prompt until a sidechain
     begins with the same text; of calls with equal prompts the oldest is taken.
     """
 
@@ -31,12 +31,12 @@ class Sidechains:
         self._calls: dict[str, list[tuple[str, str]]] = {}
 
     def announce(self, prompt: Any, call_id: str, source: str) -> None:
-        """A call that will begin a subagent with this prompt."""
+        """Remember a call that will begin a subagent with this prompt."""
         if isinstance(prompt, str):
             self._calls.setdefault(prompt, []).append((call_id, source))
 
     def of(self, record: SessionRecord, prompt: str, line: int) -> Sidechain:
-        """The sidechain of a line; a line whose parent is in none begins one."""
+        """The sidechain of a line; a line whose parent is in none of them begins one."""
         agent_id = string(record.agent_id)
         uuid = string(record.uuid)
         parent = string(record.parent_uuid) or string(record.logical_parent_uuid)

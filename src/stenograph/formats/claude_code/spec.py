@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.claude_code.agent import AGENT
-from stenograph.formats.claude_code.format import ClaudeCodeFormat, detect, identify
 from stenograph.formats.claude_code.layout import LAYOUT
 from stenograph.formats.claude_code.tools import TOOLS, VOLATILE
 from stenograph.formats.claude_code.wording import LABELS, NOTICES
@@ -20,9 +19,9 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
-    open=ClaudeCodeFormat,
+    detect=later("stenograph.formats.claude_code.detection", "detect"),
+    identify=later("stenograph.formats.claude_code.detection", "identify"),
+    open=later("stenograph.formats.claude_code.format", "ClaudeCodeFormat"),
     programs=("claude", "claude-code"),
     adapters={"claude_agent_sdk": "Claude Agent SDK"},
     turns=Turns(marks={"interrupted": INTERRUPTS}, interruptions=STOPPED),

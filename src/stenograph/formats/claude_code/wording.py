@@ -1,4 +1,4 @@
-"""What people read in place of Claude Code's own words, and which of its events they must not miss."""
+"""Labels that people read instead of Claude Code's subtypes, and events that they must not miss."""
 
 LABELS = {
     "api_retry": "Model asked again",

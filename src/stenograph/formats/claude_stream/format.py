@@ -1,17 +1,16 @@
 """claude_stream: what `claude -p --output-format stream-json` prints, partial messages included.
 
-Whole assistant lines repeat what the partial ones said, so partial ones are held and dropped when their whole comes; a
-message that never comes whole (an interruption, a cut file) is given when the next one begins or at the end.
+Whole assistant lines repeat the partial ones, so partial ones are held and dropped when the whole one comes; a message
+that never comes whole (an interruption, a cut file) is emitted when the next one begins or at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.claude_code.message import ClaudeFormat, message_of
 from stenograph.formats.claude_code.record import (
     ClaudeMessage,
@@ -21,7 +20,7 @@ from stenograph.formats.claude_code.record import (
     record_from,
 )
 from stenograph.formats.claude_stream.partial import Partial
-from stenograph.formats.shared.loose import a_str, dollars, first_told, string
+from stenograph.formats.shared.loose import a_str, dollars, string
 from stenograph.model.payload import ErrorPayload
 
 KNOWN_TYPES = {
@@ -43,7 +42,7 @@ KNOWN_TYPES = {
     "transcript_mirror",
     "update_environment_variables",
 }
-"""Line types besides messages, `system`, `result` and `stream_event`: the program's talk with whoever drives it."""
+"""Line types besides messages, `system`, `result` and `stream_event`: the protocol with the controlling program."""
 
 _SYSTEM_DATA = Fields(
     StreamRecord,
@@ -89,7 +88,7 @@ class ClaudeStreamFormat(ClaudeFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._partials: dict[str, Partial] = {}
-        """The message that each source is being streamed, by the call that spawned it."""
+        """The partial message of each source, by the call that spawned it."""
         self._agents: dict[str, str] = {}
         """The ids of subagents by the call that spawned them."""
         self._has_failed = False
@@ -109,7 +108,7 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._array(record)
             return
         if record is None:
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         self._locate(record)
         kind = record.type
         if kind == "stream_event":
@@ -126,7 +125,7 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._system(kind, None, _SYSTEM_DATA.of(record))
 
     def _array(self, values: list[Any]) -> None:
-        """Every record of an array; each leads to an event or is accumulated, as if it stood on a line of its own."""
+        """Map every record of an array; each leads to an event or is accumulated, as if it were a line."""
         for value in values:
             before = len(self._out), self.report.accumulated
             self._origin = None
@@ -144,7 +143,7 @@ class ClaudeStreamFormat(ClaudeFormat):
         if agent_id is not None:
             self._agents[call_id] = agent_id
         source = f"subagent:{self._agents.get(call_id, call_id)}"
-        # Only the agents that the main thread spawned are forwarded.
+        # Only agents that the main agent spawned are forwarded.
         self._place(
             record.timestamp, source=source, session_id=session_id, parent_source="main", parent_call_id=call_id
         )
@@ -176,7 +175,7 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._define(record.tools)
 
     def _turn(self, record: StreamRecord) -> None:
-        """The end of a turn: its result repeats the last answer, its usage is what the turn took."""
+        """The end of a turn: its result repeats the last answer, its usage is the turn's."""
         self._flush()
         self._system("result", record.result, _RESULT_DATA.of(record))
         if record.is_error is True and not self._has_failed:
@@ -188,7 +187,7 @@ class ClaudeStreamFormat(ClaudeFormat):
         self._has_failed = False
         if record.usage is not None:
             usage = self._usage_of(record.usage, scope="turn", cost_usd=self._cost_of_turn(record.total_cost_usd))
-            if usage.input_tokens or usage.output_tokens:  # a local command asks no model
+            if usage.input_tokens or usage.output_tokens:  # a local command calls no model
                 self._emit("token.usage", usage)
 
     def _cost_of_turn(self, total: Any) -> float | None:
@@ -216,14 +215,14 @@ class ClaudeStreamFormat(ClaudeFormat):
             self._accumulate()
 
     def _flush(self, key: str | None = None) -> None:
-        """Give what was streamed and never came whole: of one source, or of all."""
+        """Emit what was streamed and never came whole: of one source, or of all."""
         keys = list(self._partials) if key is None else [key]
         for each in keys:
             partial = self._partials.pop(each, None)
             blocks = [] if partial is None else partial.blocks()
             if partial is None or not blocks:
                 continue
-            self.report.accumulated -= 1  # its latest piece gets an event after all
+            self.report.accumulated -= 1  # its latest piece then counts as having an event
             here, raw = self._origin, self._raw
             self._origin, self._raw = partial.place, None
             message = ClaudeMessage(id=partial.message_id, model=partial.model, stop_reason=partial.stop_reason)
@@ -232,45 +231,3 @@ class ClaudeStreamFormat(ClaudeFormat):
 
     def _finish(self) -> None:
         self._flush()
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: known by `session_id`, which session files spell `sessionId`."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    found = [record for record in records if isinstance(record, dict)]
-    return SURE if any(map(_is_stream_line, found)) and not any(map(_is_foreign, found)) else 0
-
-
-def _is_foreign(record: dict[str, Any]) -> bool:
-    """Whether a record is of Qwen Code, which imitates the stream and spells the permission mode in its own way."""
-    is_first = record.get("subtype") == "init"
-    return is_first and ("qwen_code_version" in record or "permission_mode" in record)
-
-
-def _is_stream_line(record: dict[str, Any]) -> bool:
-    if "sessionId" in record or "timestamp_ms" in record:
-        return False
-    kind = record.get("type")
-    if kind in ("user", "assistant"):
-        return isinstance(record.get("message"), dict) and ("session_id" in record or "parent_tool_use_id" in record)
-    if kind in ("system", "result"):
-        return isinstance(record.get("subtype"), str) and "session_id" in record
-    return kind == "stream_event" and isinstance(record.get("event"), dict)
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as `init` names it: hooks that run before it may show one that never exists."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    lines = [record for record in records if isinstance(record, dict) and isinstance(record.get("session_id"), str)]
-    lines.sort(key=lambda record: record.get("subtype") != "init")
-    session_id = str(lines[0]["session_id"]) if lines else ""
-    begun = [line for line in lines if line.get("subtype") == "init"]
-    return Identity(
-        native_id=session_id,
-        session_id=session_id or None,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "claude_code_version"),
-        model=first_told(begun, "model"),
-    )

@@ -1,4 +1,4 @@
-"""A message while it is being streamed: what its deltas add up to, as long as no whole line has repeated it."""
+"""A message while it is being streamed: its joined deltas, until a whole line repeats it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DELTAS = {
     "signature_delta": "signature",
     "input_json_delta": "partial_json",
 }
-"""Where each kind of delta has its piece."""
+"""The field with the piece, by the type of delta."""
 
 _NONE = object()
 
@@ -32,7 +32,7 @@ class Partial:
         self.model: str | None = None
         self.stop_reason: str | None = None
         self.place: Origin | None = None
-        """Where the latest piece of a block came from."""
+        """The line of the latest piece."""
         self._started: dict[Any, dict[str, Any]] = {}
         self._pieces: dict[Any, list[str]] = {}
         self._signatures: dict[Any, str] = {}
@@ -77,11 +77,11 @@ class Partial:
             self._usage.update({key: value for key, value in usage.items() if value is not None})
 
     def usage(self) -> Usage | None:
-        """The tokens so far: those of the start, as far as later counts do not replace them."""
+        """The tokens so far: those of the start, unless later counts replace them."""
         return msgspec.convert(self._usage, Usage) if self._usage else None
 
     def drop(self, message: ClaudeMessage) -> None:
-        """Forget what a whole line repeats."""
+        """Drop what a whole line repeats."""
         if message.id is not None and self.message_id is not None and message.id != self.message_id:
             return
         for item in message.content if isinstance(message.content, list) else [message.content]:
@@ -103,7 +103,7 @@ class Partial:
         return block.get("id") in (None, whole.get("id"))
 
     def blocks(self) -> list[Block]:
-        """What no whole line has repeated, in order."""
+        """The blocks that no whole line has repeated, in order."""
         found = []
         for index, block in self._started.items():
             pieces = "".join(self._pieces[index])
@@ -121,7 +121,7 @@ class Partial:
 
 
 def _input(text: str) -> Any:
-    """The input of a call; the text itself when it was cut before it was whole."""
+    """The input of a call; the text itself when it was cut off."""
     try:
         return msgspec.json.decode(text or "{}")
     except (*REFUSALS, UnicodeEncodeError):

@@ -1,12 +1,11 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.claude_code.agent import AGENT
 from stenograph.formats.claude_code.spec import STOPPED
 from stenograph.formats.claude_code.tools import TOOLS, VOLATILE
 from stenograph.formats.claude_code.wording import LABELS, NOTICES
-from stenograph.formats.claude_stream.format import ClaudeStreamFormat, detect, identify
 
 SPEC = FormatSpec(
     name="claude_stream",
@@ -14,9 +13,9 @@ SPEC = FormatSpec(
     versions="1.0.60, 2.0.30, 2.1.197, 2.1.325",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=ClaudeStreamFormat,
+    detect=later("stenograph.formats.claude_stream.detection", "detect"),
+    identify=later("stenograph.formats.claude_stream.detection", "identify"),
+    open=later("stenograph.formats.claude_stream.format", "ClaudeStreamFormat"),
     turns=Turns(
         marks={"init": BEGINS, "result": ENDS, "interrupted": INTERRUPTS}, announced=("init",), interruptions=STOPPED
     ),

@@ -1,8 +1,8 @@
 """A conversation of claude.ai as events: the branch that was shown as messages, every other branch as notes.
 
-Theory of operation. Messages name their parents in newer exports, and stand in one line in older ones. An answer holds
-its calls and their results among its blocks; each result is told after the message, like those of any agent. Exports
-tell the whole conversation each time, so a message that was told is not told again.
+Theory of operation. Messages name their parents in newer exports; in older ones each follows the one before. An answer
+holds its calls and their results among its blocks; each result is emitted after the message, as for any agent. Each
+export has the whole conversation, so a message that was emitted is not emitted again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 from stenograph.formats.base import Context
 from stenograph.formats.claude_web.detection import is_conversation
 from stenograph.formats.shared.attachment import text_attachment
-from stenograph.formats.shared.branches import told_order
-from stenograph.formats.shared.digest import digest_of
+from stenograph.formats.shared.branches import tree_order
 from stenograph.formats.shared.importing import ImportFormat
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str
 from stenograph.formats.shared.model_api.parts import plain_text, text_block, thinking_block
@@ -21,19 +20,17 @@ from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import Block
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
-"""What the first message of a conversation names as its parent."""
+"""The parent id in the first message of a conversation."""
 _LEAF = "current_leaf_message_uuid"
 
 
 class ClaudeWebFormat(ImportFormat):
-    """One conversation a record."""
+    """One conversation per record."""
 
     name = "claude_web"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told: set[int] = set()
-        """Messages that were told, and the head."""
 
     def _record(self, record: dict[str, Any]) -> None:
         if not is_conversation(record):
@@ -41,20 +38,14 @@ class ClaudeWebFormat(ImportFormat):
         before = len(self._out)
         self._place(record.get("created_at"))
         head = {name: value for name, value in record.items() if name != "chat_messages"}
-        if self._is_new(repr(sorted(head.items(), key=str))):
+        if self._is_new("head", repr(sorted(head.items(), key=str))):
             self._note("conversation", first_str(record, "name", "title", "summary"), head)
         messages = {_id_of(each, place): each for place, each in enumerate(dicts(record["chat_messages"]))}
-        for placed in told_order(_parents(messages), record.get(_LEAF) or None):
-            if self._is_new(f"message {placed.id}"):
+        for placed in tree_order(_parents(messages), record.get(_LEAF) or None):
+            if self._is_new("message", placed.id):
                 self._message(messages[placed.id], is_shown=placed.is_shown)
         if len(self._out) == before:
             self._note("repeated")
-
-    def _is_new(self, what: str) -> bool:
-        mark = digest_of("claude_ai", what)
-        is_new = mark not in self._told
-        self._told.add(mark)
-        return is_new
 
     def _message(self, message: dict[str, Any], *, is_shown: bool) -> None:
         self._place(message.get("created_at"))
@@ -132,7 +123,7 @@ def _attachments(message: dict[str, Any]) -> list[Block]:
 
 
 def _files(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Files of which the export has the name alone."""
+    """Files that the export only names."""
     empty = [each for each in dicts(message.get("attachments")) if not each.get("extracted_content")]
     return [*empty, *dicts(message.get("files"))]
 
@@ -143,5 +134,5 @@ def _media_type(attachment: dict[str, Any]) -> str:
 
 
 def _plain_results(content: Any) -> Any:
-    """What a tool gave: texts; a list of anything else stays as it is."""
+    """A tool's output: texts; a list of anything else stays as it is."""
     return content if isinstance(content, list | str) else None if content is None else [content]

@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.claude_web.detection import conversations_in, detect, identify
 from stenograph.formats.claude_web.tools import TOOLS
 from stenograph.formats.layout import Layout
 
@@ -12,10 +11,10 @@ SPEC = FormatSpec(
     versions="exports of 2026-11",
     agent=Agent("claude-ai", "claude.ai"),
     kind="document",
-    layout=Layout(sessions=("*.json",), runs=conversations_in),
+    layout=Layout(sessions=("*.json",), runs=later("stenograph.formats.claude_web.detection", "conversations_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.claude_web.detection", "detect"),
+    identify=later("stenograph.formats.claude_web.detection", "identify"),
     open=later("stenograph.formats.claude_web.format", "ClaudeWebFormat"),
     tools=TOOLS,
 )

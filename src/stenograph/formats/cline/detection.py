@@ -1,4 +1,4 @@
-"""Which files hold a session of Cline 3, and what they tell of it."""
+"""Which files hold a session of Cline 3, and what they say about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_str, first_told, time_text
+from stenograph.formats.shared.loose import a_dict, a_list, dicts, first_in_records, first_str, time_text
 
 _SUBAGENT = "subagent"
 _EPOCH = re.compile(r"(?:\A|_)(\d{13})_[^_]+\Z")
@@ -27,19 +27,19 @@ def is_document(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by its document; a subagent's speaks in the run of the session that began it."""
+    """The session by its document; a subagent's belongs to the run of the session that began it."""
     record = next((a_dict(each) for each in records if is_document(each)), {})
     return identity_of(record)
 
 
 def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None) -> Identity:
-    """The same, with what the session's own file tells of it."""
+    """The session by its document, with what the session's own file says about it."""
     origin = a_dict(document.get("origin"))
     facts = session or {}
     named = first_str(document, "sessionId") or first_str(facts, "session_id") or ""
     parent = first_str(origin, "parentThreadId")
     is_subagent = parent is not None and parent != named
-    told = (a_dict(each.get("modelInfo")) for each in dicts(document.get("messages")))
+    models = (a_dict(each.get("modelInfo")) for each in dicts(document.get("messages")))
     return Identity(
         native_id=parent if is_subagent and parent is not None else named,
         session_id=named or None,
@@ -47,7 +47,7 @@ def identity_of(document: dict[str, Any], session: dict[str, Any] | None = None)
         cwd=first_str(facts, "cwd", "workspace_root"),
         agent_version=first_str(origin, "version")
         or first_str(a_dict(a_dict(facts.get("metadata")).get("sessionHistoryOrigin")), "version"),
-        model=first_told(told, "id") or first_str(facts, "model"),
+        model=first_in_records(models, "id") or first_str(facts, "model"),
     )
 
 

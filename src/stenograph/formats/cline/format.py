@@ -1,8 +1,8 @@
 """A session's document, or the lines that it is cut into, as events.
 
-Theory of operation. A line is the document without its messages, what Cline notes about the session beside it, or one
-message. A message comes again when it was changed (a compaction shortens old ones): what was said stays said, and a
-note tells that it was rewritten; calls, results and tokens that are new in it are told.
+Theory of operation. A line is the document without its messages, the facts that Cline keeps about the session in
+another file, or one message. A message comes again when it was changed (a compaction shortens old ones): what was
+emitted stays, a note says that it was rewritten, and calls, results and tokens that are new in it are emitted.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class ClineFormat(MessageFormat):
             self._session(record)
 
     def _document(self, record: dict[str, Any]) -> None:
-        """The beginning of the session; in a file that stands alone the messages are inside."""
+        """The beginning of the session; a document that was not split into lines also holds the messages."""
         self._place(began(record["sessionId"]))
         origin = a_dict(record.get("origin"))
         names = ("version", "agent", "sessionId", "taskType")
         facts = {name: record[name] for name in names if name in record} | {"origin": origin}
         said = [record["agent"], *(origin[name] for name in ("source", "version") if isinstance(origin.get(name), str))]
-        self._news("document", facts, ", ".join(said))
+        self._emit_changes("document", facts, ", ".join(said))
         prompt = a_str(record.get("system_prompt"))
         if prompt and self._is_first("system_prompt", prompt):
             self._note("system_prompt", prompt)
@@ -65,7 +65,7 @@ class ClineFormat(MessageFormat):
         self._place(first_str(record, "started_at") if is_first else first_str(record, "ended_at"))
         title = first_str(a_dict(record.get("metadata")), "title")
         facts = {name: record[name] for name in _FACTS if record.get(name) is not None}
-        self._news("session", {**facts, **({} if title is None else {"title": title})}, title)
+        self._emit_changes("session", {**facts, **({} if title is None else {"title": title})}, title)
 
     # Messages.
 
@@ -89,7 +89,7 @@ class ClineFormat(MessageFormat):
             self._note("empty_message" if is_first else "rewritten", data={"message_id": message_id})
 
     def _own_note(self, subtype: str, message: dict[str, Any], parts: list[Any], is_first: bool) -> None:
-        """What Cline wrote itself: an error, a summary of what was said before, or a word to the model."""
+        """Emit what Cline wrote itself: an error, a summary of earlier messages, or a note to the model."""
         if not is_first:
             return
         text, metadata = plain_text(parts), a_dict(message.get("metadata"))
@@ -121,7 +121,7 @@ class ClineFormat(MessageFormat):
         return block_of(part)
 
     def _asked(self, message: dict[str, Any], parts: list[Any], message_id: str, is_first: bool) -> None:
-        """A row of the user's side: what was typed, what Cline added to it, and results of tools."""
+        """Emit a message of the user's side: what was typed, what Cline added to it, and results of tools."""
         notices = [text for part in parts if (text := notice_in(part)) is not None]
         results = [part for part in dicts(parts) if part.get("type") == "tool_result"]
         others = [part for part in parts if part not in results and notice_in(part) is None]
@@ -146,4 +146,4 @@ class ClineFormat(MessageFormat):
             blocks = [text_block(words), *blocks[1:]]
         self._user(blocks, message_id or None)
         if mode is not None and self._facts.get("mode") != {"mode": mode}:
-            self._news("mode", {"mode": mode}, mode)
+            self._emit_changes("mode", {"mode": mode}, mode)

@@ -43,7 +43,7 @@ def _one(value: Any) -> Any:
 
 
 def is_facts(record: dict[str, Any]) -> bool:
-    """Whether a record is what Cline notes about a session beside its messages."""
+    """Whether a record holds facts about a session, and not its messages."""
     return isinstance(record.get("session_id"), str) and "started_at" in record
 
 
@@ -63,20 +63,20 @@ def _began(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def _lines(document: dict[str, Any], facts: dict[str, Any] | None) -> list[bytes]:
-    """The document without its messages, what is noted about it, and a line for each message."""
+    """Lines: the document without its messages, the facts about it, and one for each message."""
     head = {name: value for name, value in document.items() if name not in ("messages", _CHANGES_ALWAYS)}
     noted = [] if facts is None else [facts]
     return [run_line(each) for each in ({**head, "messages": []}, *noted, *a_list(document.get("messages")))]
 
 
 def _task(document: dict[str, Any]) -> str:
-    """What a subagent was told to do: the words of its first message."""
+    """The task of a subagent: the text of its first message."""
     first = next(iter(dicts(document.get("messages"))), {})
     return "\n".join(a_str(part.get("text")) for part in dicts(first.get("content")))
 
 
 def _spawning_calls(document: dict[str, Any]) -> dict[str, list[str]]:
-    """The calls that began subagents, by the task of each: nothing else says which is whose."""
+    """The calls that began subagents, by their tasks: nothing else links them."""
     found: dict[str, list[str]] = {}
     for message in dicts(document.get("messages")):
         for part in dicts(message.get("content")):

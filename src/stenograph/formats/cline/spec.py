@@ -2,7 +2,6 @@
 
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.cline.agent import AGENT
-from stenograph.formats.cline.detection import detect, identify
 from stenograph.formats.cline.layout import LAYOUT
 from stenograph.formats.cline.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     kind="document",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.cline.detection", "detect"),
+    identify=later("stenograph.formats.cline.detection", "identify"),
     open=later("stenograph.formats.cline.format", "ClineFormat"),
     programs=("cline",),
     tools=TOOLS,

@@ -1,4 +1,4 @@
-"""What Cline writes around the words of its user, and rows of its own that look like messages."""
+"""What Cline writes around the user's text, and its own records that look like messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def notice_in(part: Any) -> str | None:
 
 
 def subtype_of(message: dict[str, Any], text: str) -> str | None:
-    """What kind of note a message is that Cline itself wrote; None for one of the user or the model."""
+    """The subtype of a message that Cline itself wrote; None for one of the user or the model."""
     metadata = a_dict(message.get("metadata"))
     if metadata.get("kind") == "compaction_summary":
         return COMPACTION
@@ -38,5 +38,5 @@ def subtype_of(message: dict[str, Any], text: str) -> str | None:
 
 
 def is_compaction(message: Any) -> bool:
-    """Whether a message says that what came before it was summed up."""
+    """Whether a message is the summary of the messages before it."""
     return a_str(a_dict(a_dict(message).get("metadata")).get("kind")).startswith(COMPACTION)

@@ -8,7 +8,7 @@ from typing import Any
 from stenograph.formats.base import LIKELY, SURE, Identity
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 
-NAME = "api_conversation_history.json"
+NAME, SIDE_FILE = "api_conversation_history.json", "ui_messages.json"
 _MARKS = ("<environment_details>", "<task>")
 
 
@@ -25,7 +25,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The task is the folder that the file stands in."""
+    """The task is the folder of the file."""
     *folders, name = path.split("/")
     task = folders[-1] if name == NAME and folders else ""
     return Identity(native_id=task, session_id=task or None)

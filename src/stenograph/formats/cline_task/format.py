@@ -1,9 +1,9 @@
 """A task's conversation as events.
 
-Theory of operation. `api_conversation_history.json` is the list of messages in Anthropic's words. Older versions do not
+Theory of operation. `api_conversation_history.json` is the list of messages in Anthropic's shape. Older versions do not
 call functions: the model writes tags, and the extension answers in the next message (`[read_file for 'x'] Result:`).
-Both are told as the calls and results they are, joined by the tool's name and the order. `ui_messages.json` beside it
-has, for each request to the model, when it was and what it cost; the first answer goes with the first request.
+Both are emitted as calls and results, matched by the tool's name and the order. `ui_messages.json` beside it has the
+time and cost of each request to the model; the first answer goes with the first request.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stenograph.formats.base import Context
+from stenograph.formats.cline_task.detection import SIDE_FILE
 from stenograph.formats.cline_task.words import call_in, environment_in, prompt_in, result_in
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.importing import ImportFormat
@@ -20,7 +21,6 @@ from stenograph.formats.shared.usage import UsageFields
 from stenograph.model import mend
 from stenograph.model.block import Block
 
-SIDE_FILE = "ui_messages.json"
 _USAGE = UsageFields(
     input=("tokensIn",),
     output=("tokensOut",),
@@ -32,7 +32,7 @@ _USAGE = UsageFields(
 
 
 class ClineTaskFormat(ImportFormat):
-    """One task: a list of messages, or a message a line."""
+    """One task: a list of messages, or one message per line."""
 
     name = "cline_task"
 
@@ -66,7 +66,7 @@ class ClineTaskFormat(ImportFormat):
         self._usage(_USAGE.read(counts, model=first_str(counts, "model")))
 
     def _words(self, text: str) -> list[Block]:
-        """The words of an answer, and the call that they end with."""
+        """The text of an answer, and the call that it ends with."""
         call = call_in(text)
         if call is None:
             return [text_block(text)] if text else []

@@ -1,9 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import FormatSpec
-from stenograph.formats.cline_task.detection import NAME, detect, identify
-from stenograph.formats.cline_task.format import SIDE_FILE, ClineTaskFormat
+from stenograph.formats.base import FormatSpec, later
+from stenograph.formats.cline_task.detection import NAME, SIDE_FILE
 from stenograph.formats.cline_task.tools import TOOLS
 from stenograph.formats.layout import Home, Layout, folder_of
 
@@ -28,9 +27,9 @@ SPEC = FormatSpec(
         side_file=_beside,
     ),
     documents=True,
-    detect=detect,
-    identify=identify,
-    open=ClineTaskFormat,
+    detect=later("stenograph.formats.cline_task.detection", "detect"),
+    identify=later("stenograph.formats.cline_task.detection", "identify"),
+    open=later("stenograph.formats.cline_task.format", "ClineTaskFormat"),
     tools=TOOLS,
     tokens=("call",),
 )

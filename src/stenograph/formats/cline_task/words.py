@@ -1,4 +1,4 @@
-"""Calls and results that stand as words in messages: tags with the names of tools, and what the extension answers."""
+"""Calls and results as text in messages: tags with the names of tools, and the extension's answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def result_in(text: str) -> tuple[str, str] | None:
 
 
 def environment_in(text: str) -> tuple[str, str]:
-    """A text without what the extension adds about the editor, and that."""
+    """A text without what the extension adds about the editor, and that addition."""
     found = _ENVIRONMENT.findall(text)
     return _ENVIRONMENT.sub("", text).strip("\n") if found else text, "\n".join(found)
 

@@ -15,7 +15,7 @@ _OURS = ("thread/", "turn/", "item/", "codex/event/", "rawResponse", "remoteCont
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely every record is a message, and one of them can only be Codex's."""
+    """The score when every record is a message and at least one can only be Codex's."""
     messages = [message_of(record) for record in records]
     is_ours = None not in messages and any(_is_ours(message) for message in messages if message is not None)
     return SURE if is_ours else 0

@@ -1,4 +1,4 @@
-"""Thread items as the payloads of messages and tool events. Items are whatever JSON was sent, so nothing is assumed."""
+"""Thread items as the payloads of messages and tool events. Items are any JSON, so no field is assumed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ TOOLS = {
     "imageView",
     "imageGeneration",
 }
-"""Items that are a tool's call when they start and its result when they complete; their id is the call's."""
+"""Items that are a tool's call when they start and its result when they complete; their id is the call id."""
 
 _BOOKKEEPING = {"type", "id", "tool", "namespace", "status", "startedAtMs", "completedAtMs", "durationMs"}
 _OUTCOMES = {"result", "error", "results", "agentsStates", "contentItems", "success", "savedPath"}
 _SERVED = ("webSearch", "imageGeneration")
 """Tools that run on the API's side."""
 _SPEAKING = {"mcpToolCall", "dynamicToolCall"}
-"""Tools whose output says what went wrong, when they fail."""
+"""Tools whose output says why they failed."""
 
 
 def item_of(params: dict[str, Any]) -> dict[str, Any]:
-    """The item of a notification; the seeds show it flat, in place of the params."""
+    """The item of a notification; in the flat shape the params themselves are the item."""
     item = params.get("item", params)
     return item if isinstance(item, dict) else {}
 
@@ -53,7 +53,7 @@ def call_of(item: dict[str, Any]) -> ToolPayload:
 
 
 def result_payload(item: dict[str, Any], streamed: str | None = None) -> ToolPayload:
-    """A completed tool item as its result; `streamed` is what deltas told of an output that the item lacks."""
+    """A completed tool item as its result; `streamed` is the output from deltas, when the item lacks it."""
     output, blocks = _output(item)
     if output is None and blocks is None:
         output = streamed
@@ -83,7 +83,7 @@ def bridged_call(params: dict[str, Any], fidelity: Fidelity) -> ToolPayload:
 
 
 def bridged_result(params: dict[str, Any], result: Any, failure: str | None, fidelity: Fidelity) -> ToolPayload:
-    """The client's answer to `item/tool/call`, or the error it answered with."""
+    """The client's answer to `item/tool/call`, or its error."""
     answer = result if isinstance(result, dict) else {"contentItems": result}
     output, blocks = result_of(answer.get("contentItems"))
     if failure is None and answer.get("success") is False:
@@ -100,7 +100,7 @@ def bridged_result(params: dict[str, Any], result: Any, failure: str | None, fid
 
 
 def name_of(item: dict[str, Any]) -> str:
-    """A tool by the name that rollouts give it where they can be told alike, else the item's type."""
+    """A tool by the name that rollouts have for it, if they have one, else the item's type."""
     kind, tool = a_str(item.get("type")), a_str(item.get("tool"))
     if kind == "mcpToolCall":
         return f"mcp__{a_str(item.get('server'))}__{tool}"
@@ -112,12 +112,12 @@ def _input(item: dict[str, Any]) -> Any:
         case "mcpToolCall" | "dynamicToolCall":
             return item.get("arguments")
         case "commandExecution":
-            return _given(item, ("command", "cwd"))
+            return _fields(item, ("command", "cwd"))
         case "fileChange":
-            return _given(item, ("changes",))
+            return _fields(item, ("changes",))
         case _:
             keys = (key for key in item if key not in _BOOKKEEPING and key not in _OUTCOMES)
-            return _given(item, tuple(keys))
+            return _fields(item, tuple(keys))
 
 
 def _output(item: dict[str, Any]) -> tuple[Any, tuple[Block, ...] | None]:
@@ -129,9 +129,9 @@ def _output(item: dict[str, Any]) -> tuple[Any, tuple[Block, ...] | None]:
         case "dynamicToolCall":
             return result_of(item.get("contentItems"))
         case "webSearch":
-            return _given(item, ("query", "action", "results")), None
+            return _fields(item, ("query", "action", "results")), None
         case "collabAgentToolCall":
-            return _given(item, ("receiverThreadIds", "agentsStates")), None
+            return _fields(item, ("receiverThreadIds", "agentsStates")), None
         case "imageGeneration":
             return result_of([{"type": "image", "data": item.get("result"), "mimeType": "image/png"}])
         case _:
@@ -159,19 +159,19 @@ def _said(output: Any, blocks: tuple[Block, ...] | None) -> str:
     return "\n".join(block.text for block in blocks or () if isinstance(block, TextBlock))
 
 
-def _given(item: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _fields(item: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: item[key] for key in keys if item.get(key) is not None}
 
 
 def user_message(content: Any, message_id: Any) -> MessagePayload:
-    """What a person or the calling program said, as sent by the client or repeated by the server."""
+    """A message of a person or the calling program, as sent by the client or repeated by the server."""
     if isinstance(content, list):
         content = [_as_image(part) for part in content]
     return MessagePayload(role="user", blocks=blocks_of(content), message_id=a_str(message_id) or None)
 
 
 def instructed(prompt: MessagePayload, instructions: str) -> MessagePayload:
-    """A prompt with the instructions that the client gave its thread, which go to the model with it."""
+    """A prompt with the instructions that the client sent for its thread; the model gets both."""
     blocks = (*prompt.blocks, TextBlock(fidelity="agent_emitted", text=instructions))
     return replace(prompt, blocks=blocks, system_prompt=instructions)
 
@@ -189,6 +189,6 @@ def agent_message(said: str, message_id: str, model: str | None) -> MessagePaylo
 
 
 def reasoning(summary: Any, content: Any, message_id: str, model: str | None) -> MessagePayload:
-    """What the model showed of its reasoning: the parts of its summary, then its raw thoughts where they are sent."""
+    """The model's visible reasoning: the parts of its summary, then its raw thoughts if they are sent."""
     blocks = thinking_of(summary, content, id=message_id)
     return MessagePayload(role="assistant", blocks=blocks, model=model, message_id=message_id or None)

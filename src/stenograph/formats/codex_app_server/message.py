@@ -39,7 +39,7 @@ def message_of(record: Any) -> RpcMessage | None:
 
 
 def seen_message(value: Any, direction: str, process: Any, seconds: Any) -> RpcMessage | None:
-    """The message in a value that was seen going in a direction; None when it is none."""
+    """The message in a value that was sent in a direction; None when it is not a message."""
     if direction == "exit" and value is not None:
         return RpcMessage(exit=value, process=key_of(process), milliseconds=_milliseconds(seconds))
     message = _bare(value) if isinstance(value, dict) and direction in _DIRECTIONS else None
@@ -65,7 +65,7 @@ def _is_from_client(method: str, id: Key) -> bool:
 
 
 def sent_at(emitted: Any, params: dict[str, Any]) -> Any:
-    """When a message was sent: 0.166 says so, 0.144 tells when an item started or completed, older ones say nothing."""
+    """When a message was sent: 0.166 says it, 0.144 says when an item started or completed, older versions do not."""
     if emitted is not None:
         return emitted
     completed = params.get("completedAtMs")

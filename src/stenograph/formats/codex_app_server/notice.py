@@ -1,4 +1,4 @@
-"""Messages that are neither said nor done by the agent, as small system events."""
+"""Messages that are neither words nor tool calls, as small system events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAMILIES = {
     "rollout", "server", "serverRequest", "skills", "thread", "threadSection", "userVerification", "warning", "windows",
     "windowsSandbox",
 }  # fmt: skip
-"""The first words of the methods that the protocol of 0.166 has, `item` and `turn` aside."""
+"""The first parts of the methods in the protocol of 0.166, except `item` and `turn`."""
 
 _TEXTS = ("message", "summary", "threadName", "name", "command", "reason", "objective", "userAgent")
 _FACTS = ("itemId", "requestId", "turnId", "status", "cwd", "cliVersion", "model", "modelProvider", "delivery")

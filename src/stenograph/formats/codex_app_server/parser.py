@@ -2,10 +2,10 @@
 
 Theory of operation. Text that streams in deltas waits until its item completes, which repeats it whole; what never
 completes (an interrupted turn, a dropped stream, the end of the recording) is emitted from the deltas, under the line
-of the last one. A tool item is a call when it starts and a result when it completes. Three things are told twice and
-emitted once: what the client says (`turn/start`, then `userMessage`), a dynamic tool (its item, then the request to
-the client and its response), and the error that ends a turn (`error`, then `turn/completed`).
-Threads interleave: each is a run of its own, so every message is first placed in the run of its thread.
+of the last one. A tool item is a call when it starts and a result when it completes. Three things are sent twice and
+emitted once: what the client says (`turn/start`, then `userMessage`), a dynamic tool (its item, then the request to the
+client and its response), and the error that ends a turn (`error`, then `turn/completed`). Threads interleave: each is a
+run of its own, so every message is first placed in the run of its thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from stenograph.model.payload import ErrorPayload, SystemPayload, UnknownPayload
 
 _SPOKEN = {"agentMessage", "reasoning"}
 _WHOLE_LATER = {"userMessage", "agentMessage", "reasoning", "contextCompaction"}
-"""Items whose completion says everything that their start said."""
+"""Items whose completion repeats everything in their start."""
 
 _INSTRUCTING = {"thread/start", "thread/resume", "thread/fork"}
 """Requests that may carry instructions for their thread."""
@@ -54,13 +54,13 @@ _DELTAS = {
 }
 """Methods of deltas: the kind of their item, and which of its parts they belong to."""
 
-_OLD_TWINS = {
+_OLD_DUPLICATES = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "error",
     "exec_command_begin", "exec_command_end", "item_completed", "item_started", "mcp_tool_call_begin",
     "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "stream_error", "task_complete", "task_started",
     "token_count", "turn_aborted", "turn_diff", "user_message", "web_search_begin", "web_search_end",
 }  # fmt: skip
-"""Until 0.98 every event is also sent in the old way, as `codex/event/<type>`; these say nothing more."""
+"""Until 0.98 every event is also sent in the old form, `codex/event/<type>`; these add nothing."""
 
 
 class CodexAppServerFormat(LineFormat):
@@ -69,7 +69,7 @@ class CodexAppServerFormat(LineFormat):
     name = "codex_app_server"
 
     def __init__(self, context: Context, *, owns_tools: bool = False) -> None:
-        """`owns_tools`: the caller is the client who runs the dynamic tools; what it is asked and answers counts."""
+        """`owns_tools`: the caller is the client that runs the dynamic tools; its requests and answers count."""
         super().__init__(context)
         self._owns_tools = owns_tools
         self._fidelity: Fidelity = "router" if owns_tools else "agent_emitted"
@@ -80,10 +80,10 @@ class CodexAppServerFormat(LineFormat):
         self._streams: dict[tuple[str, str], Stream] = {}
         self._calls: dict[tuple[str, str], Answer] = {}
         self._announced: dict[tuple[str, str], tuple[LinePlace, dict[str, Any]]] = {}
-        """Calls of dynamic tools that an item told, and the client, who owns them, is about to be asked for."""
+        """Calls of dynamic tools that an item announced; the request to the client follows."""
         self._failing: dict[str, tuple[LinePlace, ErrorPayload]] = {}
         self._answers: dict[str, str] = {}
-        """The keys of answers whose usage was told, each with the key it was told under."""
+        """The keys of answers whose usage was emitted, each with the key it was emitted under."""
         self._tools = ToolDefinitions()
         self._is_v2 = False
         self._latest: Any = None
@@ -91,7 +91,7 @@ class CodexAppServerFormat(LineFormat):
 
     def _map(self, record: Any) -> None:
         if record.__class__ is dict and record.get("method").__class__ is str and record["method"] in _DELTAS:
-            self._delta(record)  # most lines are deltas, so they take the short way
+            self._delta(record)  # most lines are deltas, so they take the fast path
             return
         message = message_of(record)
         if message is not None and message.method in _DELTAS:
@@ -102,9 +102,9 @@ class CodexAppServerFormat(LineFormat):
     def feed_message(
         self, value: Any, *, line: bytes, direction: str, seconds: float, process: int, replaced: int = 0
     ) -> list[Event]:
-        """The events of a message that a client sent or got, as it would be wrapped in a recording: see `message`.
+        """The events of a message that a client sent or received, as it would be wrapped in a recording: see `message`.
 
-        `value` is the line decoded; `replaced` says how many of its characters no UTF-8 can hold.
+        `value` is the decoded line; `replaced` is the number of its characters that are not valid UTF-8.
         """
         self.report.bytes += len(line)
         self.report.lines += 1
@@ -122,7 +122,7 @@ class CodexAppServerFormat(LineFormat):
         return self._taken()
 
     def _act(self, record: Any, message: RpcMessage | None) -> None:
-        """Emit the events of a message; `record` is what an unknown one is kept as."""
+        """Emit the events of a message; an unknown one is kept as `record`."""
         if message is None:
             self._unknown(record)
             return
@@ -138,14 +138,14 @@ class CodexAppServerFormat(LineFormat):
         else:
             self._notification(record, message)
 
-    def _exited(self, told: Any) -> None:
-        """The end of the server process; an error when whoever recorded it says so."""
-        why = a_str(told.get("error")) if isinstance(told, dict) else ""
+    def _exited(self, exit_info: Any) -> None:
+        """The end of the server process; an error when the recording says so."""
+        why = a_str(exit_info.get("error")) if isinstance(exit_info, dict) else ""
         if why:
-            data = {key: value for key, value in told.items() if key != "error"}
+            data = {key: value for key, value in exit_info.items() if key != "error"}
             self._emit("error", ErrorPayload(message=why, code="exit", data=data or None))
         else:
-            self._emit("system.event", SystemPayload(subtype="exit", data=told))
+            self._emit("system.event", SystemPayload(subtype="exit", data=exit_info))
 
     # Where a message belongs.
 
@@ -194,7 +194,7 @@ class CodexAppServerFormat(LineFormat):
             self._unknown(record, message.method)
 
     def _prompt(self, record: Any, message: RpcMessage) -> None:
-        """`turn/start` and `turn/steer`: somebody speaks."""
+        """`turn/start` and `turn/steer`: a prompt of the client."""
         params = message.params
         prompt = items.user_message(params.get("input"), params.get("clientUserMessageId"))
         self._prompts.say(self._thread_id, prompt)
@@ -208,7 +208,7 @@ class CodexAppServerFormat(LineFormat):
         self._emit("message.user", seen_by_us(prompt) if self._owns_tools else prompt)
 
     def _bridged_call(self, record: Any, message: RpcMessage) -> None:
-        """`item/tool/call`: the client runs a tool; since 0.144 an item has said so just before."""
+        """`item/tool/call`: the client runs a tool; since 0.144 an item announces it just before."""
         call = items.bridged_call(message.params, self._fidelity)
         key = (self._thread_id, call.call_id)
         self._announced.pop(key, None)
@@ -241,10 +241,10 @@ class CodexAppServerFormat(LineFormat):
                 self._define(request.params.get("dynamicTools"))
 
     def _define(self, tools: Any) -> None:
-        """The tools that the client offers its thread."""
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        """Emit the tools that the client offers its thread."""
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
     # Notifications.
 
@@ -290,7 +290,7 @@ class CodexAppServerFormat(LineFormat):
         elif kind == "reasoning":
             self._thought(item, item_id, stream)
         elif kind == "userMessage":
-            self._heard(item, item_id)
+            self._user_item(item, item_id)
         elif kind == "contextCompaction":
             self._emit("system.event", SystemPayload(subtype="compaction", data=small([("id", item_id or None)])))
         else:
@@ -310,7 +310,7 @@ class CodexAppServerFormat(LineFormat):
         self._emit("tool.result", result, child_run_id=self._spawned(item))
 
     def _spawned(self, item: dict[str, Any]) -> str | None:
-        """The run that this item began, if it did; from now on its parent is known."""
+        """The run that this item began, if any; its parent is known from now on."""
         children: Any = ()
         if item.get("tool") == "spawnAgent":
             children = item.get("receiverThreadIds")
@@ -331,7 +331,7 @@ class CodexAppServerFormat(LineFormat):
         self._emit("message.assistant", items.reasoning(summary, content, item_id, self._model))
 
     def _reasoned(self, record: Any, message: RpcMessage) -> None:
-        """`item/reasoning/completed`, as the seeds show it."""
+        """`item/reasoning/completed`, the documented flat shape."""
         item = item_of(message.params)
         item_id = a_str(item.get("id")) or a_str(message.params.get("itemId"))
         stream = self._streams.pop((self._thread_id, item_id), None)
@@ -339,8 +339,8 @@ class CodexAppServerFormat(LineFormat):
             item = item | {"summary": item["text"]}
         self._thought(item, item_id, stream)
 
-    def _heard(self, item: dict[str, Any], item_id: str) -> None:
-        """`userMessage`: the server repeats what its client said, or tells what another agent did."""
+    def _user_item(self, item: dict[str, Any], item_id: str) -> None:
+        """`userMessage`: the server repeats its client's message, or reports what another agent did."""
         repeated = items.user_message(item.get("content"), item_id)
         if self._prompts.is_echo(self._thread_id, item, repeated):
             self._accumulate()
@@ -369,7 +369,7 @@ class CodexAppServerFormat(LineFormat):
             self._unknown(record, message.method)
 
     def _failed(self, record: Any, message: RpcMessage) -> None:
-        """`error`: a retry, or the announcement of a turn that fails and says so itself right after."""
+        """`error`: a retry, or the announcement of a failed turn, whose end repeats it."""
         params = message.params
         will_retry, turn = params.get("willRetry"), a_str(params.get("turnId"))
         retryable = will_retry if isinstance(will_retry, bool) else None
@@ -393,7 +393,7 @@ class CodexAppServerFormat(LineFormat):
             self._emit("token.usage", flat)
 
     def _count(self, last: Any, total: Any, turn: Any) -> bool:
-        """Emit the usage of the last answer; the total so far where that is all there is."""
+        """Emit the usage of the last answer; the total so far if there is nothing else."""
         answer = answer_key(self._thread_id, turn, total)
         key = None if answer is None else self._answers.get(answer) or self._answer_id() or answer
         usage = usage_of(last, "call", self._model, key, self._service_tier)
@@ -406,7 +406,7 @@ class CodexAppServerFormat(LineFormat):
         return usage is not None
 
     def _answer_id(self) -> str | None:
-        """The own id of the answer that a new total belongs to, where raw events have told it."""
+        """The id of the answer that a new total belongs to, if raw events have named it."""
         if self._thread is None:
             return None
         answer, self._thread.response_id = self._thread.response_id, None
@@ -440,7 +440,7 @@ class CodexAppServerFormat(LineFormat):
             is_new = answer_key(self._thread_id, turn, total) not in self._answers
             if is_new and self._count(info.get("last_token_usage"), total, turn):
                 return
-        if self._is_v2 and (kind in _OLD_TWINS or kind.endswith("_delta")):
+        if self._is_v2 and (kind in _OLD_DUPLICATES or kind.endswith("_delta")):
             self._accumulate()
         else:
             self._emit("system.event", notice(message.method, event))
@@ -471,16 +471,16 @@ class CodexAppServerFormat(LineFormat):
         return stream
 
     def _give_up(self, message: RpcMessage, *, everywhere: bool = False) -> None:
-        """A turn or the server ended, or an answer broke off: what was being said will not be finished."""
+        """A turn or the server ended, or an answer broke off: open streams will not be finished."""
         for key, stream in list(self._streams.items()):
             if (everywhere or key[0] == self._thread_id) and stream.kind in _SPOKEN:
                 del self._streams[key]
                 self._unfinished(stream)
-        self._never_asked([key for key in self._announced if everywhere or key[0] == self._thread_id])
+        self._emit_unrequested([key for key in self._announced if everywhere or key[0] == self._thread_id])
         self._enter(message)
 
-    def _never_asked(self, keys: list[tuple[str, str]]) -> None:
-        """Calls that an item announced, and that the client will not be asked for any more."""
+    def _emit_unrequested(self, keys: list[tuple[str, str]]) -> None:
+        """Emit calls that an item announced and whose request to the client will not come."""
         for key in keys:
             place, item = self._announced.pop(key)
             self._calls[key] = "open"
@@ -516,7 +516,7 @@ class CodexAppServerFormat(LineFormat):
     def _finish(self) -> None:
         for stream in self._streams.values():
             self._unfinished(stream)
-        self._never_asked(list(self._announced))
+        self._emit_unrequested(list(self._announced))
         for place, error in self._failing.values():
             with self._under(place):
                 self._emit("error", error)

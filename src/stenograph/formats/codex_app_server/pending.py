@@ -12,11 +12,11 @@ from stenograph.formats.shared.loose import a_str
 from stenograph.model.payload import MessagePayload
 
 Answer = Literal["open", "item", "client"]
-"""A tool call: not answered, answered by its item, or answered by the client at the bridge."""
+"""A tool call: not answered, answered by its item, or answered by the client."""
 
 
 class LinePlace(Struct):
-    """Where something was told that is emitted later, under another line."""
+    """Line and time of something that is emitted later, while another line is read."""
 
     thread: Thread | None
     line: int
@@ -30,9 +30,9 @@ class Stream(Struct):
     """`agentMessage`, `reasoning`, or the method of its deltas."""
     item_id: str
     place: LinePlace
-    """Of the last piece."""
+    """The place of the last piece."""
     parts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
-    """By what they belong to (the summary, the content) and its number, in the order of their first piece."""
+    """By group (the summary, the content) and number, in the order of their first piece."""
 
     def add(self, piece: str, group: str = "", number: Any = 0) -> None:
         """Take the next piece."""
@@ -48,21 +48,21 @@ class Stream(Struct):
         return ["".join(pieces) for (name, _), pieces in self.parts.items() if name == group]
 
     def whole(self) -> str:
-        """Everything so far."""
+        """The text so far."""
         return "".join("".join(pieces) for pieces in self.parts.values())
 
 
 class Requests:
-    """Requests that wait for their answer, by process, asker and id."""
+    """Requests that wait for their answer, by process, sender and id."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[Any, bool, Any], RpcMessage] = {}
-        self._is_client_heard = False
+        self._has_client_messages = False
 
     def ask(self, message: RpcMessage) -> None:
         """Note a request; any message of the client proves that its direction is in the recording."""
         if message.from_client:
-            self._is_client_heard = True
+            self._has_client_messages = True
         if message.id is not None:
             kept = {name: message.params[name] for name in _KEPT if name in message.params}
             key = (message.process, bool(message.from_client), message.id)
@@ -76,36 +76,36 @@ class Requests:
         return self._asked.pop(server if response.from_client else client, None)
 
     def _is_answer_of_client(self, response: RpcMessage, client: tuple[Any, bool, Any]) -> bool:
-        """Both sides number their requests from the beginning, so an id alone does not tell whose answer it is."""
+        """Whether the client sent this response; both sides number their requests from 0, so an id is not enough."""
         if isinstance(response.result, dict):
             return not _ANSWERS_OF_CLIENTS.isdisjoint(response.result)
-        return self._is_client_heard and client not in self._asked
+        return self._has_client_messages and client not in self._asked
 
 
 _KEPT = ("threadId", "callId", "tool", "developerInstructions", "dynamicTools")
-"""What an answer needs of its request; the rest may be large, and some answers never come."""
+"""Fields of a request that its answer needs; the others may be large, and some answers never come."""
 _ANSWERS_OF_CLIENTS = {"decision", "contentItems", "success", "answers", "action", "permissions"}
 
 
 _MOST_PROMPTS = 32
-"""Of a thread whose server is not in the recording, or drops what it is told."""
+"""The limit for a thread whose server does not repeat its prompts."""
 
 
 class Prompts:
-    """What the client said and the server has not repeated yet as a `userMessage`."""
+    """Prompts of the client that the server has not repeated yet as a `userMessage`."""
 
     def __init__(self) -> None:
         self._said: dict[str, list[MessagePayload]] = {}
 
     def say(self, thread_id: str, prompt: MessagePayload) -> None:
-        """The client said it."""
+        """Add a prompt of the client."""
         said = self._said.setdefault(thread_id, [])
         said.append(prompt)
         del said[:-_MOST_PROMPTS]
 
     def is_echo(self, thread_id: str, item: dict[str, Any], repeated: MessagePayload) -> bool:
-        """Whether the server repeats what the client said. By the client's id or the same words; else the oldest."""
-        said = self._said.get(thread_id) or self._said.get("")  # said before any thread was named
+        """Whether an item repeats a prompt of the client: by the client's id or the same text, else the oldest."""
+        said = self._said.get(thread_id) or self._said.get("")  # sent before any thread was named
         if not said:
             return False
         client_id = a_str(item.get("clientId"))

@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.codex_app_server.detection import detect, identify
 from stenograph.formats.codex_rollout.agent import AGENT
 from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
@@ -15,8 +14,8 @@ SPEC = FormatSpec(
     versions="Codex 0.63, 0.98, 0.120, 0.144, 0.166",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.codex_app_server.detection", "detect"),
+    identify=later("stenograph.formats.codex_app_server.detection", "identify"),
     open=later("stenograph.formats.codex_app_server.parser", "CodexAppServerFormat"),
     turns=Turns(
         marks={

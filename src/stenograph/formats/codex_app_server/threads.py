@@ -1,4 +1,4 @@
-"""The threads of one connection: which run each of them is, who spawned it, which model it talks to."""
+"""The threads of one connection: their runs, parents and models."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Thread(Struct):
     model: str | None = None
     service_tier: str | None = None
     instructions: str | None = None
-    """What the client gave as the thread's own instructions, until a prompt goes out with them."""
+    """Instructions that the client sent for the thread, until they are emitted with a prompt."""
     response_id: str | None = None
-    """The model's last answer, when raw events tell; None once its usage was reported."""
+    """The id of the model's last answer, from raw events; None once its usage was emitted."""
 
 
 class Threads:
-    """Every thread that the connection has shown.
+    """Every thread of the connection.
 
-    The first is the run that the context names; each later one is a run of its own. A child is introduced by an item
-    of its parent, which may come after the child's first notification: until then its parent is not known.
+    The first is the run that the context names; each later one is a run of its own. An item of the parent announces a
+    child, maybe after the child's first notification: until then its parent is not known.
     """
 
     def __init__(self, context: Context, format_name: str) -> None:
@@ -51,7 +51,7 @@ class Threads:
         return thread
 
     def learn(self, description: dict[str, Any], model: Any, service_tier: Any) -> None:
-        """Take what a thread object says; `model` and `serviceTier` stand beside it in responses."""
+        """Take the fields of a thread object; `model` and `serviceTier` stand beside it in responses."""
         thread_id = description.get("id")
         if not isinstance(thread_id, str) or not thread_id:
             return
@@ -64,7 +64,7 @@ class Threads:
         self.adopt(thread_id, parent_of(description))
 
     def adopt(self, child: Any, parent: Any) -> Thread | None:
-        """Note who spawned a thread; the first word counts."""
+        """Set the parent of a thread; the first call counts."""
         if not isinstance(child, str) or not child or not isinstance(parent, str) or not parent or child == parent:
             return None
         thread = self.get(child)
@@ -74,7 +74,7 @@ class Threads:
         return thread
 
     def turn_began(self, thread: Thread, turn: dict[str, Any]) -> None:
-        """A child's turns name the root turn that they serve, which tells a parent when no item did."""
+        """A child's turns name the root turn that they belong to, which shows the parent when no item did."""
         turn_id, root = turn.get("id"), turn.get("rootTurnId")
         if isinstance(turn_id, str) and isinstance(root, str):
             self._turns[turn_id] = thread.id

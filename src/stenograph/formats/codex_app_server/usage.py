@@ -1,9 +1,9 @@
 """Token counts of a thread, keyed so that nothing is counted twice.
 
 Theory of operation. `thread/tokenUsage/updated` has no id of the answer it belongs to, and is sent again after a
-resume, a fork or a compaction. Its `total` grows with every answer, and a repetition names the turn in which the
-answer fell, also in a fork (where the thread is another one). So turn and total together name the answer. When raw
-events give the answer's own id, that is the key instead.
+resume, a fork or a compaction. Its `total` grows with every answer, and a repetition names the turn of the answer, also
+in a fork (where the thread is another one). So turn and total together identify the answer. When raw events give the
+answer's own id, that is the key instead.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _SPELLINGS = {
     "cache_write_input_tokens": "cacheWriteInputTokens",
     "reasoning_output_tokens": "reasoningOutputTokens",
 }
-"""Codex's names in rollouts, and what the protocol makes of them."""
+"""The names of counts in rollouts, and their spellings in the protocol."""
 
 
 def usage_of(
     counts: Any, scope: Scope, model: str | None, message_id: str | None = None, service_tier: str | None = None
 ) -> UsagePayload | None:
-    """Counts as Codex writes them, in either spelling; None when they are none."""
+    """Counts as Codex writes them, in either spelling; None when there are none."""
     if not isinstance(counts, dict):
         return None
     numbers = {name: _number(counts, (spelling, name)) for name, spelling in _SPELLINGS.items()}
@@ -44,7 +44,7 @@ def is_nothing(usage: UsagePayload) -> bool:
 
 
 def answer_key(thread_id: str, turn_id: Any, total: Any) -> str | None:
-    """A name for the answer after which a thread's total stood at this many tokens; None when no total is told."""
+    """A key for the answer that led to this total of a thread; None when there is no total."""
     count = _number(total, ("totalTokens", "total_tokens")) if isinstance(total, dict) else None
     if count is None:
         return None

@@ -1,33 +1,32 @@
 """codex_exec: what `codex exec --json` prints.
 
 Theory of operation. An item is a tool's call when it starts and its result when it completes; a tool item that only
-completes is both. Items have no times, no turn and no prompt. Until 0.42 the same program printed its settings, the
-prompt and then events in another shape (`{"id", "msg"}`); both are read here.
+completes is both. Items have no times, no turn and no prompt. Until 0.42 the program printed its settings, the prompt
+and then events in another shape (`{"id", "msg"}`); both are read here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.base import SURE, Context, Identity, LineFormat
+from stenograph.formats.base import Context, LineFormat
+from stenograph.formats.codex_exec.detection import kind_of
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
 from stenograph.formats.codex_rollout.identity import run_of
 from stenograph.formats.codex_rollout.outcome import failure, milliseconds
 from stenograph.formats.codex_rollout.usage import usage_of
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.content import texts_of
-from stenograph.formats.shared.loose import first_told, small, string
+from stenograph.formats.shared.loose import small, string
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
-
-NAME = "codex_exec"
 
 
 class CodexExecFormat(LineFormat):
     """One run of `codex exec --json`."""
 
-    name = NAME
+    name = "codex_exec"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -63,7 +62,7 @@ class CodexExecFormat(LineFormat):
         self._system(value["type"], data=small([("thread_id", value.get("thread_id"))]))
 
     def _turn_completed(self, value: dict[str, Any]) -> None:
-        """Its usage is the thread's so far, also when the thread was resumed or forked."""
+        """Emit its usage, which is the thread's so far, also when the thread was resumed or forked."""
         self._lifecycle(value)
         usage = usage_of("total", value.get("usage"), self._model)
         if usage is not None:
@@ -80,7 +79,7 @@ class CodexExecFormat(LineFormat):
     def _item(self, value: dict[str, Any]) -> None:
         item = value.get("item")
         item = item if isinstance(item, dict) else {}
-        kind = _kind(item)
+        kind = kind_of(item)
         if kind in _TOOLS:
             _PHASES[value["type"]](self, kind, item)
         elif kind in {"agent_message", "assistant_message"}:
@@ -134,8 +133,8 @@ class CodexExecFormat(LineFormat):
         call_id = string(message.get("call_id")) or f"{kind}_{self.report.lines}"
         text = string(message.get("message")) or string(message.get("text"))
         if kind in _BEGINNINGS:
-            name, given = _begun(kind, message)
-            self._call(name, call_id, given)
+            name, arguments = _begun(kind, message)
+            self._call(name, call_id, arguments)
         elif kind in _ENDINGS:
             self._ended(kind, call_id, message)
         elif kind == "token_count":
@@ -167,7 +166,7 @@ class CodexExecFormat(LineFormat):
         self._result(name, call_id, output, blocks, error, duration_ms=duration)
 
     def _token_count(self, info: Any) -> None:
-        """The total, when it moved: the same numbers come twice, and nothing names the call that took the last ones."""
+        """Emit the total when it changed: equal numbers come twice, and nothing names their model call."""
         total = info.get("total_token_usage") if isinstance(info, dict) else None
         usage = usage_of("total", total, self._model)
         if usage is None or total == self._total:
@@ -178,10 +177,10 @@ class CodexExecFormat(LineFormat):
 
     # What both use.
 
-    def _call(self, name: str, call_id: str, given: Any) -> None:
+    def _call(self, name: str, call_id: str, arguments: Any) -> None:
         self._called.add(call_id)
         kind = "server" if name == "web_search" else None
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given, kind=kind)
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=arguments, kind=kind)
         self._say("assistant", (block,))
         self._emit("tool.call", call_of(block))
 
@@ -209,7 +208,7 @@ class CodexExecFormat(LineFormat):
         self._emit("tool.result", payload, child_run_id=child_run_id)
 
     def _say(self, role: str, blocks: tuple[Block, ...]) -> None:
-        """A message. It gets no id: `item_N` starts anew in every process, so a resumed thread has each twice."""
+        """Emit a message without an id: `item_N` starts again in every process, so a resumed thread has each twice."""
         model = self._model if role == "assistant" else None
         self._emit(f"message.{role}", MessagePayload(role=role, blocks=blocks, model=model))
 
@@ -260,12 +259,8 @@ _QUIET_MESSAGES = {
 }
 
 
-def _kind(item: dict[str, Any]) -> str:
-    return string(item.get("type")) or string(item.get("item_type")) or ""
-
-
 def _name(kind: str, item: dict[str, Any]) -> str:
-    """A tool by the name that rollouts give it where they can be told alike, else the item's type."""
+    """A tool by the name that rollouts have for it, if they have one, else the item's type."""
     if kind == "mcp_tool_call":
         return _mcp_name(item)
     return (string(item.get("tool")) or kind) if kind == "collab_tool_call" else kind
@@ -343,32 +338,3 @@ def _todo_text(items: Any) -> str | None:
         return None
     steps = [step for step in items if isinstance(step, dict)]
     return "\n".join(f"[{'x' if step.get('completed') is True else ' '}] {step.get('text')}" for step in steps)
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line is one that the program prints first, or an item."""
-    return SURE if _is_ours(records) else 0
-
-
-def _is_ours(records: Sequence[Any]) -> bool:
-    first = records[0]
-    if not isinstance(first, dict):
-        return False
-    kind = first.get("type")
-    if kind in ("item.started", "item.completed"):
-        return isinstance(first.get("item"), dict) and _kind(first["item"]) != ""
-    if kind is None and "workdir" in first and "provider" in first:
-        return any(isinstance(record, dict) and "prompt" in record for record in records[1:3])
-    return kind == "turn.started" or (kind == "thread.started" and "thread_id" in first)
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    begun = [record for record in records if isinstance(record, dict) and record.get("type") == "thread.started"]
-    settings = [record for record in records if isinstance(record, dict) and "workdir" in record]  # until 0.42
-    thread = first_told(begun[:1], "thread_id")
-    return Identity(
-        native_id=thread or "",
-        session_id=thread,
-        cwd=first_told(settings, "workdir"),
-        model=first_told(settings, "model"),
-    )

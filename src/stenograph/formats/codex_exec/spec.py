@@ -1,21 +1,20 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
-from stenograph.formats.codex_exec.format import NAME, CodexExecFormat, detect, identify
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.codex_rollout.agent import AGENT
 from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
 
 SPEC = FormatSpec(
-    name=NAME,
+    name="codex_exec",
     what="what `codex exec --json` prints",
     versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=CodexExecFormat,
+    detect=later("stenograph.formats.codex_exec.detection", "detect"),
+    identify=later("stenograph.formats.codex_exec.detection", "identify"),
+    open=later("stenograph.formats.codex_exec.format", "CodexExecFormat"),
     turns=Turns(
         marks={
             "turn.started": BEGINS,

@@ -41,6 +41,6 @@ def result_of(output: Any) -> tuple[Any, tuple[Block, ...] | None]:
 
 
 def tool_name(name: Any, namespace: Any = None) -> str:
-    """The name of a tool, the same with and without namespaces (0.144): `mcp__<server>__<tool>`, others bare."""
+    """The name of a tool, the same with and without namespaces (0.144): `mcp__<server>__<tool>`, others unprefixed."""
     bare = string(name) or ""
     return f"{namespace}__{bare}" if isinstance(namespace, str) and namespace.startswith("mcp__") else bare

@@ -10,11 +10,19 @@ from msgspec import Raw
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.codex_rollout import record as records
 from stenograph.formats.codex_rollout.content import result_of, thinking_of, tool_name
+from stenograph.formats.codex_rollout.duplicates import (
+    DUPLICATES,
+    NOTICES,
+    QUIET_EVENTS,
+    WaitingText,
+    event_facts,
+    item_facts,
+    squeezed,
+)
 from stenograph.formats.codex_rollout.identity import parent_of, run_of
 from stenograph.formats.codex_rollout.outcome import Outcomes, error_of_event, error_of_item
 from stenograph.formats.codex_rollout.prompt import harness_subtype
-from stenograph.formats.codex_rollout.record import Happening, Item, Meta, Record, TurnItem, loads
-from stenograph.formats.codex_rollout.twin import NOTICES, QUIET_EVENTS, TWINS, Twin, event_news, item_news, squeezed
+from stenograph.formats.codex_rollout.record import EventMessage, Item, Meta, Record, TurnItem, loads
 from stenograph.formats.codex_rollout.usage import answer_id, usage_of
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.attachment import attachment
@@ -25,13 +33,11 @@ from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model.block import Block, ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload
 
-NAME = "codex_rollout"
-
 
 class CodexRolloutFormat(LineFormat):
     """One rollout file: one thread, or one segment of it."""
 
-    name = NAME
+    name = "codex_rollout"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -40,19 +46,19 @@ class CodexRolloutFormat(LineFormat):
         self._model: str | None = None
         self._outcomes = Outcomes()
         self._search_id: str | None = None
-        """The id of a web search that ended; until 0.142 the call itself has none."""
+        """The id of a web search that ended; until 0.142 the call itself has no id."""
         self._has_records = False
-        """Whether `token_usage_record`s tell the usage, so that `token_count` only repeats it."""
+        """Whether `token_usage_record`s report the usage, so that `token_count` only repeats it."""
         self._total: Any = None
         self._tools = ToolDefinitions()
-        self._waiting: list[Twin] = []
-        """What events told of answers and thoughts: their response items follow, unless the stream broke off."""
+        self._waiting: list[WaitingText] = []
+        """Answers and thoughts in events: their response items follow, unless the stream broke off."""
         self._prompted = False
-        """Whether a person's words were told in a response item since the last event that repeats them."""
+        """Whether a response item held a person's words since the last event that repeats them."""
         self._repeated = ""
-        """The person's words that only an event told so far."""
+        """The person's words that only an event held so far."""
         self._last: Any = None
-        """What the last `token_count` says of the thread, and of its last answer."""
+        """The numbers of the last `token_count`: for the thread, and for its last answer."""
         self._service_tier: str | None = None
 
     def _decode(self, line: bytes) -> Any:
@@ -76,7 +82,7 @@ class CodexRolloutFormat(LineFormat):
     # Lines.
 
     def _know(self, meta: Meta) -> None:
-        """The first session_meta says whose file this is; a second one was copied with a history."""
+        """The first session_meta names the thread of this file; a second one was copied with a history."""
         if self._thread_id is not None:
             return
         self._thread_id = string(meta.id)
@@ -111,9 +117,9 @@ class CodexRolloutFormat(LineFormat):
 
     def _usage_record(self, record: Record) -> None:
         self._has_records = True
-        told = record.payload
-        key = answer_id(string(told.response_id), string(told.turn_id) or self._turn_id)
-        usage = usage_of("call", told.usage, self._model, key, self._service_tier)
+        payload = record.payload
+        key = answer_id(string(payload.response_id), string(payload.turn_id) or self._turn_id)
+        usage = usage_of("call", payload.usage, self._model, key, self._service_tier)
         if usage is None:
             self._system("token_usage_record")
         else:
@@ -144,7 +150,7 @@ class CodexRolloutFormat(LineFormat):
 
     def _message(self, item: Item, metadata: Raw) -> None:
         if item.role == "assistant":
-            self._heard("agent_message", texts_of(item.content))
+            self._drop_waiting("agent_message", texts_of(item.content))
             if _is_compaction_output(metadata):
                 self._system("compaction_summary", "\n".join(texts_of(item.content)))
             else:
@@ -161,7 +167,7 @@ class CodexRolloutFormat(LineFormat):
         self._system(subtype, "\n".join(texts))
 
     def _prompt(self, item: Item, texts: list[str]) -> None:
-        """A person's words, unless an event told the very same just before."""
+        """Emit a person's words, unless an event held the same just before."""
         self._give_up_waiting()
         if self._repeated and squeezed("\n".join(texts)) == self._repeated:
             self._system("repeated", data=small([("id", item.id)]))
@@ -171,7 +177,7 @@ class CodexRolloutFormat(LineFormat):
         self._repeated = ""
 
     def _agent_message(self, item: Item) -> None:
-        """Mail between agents: from above it is the task, from elsewhere it is news."""
+        """A message between agents: from the parent it is the task, from others a system event."""
         author, recipient = string(item.author) or "", string(item.recipient) or ""
         if author and recipient.startswith(author + "/"):
             self._say("user", item, blocks_of(item.content))
@@ -180,7 +186,7 @@ class CodexRolloutFormat(LineFormat):
             self._system("inter_agent_message", "\n".join(texts_of(item.content)), data)
 
     def _reasoning(self, item: Item) -> None:
-        self._heard("agent_reasoning", [*texts_of(item.summary), *texts_of(item.content)])
+        self._drop_waiting("agent_reasoning", [*texts_of(item.summary), *texts_of(item.content)])
         blocks = thinking_of(item.summary, item.content, id=item.id, encrypted=item.encrypted_content)
         self._say("assistant", item, blocks)
 
@@ -203,22 +209,22 @@ class CodexRolloutFormat(LineFormat):
         self._call(item, "web_search", item.action, kind="server")
 
     def _image_generation_call(self, item: Item) -> None:
-        """A call with its result in it."""
-        given = small([("revised_prompt", item.revised_prompt)])
-        self._call(item, "image_generation", given, kind="server")
+        """Emit a call that holds its result."""
+        arguments = small([("revised_prompt", item.revised_prompt)])
+        self._call(item, "image_generation", arguments, kind="server")
         if isinstance(item.result, str) and item.result:
             image = attachment("image/png", item.result)
             output, blocks = (item.result, None) if image is None else (None, (image,))
             self._result(self._call_id(item), output, blocks)
 
-    def _call(self, item: Item, name: str, given: Any, kind: str | None = None) -> None:
+    def _call(self, item: Item, name: str, arguments: Any, kind: str | None = None) -> None:
         call_id = self._call_id(item)
         self._outcomes.called(call_id)
         block = ToolUseBlock(
             fidelity="agent_emitted",
             tool_name=name,
             tool_id=call_id,
-            tool_input=given,
+            tool_input=arguments,
             namespace=string(item.namespace),
             kind=kind,
         )
@@ -252,30 +258,30 @@ class CodexRolloutFormat(LineFormat):
         )
 
     def _call_id(self, item: Item) -> str:
-        """What joins a call and its output; made up from the line where Codex gave none."""
+        """The id that links a call and its output; made of the line number if Codex has none."""
         return string(item.call_id) or string(item.id) or f"{item.type}_{self.report.lines}"
 
     # Event messages.
 
     def _event_msg(self, record: Record) -> None:
-        event: Happening = record.payload
+        event: EventMessage = record.payload
         handle = _EVENTS.get(event.type)
         if handle is not None:
             handle(self, event)
-        elif event.type in TWINS:
-            self._twin(event)
+        elif event.type in DUPLICATES:
+            self._duplicate(event)
         elif event.type in QUIET_EVENTS:
-            self._happened(event)
+            self._emit_notice(event)
         else:
             self._unknown(record.whole(), f"event_msg/{event.type}")
 
-    def _twin(self, event: Happening) -> None:
-        """Words that a response item tells, too: a person's before it, the model's a few lines after it."""
+    def _duplicate(self, event: EventMessage) -> None:
+        """An event that repeats a response item: a person's words follow it, the model's come a few lines later."""
         words = string(event.message) or string(event.text) or ""
         if event.type != "user_message":
             self._system(event.type, words if words in NOTICES else None)
             if words and words not in NOTICES:
-                self._waiting.append(Twin(event.type, words, self._origin, self._timestamp))
+                self._waiting.append(WaitingText(event.type, words, self._origin, self._timestamp))
             return
         self._give_up_waiting()
         if self._prompted or not words:
@@ -285,14 +291,14 @@ class CodexRolloutFormat(LineFormat):
             self._repeated = squeezed(words)
         self._prompted = False
 
-    def _heard(self, kind: str, texts: list[str]) -> None:
-        """A response item tells these words: the events that told them have nothing to add."""
+    def _drop_waiting(self, kind: str, texts: list[str]) -> None:
+        """A response item holds these words: drop the waiting events that repeat them."""
         if self._waiting:
-            told = squeezed("\n".join(texts))
-            self._waiting = [each for each in self._waiting if each.type != kind or squeezed(each.text) not in told]
+            text = squeezed("\n".join(texts))
+            self._waiting = [each for each in self._waiting if each.type != kind or squeezed(each.text) not in text]
 
     def _give_up_waiting(self) -> None:
-        """The turn is over: what only events told is told from them, under their lines."""
+        """The turn has ended: emit the words that only events held, under their lines."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
@@ -307,47 +313,47 @@ class CodexRolloutFormat(LineFormat):
     def _finish(self) -> None:
         self._give_up_waiting()
 
-    def _happened(self, event: Happening, child_run_id: str | None = None) -> None:
-        """An event that says little, or nothing new."""
-        text, facts = event_news(event)
+    def _emit_notice(self, event: EventMessage, child_run_id: str | None = None) -> None:
+        """Emit an event that adds little or nothing."""
+        text, facts = event_facts(event)
         self._system(event.type, text, small(facts), child_run_id=child_run_id)
 
-    def _settings(self, event: Happening) -> None:
+    def _settings(self, event: EventMessage) -> None:
         if isinstance(event.thread_settings, dict):
             self._service_tier = string(event.thread_settings.get("service_tier"))
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _turn_started(self, event: Happening) -> None:
+    def _turn_started(self, event: EventMessage) -> None:
         self._give_up_waiting()
         self._turn_id = string(event.turn_id) or self._turn_id
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _turn_ended(self, event: Happening) -> None:
+    def _turn_ended(self, event: EventMessage) -> None:
         self._give_up_waiting()
-        self._happened(event)
+        self._emit_notice(event)
         if event.error is not None:
             self._fail(event.error)
 
-    def _error(self, event: Happening) -> None:
+    def _error(self, event: EventMessage) -> None:
         self._fail(event.error or {"message": event.message, "codex_error_info": event.codex_error_info})
 
-    def _call_ended(self, event: Happening) -> None:
+    def _call_ended(self, event: EventMessage) -> None:
         self._outcomes.ended(event.call_id, error_of_event(event), event.duration)
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _web_search_ended(self, event: Happening) -> None:
+    def _web_search_ended(self, event: EventMessage) -> None:
         self._search_id = string(event.call_id)
-        self._happened(event)
+        self._emit_notice(event)
 
-    def _agent_spawned(self, event: Happening) -> None:
+    def _agent_spawned(self, event: EventMessage) -> None:
         child = event.new_thread_id if event.type == "collab_agent_spawn_end" else event.agent_thread_id
         is_new = event.type == "collab_agent_spawn_end" or event.kind == "started"
-        self._happened(event, run_of(child) if is_new else None)
+        self._emit_notice(event, run_of(child) if is_new else None)
 
-    def _item_completed(self, event: Happening) -> None:
+    def _item_completed(self, event: EventMessage) -> None:
         item = event.item or TurnItem()
         self._outcomes.ended(item.id, error_of_item(item), item.duration)
-        text, facts = item_news(item)
+        text, facts = item_facts(item)
         if item.type == "WebSearch":
             self._search_id = string(item.id)
         if event.thread_id is not None and event.thread_id != self._thread_id:
@@ -360,8 +366,8 @@ class CodexRolloutFormat(LineFormat):
             child = run_of(children[0]) if isinstance(children, list) and children else None
         self._system("item_completed", text, small(facts), child_run_id=child)
 
-    def _token_count(self, event: Happening) -> None:
-        """Usage, in files without usage records; the same numbers come two or three times, so only news counts."""
+    def _token_count(self, event: EventMessage) -> None:
+        """Emit usage, in files without usage records; equal numbers come two or three times, so only changes count."""
         info = None if self._has_records else loads(event.info)
         info = info if isinstance(info, dict) else {}
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
@@ -369,7 +375,7 @@ class CodexRolloutFormat(LineFormat):
         call = usage_of("call", last, self._model, self._usage_key(total), self._service_tier)
         if call is not None and call.input_tokens + call.output_tokens == 0:
             call = None
-        # A few files have no totals; there the last call says whether anything is new.
+        # A few files have no totals; there the last call shows whether anything is new.
         is_repeated = total == self._total if payload is not None else last == self._last
         if is_repeated or (payload is None and call is None):
             self._system("token_count")
@@ -382,9 +388,9 @@ class CodexRolloutFormat(LineFormat):
     # What all of them use.
 
     def _usage_key(self, total: Any) -> str | None:
-        """What names a call that Codex gave no id: its turn (else its thread) and the total that it led to.
+        """A key for a model call without an id: its turn (else its thread) and the total that it led to.
 
-        A fork copies both, so the copy is known to be the same call.
+        A fork copies both, so the copy has the same key.
         """
         number = tokens(total.get("total_tokens")) if isinstance(total, dict) else None
         thread, turn = self._thread_id, self._turn_id or ""
@@ -412,9 +418,9 @@ class CodexRolloutFormat(LineFormat):
         )
 
     def _define(self, tools: Any) -> None:
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
     def _fail(self, error: Any) -> None:
         fields = error if isinstance(error, dict) else {"message": error}
@@ -468,7 +474,7 @@ _QUIET_ITEMS = {
     "ghost_snapshot",
     "other",
 }
-_EVENTS: dict[str, Callable[[CodexRolloutFormat, Happening], None]] = {
+_EVENTS: dict[str, Callable[[CodexRolloutFormat, EventMessage], None]] = {
     "item_completed": CodexRolloutFormat._item_completed,
     "token_count": CodexRolloutFormat._token_count,
     "thread_settings_applied": CodexRolloutFormat._settings,

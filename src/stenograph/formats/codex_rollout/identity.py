@@ -1,4 +1,4 @@
-"""How to tell a rollout, and whose thread it holds."""
+"""Which files are rollouts, and which thread each holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity, run_id_of
 from stenograph.formats.codex_rollout.record import PAYLOADS, Meta, convert
-from stenograph.formats.shared.loose import a_dict, first_told, string
+from stenograph.formats.shared.loose import a_dict, first_in_records, string
 
 _FILE_NAME = re.compile(
     r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<thread>[0-9a-f]{8}-[0-9a-f-]{27})(?:_[0-9a-f-]+)?[^/\\]*$"
@@ -24,7 +24,7 @@ def _meta_of(head: Sequence[Any]) -> Any:
 
 
 def detect(head: Sequence[Any], path: str) -> int:
-    """How surely the first line is a rollout's; in its oldest shape only the file's name says so."""
+    """Sure of a rollout's first line; in its oldest shape only the file's name shows it."""
     return SURE if _is_ours(head, path) else 0
 
 
@@ -56,9 +56,9 @@ def identify(head: Sequence[Any], path: str) -> Identity:
 
 
 def _model_in(head: Sequence[Any]) -> str | None:
-    """The first turn's."""
+    """The model of the first turn."""
     turns = (a_dict(value).get("payload") for value in head if a_dict(value).get("type") == "turn_context")
-    return first_told(turns, "model")
+    return first_in_records(turns, "model")
 
 
 def parent_of(parent_thread_id: Any, source: Any) -> str | None:
@@ -71,7 +71,7 @@ def parent_of(parent_thread_id: Any, source: Any) -> str | None:
 
 
 def run_of(thread_id: Any) -> str | None:
-    """The run that a thread is; None for what cannot be an id."""
+    """The run id of a thread; None for a value that cannot be an id."""
     try:
         return run_id_of("codex_rollout", thread_id) if string(thread_id) else None
     except UnicodeEncodeError:  # a lone surrogate

@@ -1,4 +1,4 @@
-"""How a tool call ended: Codex says it on a line of its own, by call id, before the line with the output."""
+"""How a tool call ended: Codex writes it on a separate line, by call id, before the line with the output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stenograph.formats.codex_rollout.record import Happening, TurnItem, loads
+from stenograph.formats.codex_rollout.record import EventMessage, TurnItem, loads
 from stenograph.formats.shared.content import texts_of
 from stenograph.formats.shared.loose import string
 
@@ -15,7 +15,7 @@ _FAILURES = {"failed", "declined"}
 
 
 class Outcome(Struct, gc=False):
-    """What Codex said about a call besides its output."""
+    """What Codex wrote about a call besides its output."""
 
     error: str | None = None
     duration_ms: float | None = None
@@ -31,16 +31,16 @@ class Outcomes:
         self._open: dict[str, Outcome] = {}
 
     def called(self, call_id: str) -> None:
-        """A call was made."""
+        """Add a call."""
         self._open[call_id] = _UNSAID
 
     def ended(self, call_id: Any, error: str | None, duration: Any) -> None:
-        """Codex says how a call ended; news of a call that already has its output comes too late to be told with it."""
+        """Note how a call ended; too late for a call whose output was emitted."""
         if isinstance(call_id, str) and call_id in self._open:
             self._open[call_id] = Outcome(error, milliseconds(duration))
 
     def answered(self, call_id: str) -> Outcome:
-        """The output of a call is here: what was said about it before."""
+        """The output of a call has come; return what is known about the call."""
         return self._open.pop(call_id, _UNSAID)
 
 
@@ -53,8 +53,8 @@ def error_of_item(item: TurnItem) -> str | None:
     return failure(item.status, item.error, item.success, item.stderr, item.exit_code, said)
 
 
-def error_of_event(event: Happening) -> str | None:
-    """The same for the events of a `legacy` history."""
+def error_of_event(event: EventMessage) -> str | None:
+    """Why the call of an event of a `legacy` history failed; None when Codex does not say that it did."""
     result = loads(event.result)
     if isinstance(result, dict):
         answer = result.get("Ok")
@@ -73,7 +73,7 @@ def failure(
     exit_code: Any = None,
     said: Sequence[str] = (),
 ) -> str | None:
-    """The error of a tool in Codex's own words; None when it does not say that the tool failed."""
+    """The error of a tool in Codex's words; None when it does not say that the tool failed."""
     if error is None and success is not False and not _is_failure(status):
         return None
     message = error.get("message") if isinstance(error, dict) else error

@@ -1,7 +1,7 @@
 """Who speaks under role user: a person, or the harness.
 
-Since 0.154 every part says its kind. Before that, what Codex injects is known by its opening words (its own list of
-contextual fragments); everything else is the person's. Neither needs to see the next line.
+Since 0.154 every part has its kind. Before that, what Codex injects is recognized by its opening words (Codex's own
+list of contextual fragments); everything else is the person's. Neither needs the next line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _OPENINGS = {
     "# AGENTS.md instructions": "user_instructions",
     "<user_instructions>": "user_instructions",
     "<environment_context>": "environment_context",
-    "<turn_aborted>": "turn_aborted_notice",  # `turn_aborted` is the event itself
+    "<turn_aborted>": "turn_aborted_notice",  # `turn_aborted` is also an event
     "<user_shell_command>": "user_shell_command",
     "<subagent_notification>": "subagent_notification",
     "<user_action>": "user_action",

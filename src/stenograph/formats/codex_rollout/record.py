@@ -1,7 +1,7 @@
-"""Lines of a rollout as typed records: only the fields that lead to something, and any type in them.
+"""Lines of a rollout as typed records: only the fields that are used, with values of any type.
 
-What is not declared here is skipped by the decoder, which is most of a rollout's bytes (instructions, world states,
-replaced histories, twins of outputs). Whatever the typed decoder refuses takes the slow way by `convert`.
+The decoder skips fields that are not declared here, which are most of a rollout's bytes (instructions, world states,
+replaced histories, duplicates of outputs). Lines that the typed decoder refuses take the slow path through `convert`.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class TurnItem(_Loose):
     review_output: Any = None
 
 
-class Happening(_Loose):
-    """`event_msg`: what Codex told its user interface."""
+class EventMessage(_Loose):
+    """`event_msg`: what Codex sent to its user interface."""
 
     type: str = ""
     item: TurnItem | None = None
@@ -157,7 +157,7 @@ class UsageRecord(_Loose):
 
 
 class Note(_Loose):
-    """A line type that says little: `world_state`, `retained_context` and the like."""
+    """A line type with little content: `world_state`, `retained_context` and the like."""
 
     type: Any = None
     full: Any = None
@@ -169,13 +169,13 @@ class Note(_Loose):
     content: Any = None
 
 
-Payload = Meta | Turn | Item | Happening | Compacted | UsageRecord | Note
+Payload = Meta | Turn | Item | EventMessage | Compacted | UsageRecord | Note
 
 PAYLOADS: dict[str, type[Any]] = {
     "session_meta": Meta,
     "turn_context": Turn,
     "response_item": Item,
-    "event_msg": Happening,
+    "event_msg": EventMessage,
     "compacted": Compacted,
     "token_usage_record": UsageRecord,
     "world_state": Note,
@@ -187,7 +187,7 @@ PAYLOADS: dict[str, type[Any]] = {
 """The line types we know, each with the shape of its payload."""
 
 _BARE_ITEMS = {"message", "reasoning", "function_call", "function_call_output", "local_shell_call"}
-"""Before 0.42 an item stood on its line without an envelope."""
+"""Types of items that before 0.42 were written without an envelope."""
 
 
 class Record(Struct, gc=False):
@@ -196,14 +196,14 @@ class Record(Struct, gc=False):
     type: str = ""
     timestamp: Any = None
     payload: Any = None
-    """A `Payload`; None for a line that nobody knows."""
+    """A `Payload`; None for an unknown line."""
     metadata: Raw = _NOTHING
     line: bytes | None = None
     value: Any = None
     """The whole line as JSON, where it was decoded whole."""
 
     def whole(self) -> Any:
-        """The line as JSON, or as text where it is too odd for that."""
+        """The line as JSON, or as text when it cannot be parsed."""
         if self.line is None:
             return self.value
         try:
@@ -227,7 +227,7 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError)
 
 
 def decode(line: bytes) -> Record:
-    """The record of a line; raises what msgspec raises where `convert` must help."""
+    """The record of a line; raises what msgspec raises when `convert` is needed."""
     head = _decode_line(line)
     decode_payload = _decoders.get(head.type)
     if decode_payload is None or head.payload == _NOTHING:
@@ -247,12 +247,12 @@ def convert(value: Any) -> Record:
     decode_payload = _decoders.get(name)
     if decode_payload is not None:
         try:
-            # By way of JSON, because parts that stay undecoded can only be cut out of it.
+            # Through JSON, because undecoded parts (`msgspec.Raw`) can only be cut out of it.
             record.payload = decode_payload(_encode(payload))
             if "metadata" in value:
                 record.metadata = Raw(_encode(value["metadata"]))
         except (*REFUSALS, *_UNWRITABLE):
-            pass  # a known line in a shape nobody knows
+            pass  # a known line type in an unknown shape
     return record
 
 
@@ -264,7 +264,7 @@ def _encode(value: Any) -> bytes:
 
 
 def _bare(value: dict[str, Any]) -> tuple[Any, Any]:
-    """A line without an envelope as what it would have been in one."""
+    """A line without an envelope, in the envelope that newer versions write."""
     name = value.get("type")
     if name is None and "id" in value and ("instructions" in value or "git" in value):
         return "session_meta", value

@@ -1,10 +1,8 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.codex_rollout.agent import AGENT
-from stenograph.formats.codex_rollout.format import NAME, CodexRolloutFormat
-from stenograph.formats.codex_rollout.identity import detect, identify
 from stenograph.formats.codex_rollout.layout import LAYOUT
 from stenograph.formats.codex_rollout.tools import TOOLS, VOLATILE
 from stenograph.formats.codex_rollout.wording import LABELS, NOTICES
@@ -14,15 +12,15 @@ from stenograph.formats.settings import Hooks, McpSettings, Notify
 _CONFIG = Home(variable="CODEX_HOME", default=".codex", folder="config.toml")
 
 SPEC = FormatSpec(
-    name=NAME,
+    name="codex_rollout",
     what="Codex CLI's threads on disk",
     versions="0.42.0, 0.63.0, 0.98.0, 0.120.0, 0.144.0, 0.154.0, 0.166.0",
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
-    open=CodexRolloutFormat,
+    detect=later("stenograph.formats.codex_rollout.identity", "detect"),
+    identify=later("stenograph.formats.codex_rollout.identity", "identify"),
+    open=later("stenograph.formats.codex_rollout.format", "CodexRolloutFormat"),
     programs=("codex",),
     turns=Turns(
         marks={

@@ -32,9 +32,9 @@ def usage_of(
 
 
 def answer_id(response_id: str | None, turn_id: str | None) -> str | None:
-    """What names an answer in every session that holds it: its id, with its turn where a server only numbers answers.
+    """The id of an answer, the same in every session that holds it; with its turn, if a server only numbers answers.
 
-    A fork copies turns and answers, and gives its own time to both.
+    A fork copies turns and answers with new times.
     """
     if response_id is None or turn_id is None or is_unique(response_id) or not is_unique(turn_id):
         return response_id

@@ -1,4 +1,4 @@
-"""What people read in place of Codex's own words, and which of its events they must not miss."""
+"""Labels that people read instead of Codex's subtypes, and events that they must not miss."""
 
 LABELS = {
     "agent_message": "Answer, repeated",

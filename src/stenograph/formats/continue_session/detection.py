@@ -1,4 +1,4 @@
-"""Which files hold a session of Continue, and what they tell of it."""
+"""Which files hold a session of Continue, and what they say about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, dicts, first_in_records, first_str
 
 
 def detect(records: Sequence[Any], path: str) -> int:
@@ -28,7 +28,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def identity_of(document: dict[str, Any]) -> Identity:
-    """The same by the document itself."""
+    """The session by its document alone."""
     named = first_str(document, "sessionId") or ""
     items = [a_dict(each.get("message")) for each in dicts(document.get("history"))]
     folder = first_str(document, "workspaceDirectory")
@@ -36,6 +36,6 @@ def identity_of(document: dict[str, Any]) -> Identity:
         native_id=named,
         session_id=named or None,
         cwd=None if folder is None else folder.removeprefix("file://"),
-        model=first_told((a_dict(each.get("usage")) for each in items), "model")
+        model=first_in_records((a_dict(each.get("usage")) for each in items), "model")
         or first_str(document, "chatModelTitle"),
     )

@@ -2,7 +2,7 @@
 
 Theory of operation. A line is the document without its history, one item of the history, or the session's sums. An item
 is a message with the states of its calls inside, results included; it comes again when a state has changed, or when the
-user went back and said something else in its place. Nothing in it says when it was.
+user went back and wrote another message instead. Items have no times.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ContinueFormat(MessageFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._said: dict[int, int] = {}
-        """What the message of each item was, by its number: digests."""
+        """Digests of the items' messages, by the items' numbers."""
         self._session = context.session_id or ""
 
     def _map(self, record: Any) -> None:
@@ -42,17 +42,17 @@ class ContinueFormat(MessageFormat):
             self._item(record, record["number"])
         elif isinstance(record, dict) and isinstance(record.get("usage"), dict):
             self._place()
-            self._news("session_usage", record["usage"])
+            self._emit_changes("session_usage", record["usage"])
 
     def _document(self, document: dict[str, Any]) -> None:
         self._place(_began(document.get("dateCreated")))
         self._session = self._session or document["sessionId"]
         facts = {name: document[name] for name in _FACTS if document.get(name) is not None}
-        self._news("session", facts, first_str(document, "title"))
+        self._emit_changes("session", facts, first_str(document, "title"))
         for number, item in enumerate(a_list(document["history"]), 1):
             self._item(a_dict(item), number)
         if isinstance(document.get("usage"), dict):
-            self._news("session_usage", document["usage"])
+            self._emit_changes("session_usage", document["usage"])
 
     def _item(self, item: dict[str, Any], number: int) -> None:
         message = a_dict(item.get("message"))
@@ -88,7 +88,7 @@ class ContinueFormat(MessageFormat):
             thought = thinking_block(words, {**message, "encrypted_content": message.get("redactedThinking")})
             self._answer([thought], message_id=message_id)
         elif role == "tool":
-            self._told_result(a_str(message.get("toolCallId")), content, "")
+            self._emit_result(a_str(message.get("toolCallId")), content, "")
         elif isinstance(role, str):
             self._note("system_prompt" if role == "system" else role, plain_text(content))
 
@@ -100,8 +100,8 @@ class ContinueFormat(MessageFormat):
             function = a_dict(call.get("function"))
             call_id = a_str(call.get("id"))
             if self._is_first("call", call_id):
-                given = arguments_of(function.get("arguments"))
-                blocks.append(use_of(call_id, a_str(function.get("name")), given))
+                tool_input = arguments_of(function.get("arguments"))
+                blocks.append(use_of(call_id, a_str(function.get("name")), tool_input))
         if blocks or is_new:
             self._answer(blocks, model=model, message_id=message_id)
         taken = openai_usage(usage, model, message_id)
@@ -111,18 +111,18 @@ class ContinueFormat(MessageFormat):
     # Results.
 
     def _state(self, state: dict[str, Any]) -> None:
-        """A call's state, which is a result once the call is over."""
+        """Emit the result in a call's state, once the call has ended."""
         status = a_str(state.get("status"))
         name = a_str(a_dict(a_dict(state.get("toolCall")).get("function")).get("name"))
         call_id = first_str(state, "toolCallId") or a_str(a_dict(state.get("toolCall")).get("id"))
         if status in ("done", *_FAILED):
             output = "\n".join(a_str(each.get("content")) for each in dicts(state.get("output")))
             error = None if status == "done" else output or _FAILED[status]
-            self._told_result(call_id, output, name, error)
+            self._emit_result(call_id, output, name, error)
         elif self._is_first("state", f"{call_id} {status}"):
             self._note("tool_call", status, {"call_id": call_id, "status": status})
 
-    def _told_result(self, call_id: str, content: Any, name: str, error: str | None = None) -> None:
+    def _emit_result(self, call_id: str, content: Any, name: str, error: str | None = None) -> None:
         if self._is_first("result", call_id):
             self._result(call_id, content, name=name, error=error)
 

@@ -1,4 +1,4 @@
-"""Where Continue keeps its sessions: a document for each, which is written anew after each turn."""
+"""Where Continue keeps its sessions: a document for each, which is rewritten after each turn."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def session_in(files: Contents) -> list[StoredSession]:
 
 
 def _noted(entry: dict[str, Any]) -> dict[str, Any]:
-    """What only the list of all sessions tells of one: when it began."""
+    """What only the list of all sessions has: when a session began."""
     return {name: entry[name] for name in ("dateCreated",) if name in entry}
 
 
 def _item(item: Any) -> dict[str, Any]:
-    """An item of a history; two of them may read alike, so its line has its number, too."""
+    """The line of a history item, with its number, because two items may be equal."""
     return item if isinstance(item, dict) else {"item": item}
 
 

@@ -2,7 +2,6 @@
 
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.continue_session.agent import AGENT
-from stenograph.formats.continue_session.detection import detect, identify
 from stenograph.formats.continue_session.layout import LAYOUT
 from stenograph.formats.continue_session.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     kind="document",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.continue_session.detection", "detect"),
+    identify=later("stenograph.formats.continue_session.detection", "identify"),
     open=later("stenograph.formats.continue_session.format", "ContinueFormat"),
     programs=("cn",),
     tools=TOOLS,

@@ -1,5 +1,5 @@
 """copilot_cli: the session files of GitHub Copilot CLI, subagents included."""
 
-from stenograph.formats.copilot_cli.spec import SPEC, CopilotCliFormat
+from stenograph.formats.copilot_cli.spec import SPEC
 
-__all__ = ["SPEC", "CopilotCliFormat"]
+__all__ = ["SPEC"]

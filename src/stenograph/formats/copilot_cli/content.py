@@ -17,7 +17,7 @@ _TEXTS = (
     "message", "content", "summary_content", "summary", "title", "reason", "error_message", "intent",
     "agent_description", "command", "name",
 )  # fmt: skip
-"""Where a record that is no message has its words, the first that says something."""
+"""Fields with the text of a record that is not a message; the first non-empty one is taken."""
 _FACTS = {
     "session_id": "sessionId", "copilot_version": "copilotVersion", "selected_model": "selectedModel",
     "new_model": "newModel", "model": "model", "cwd": "cwd", "turn_id": "turnId", "tool_call_id": "toolCallId",
@@ -31,7 +31,7 @@ _FACTS = {
     "up_to_event_id": "upToEventId", "total_tokens": "totalTokens", "total_tool_calls": "totalToolCalls",
     "duration_ms": "durationMs",
 }  # fmt: skip
-"""Facts that are worth having without the raw line, under the agent's spelling."""
+"""Fields to keep as data, under the agent's spelling."""
 _texts, _facts = attrgetter(*_TEXTS), attrgetter(*_FACTS)
 
 
@@ -42,7 +42,7 @@ def user_blocks(data: Data) -> tuple[Block, ...]:
 
 
 def thinking_of(data: Data, text: str | None) -> tuple[Block, ...]:
-    """What the model thought, in these words; one empty block when all of it is encrypted or was told."""
+    """The model's thinking with this text; one empty block when all of it is encrypted or was emitted."""
     signature, encrypted = string(data.reasoning_opaque), string(data.encrypted_content)
     if not text and signature is None and encrypted is None:
         return ()
@@ -53,23 +53,23 @@ def thinking_of(data: Data, text: str | None) -> tuple[Block, ...]:
 
 
 def requests_of(data: Data) -> list[ToolUseBlock]:
-    """The tools that a message asks for."""
-    wishes = data.tool_requests if isinstance(data.tool_requests, list) else []
+    """The tool calls in a message."""
+    requests = data.tool_requests if isinstance(data.tool_requests, list) else []
     return [
         ToolUseBlock(
             fidelity="agent_emitted",
-            tool_name=string(wish.get("name")) or "",
-            tool_id=string(wish.get("toolCallId")) or "",
-            tool_input=arguments_of(wish.get("arguments")),
-            kind="custom" if wish.get("type") == "custom" else None,
+            tool_name=string(request.get("name")) or "",
+            tool_id=string(request.get("toolCallId")) or "",
+            tool_input=arguments_of(request.get("arguments")),
+            kind="custom" if request.get("type") == "custom" else None,
         )
-        for wish in wishes
-        if isinstance(wish, dict)
+        for request in requests
+        if isinstance(request, dict)
     ]
 
 
 def result_of(data: Data, name: str, streamed: str | None = None) -> ToolPayload:
-    """A tool's answer. `streamed` is all that a shell printed, where the answer holds only a preview of it."""
+    """A tool's result. `streamed` is all that a shell printed, if the result holds only a preview."""
     output, blocks = _output(data.result)
     error = None
     if data.success is False:
@@ -109,7 +109,7 @@ def _reason(error: Any) -> str | None:
 
 
 def usage_of(usage: Usage, message_id: str | None) -> UsagePayload | None:
-    """The tokens of a call: input has what was cached, output what was thought, whoever the provider is."""
+    """The tokens of a call: for every provider, input includes cached and output includes reasoning tokens."""
     into, out = tokens(usage.input_tokens), tokens(usage.output_tokens)
     if into is None and out is None:
         return None
@@ -126,18 +126,18 @@ def usage_of(usage: Usage, message_id: str | None) -> UsagePayload | None:
 
 
 def total_of(metrics: Any) -> UsagePayload | None:
-    """The tokens of the whole session so far, over all its models; None when a shutdown does not tell."""
+    """The tokens of the whole session so far, over all its models; None when a shutdown does not have them."""
     models = metrics if isinstance(metrics, dict) else {}
-    told = {
+    usages = {
         model: each["usage"]
         for model, each in models.items()
         if isinstance(each, dict) and isinstance(each.get("usage"), dict)
     }
-    if not told:
+    if not usages:
         return None
 
     def added(name: str) -> int | None:
-        found = [count for usage in told.values() if (count := tokens(usage.get(name))) is not None]
+        found = [count for usage in usages.values() if (count := tokens(usage.get(name))) is not None]
         return tokens(sum(found)) if found else None
 
     return UsagePayload(
@@ -147,7 +147,7 @@ def total_of(metrics: Any) -> UsagePayload | None:
         cache_read_input_tokens=added("cacheReadTokens"),
         cache_creation_input_tokens=added("cacheWriteTokens"),
         reasoning_output_tokens=added("reasoningTokens"),
-        model=next(iter(told)) if len(told) == 1 else None,
+        model=next(iter(usages)) if len(usages) == 1 else None,
     )
 
 
@@ -161,10 +161,10 @@ def error_of(data: Data) -> ErrorPayload:
 
 
 def notice_of(subtype: str, data: Data) -> SystemPayload:
-    """A record that is neither said nor done by the agent: its words and a few facts."""
+    """A record that is neither a message nor a tool event: its text and a few fields."""
     text = next((found for found in _texts(data) if found.__class__ is str and found), None)
-    told = zip(_FACTS.values(), _facts(data), strict=True)
-    facts = {spelling: fact for spelling, fact in told if fact is not None and isinstance(fact, str | int | float)}
+    named = zip(_FACTS.values(), _facts(data), strict=True)
+    facts = {spelling: fact for spelling, fact in named if fact is not None and isinstance(fact, str | int | float)}
     if isinstance(data.context, Workspace) and string(data.context.cwd):
         facts["cwd"] = data.context.cwd
     if isinstance(data.result, Result) and string(data.result.kind):

@@ -8,7 +8,7 @@ from typing import Any
 
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.copilot_cli.vocabulary import KNOWN_TYPES
-from stenograph.formats.shared.loose import a_dict, first_told
+from stenograph.formats.shared.loose import a_dict, first_in_records
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -16,7 +16,7 @@ _SESSIONS = "session-state"
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session file: Copilot's records, and none that only its stream has."""
+    """Sure of Copilot's records when none of them occurs only in its stream."""
     return SURE if are_copilots(records) and not any(is_streamed(record) for record in records) else 0
 
 
@@ -48,22 +48,22 @@ def _has_envelope(record: dict[str, Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session by the name of its folder, or of a file that is named after it, else by its first line.
 
-    Where neither names it, the folder does in which Copilot keeps it, whatever it is called.
+    If neither names it, the name of the folder in which Copilot keeps it is taken, whatever it is.
     """
     *folders, name = re.split(r"[/\\]", path)
     begun = [a_dict(record["data"]) for record in records if _begins(record)]
     places = [a_dict(data.get("context")) for data in begun]
     named = (folders[-1] if folders and name == "events.jsonl" else "", name.removesuffix(".jsonl"))
-    session_id = next((each for each in named if _UUID.fullmatch(each)), None) or first_told(begun, "sessionId")
+    session_id = next((each for each in named if _UUID.fullmatch(each)), None) or first_in_records(begun, "sessionId")
     if session_id is None and name == "events.jsonl" and folders[-2:-1] == [_SESSIONS]:
         session_id = folders[-1]
     return Identity(
         native_id=session_id or "",
         session_id=session_id,
-        cwd=first_told(places, "cwd"),
-        branch=first_told(places, "branch"),
-        agent_version=first_told(begun, "copilotVersion"),
-        model=first_told(begun, "selectedModel"),
+        cwd=first_in_records(places, "cwd"),
+        branch=first_in_records(places, "branch"),
+        agent_version=first_in_records(begun, "copilotVersion"),
+        model=first_in_records(begun, "selectedModel"),
     )
 
 

@@ -1,10 +1,10 @@
 """Copilot's records to events, as its session files and its stream share them.
 
-Theory of operation. Two things are told twice and emitted once. A call stands in the message that asks for it and
-again when it starts: the first sight gives `tool.call`. A thought stands in its message and, in some files and in the
-stream, alone. A subagent's records are interleaved with its parent's and name it by `agentId` (files without it name
-the call that spawned the agent). Ids of calls and answers are the provider's: small local ones use them again, so a
-call that was answered may be called again, and a second usage under an id gets a key of its own.
+Theory of operation. Two things are written twice and emitted once. A call is in the message that asks for it and again
+when it starts: the first one gives `tool.call`. A thought is in its message and, in some files and in the stream,
+alone. A subagent's records are interleaved with its parent's and name it by `agentId` (files without it name the call
+that spawned the agent). Ids of calls and answers are the provider's: small local ones reuse them, so an answered call
+may be called again, and a second usage under an id gets a key of its own.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class CopilotFormat(LineFormat):
         self._callers: dict[str, str] = {}
         """Which source made a call."""
         self._open: dict[str, ToolPayload] = {}
-        """Calls that were told and not answered."""
+        """Calls that were emitted and not answered."""
         self._thoughts: dict[str, str] = {}
-        """The thought in the last message of each source, as long as nothing repeated it."""
+        """The thought in the last message of each source, until it is repeated."""
         self._alone: dict[str, str] = {}
-        """The thought that each source told alone, until a message repeats it."""
+        """The thought that each source had alone, until a message repeats it."""
         self._answers: set[str] = set()
-        """Answers of the model whose message was told, by the provider's id."""
+        """Answers of the model whose message was emitted, by the provider's id."""
         self._billed: dict[str, str | None] = {}
-        """Those whose usage was told, with why they ended."""
+        """Answers whose usage was emitted, with their stop reasons."""
 
     def _decode(self, line: bytes) -> Any:
         return _decode(line)
@@ -63,19 +63,19 @@ class CopilotFormat(LineFormat):
 
     def _map(self, record: Record | None) -> None:
         if record is None or not isinstance(record.data, Data):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         kind, data = record.type, record.data
         if kind.__class__ is not str:
             return
         self._locate(record, data, kind)
         act = _ACTS.get(kind)
         if act is not None:
-            getattr(self, act)(data)  # by name: the stream does some of it in its own way
+            getattr(self, act)(data)  # by name: the stream overrides some
         elif kind in KNOWN_TYPES:
             self._emit("system.event", content.notice_of(kind, data))
 
     def _locate(self, record: Record, data: Data, kind: str) -> None:
-        """Whose record it is, and when it was written: text, or milliseconds in some files."""
+        """Set source and time of a record; the time is text, or milliseconds in some files."""
         time = record.timestamp if record.timestamp.__class__ is str else time_text(record.timestamp)
         call_id = string(data.parent_tool_call_id)
         if kind.startswith("subagent."):
@@ -101,7 +101,7 @@ class CopilotFormat(LineFormat):
     # What is said.
 
     def _user(self, data: Data) -> None:
-        """A prompt; what the harness puts under the same type is none."""
+        """A prompt; texts of the harness under the same type become system events."""
         origin = string(data.source) or "user"
         is_task = origin.startswith("agent-") and self._source != "main"
         if data.is_autopilot_continuation is True or not (origin == "user" or is_task):
@@ -112,16 +112,16 @@ class CopilotFormat(LineFormat):
 
     def _assistant(self, data: Data) -> None:
         thought = string(data.reasoning_text)
-        is_told = thought is not None and self._alone.pop(self._source, None) == thought
-        blocks: list[Block] = [*content.thinking_of(data, "" if is_told else thought)]
+        was_emitted = thought is not None and self._alone.pop(self._source, None) == thought
+        blocks: list[Block] = [*content.thinking_of(data, "" if was_emitted else thought)]
         self._thoughts[self._source] = thought or ""
         if string(data.content) is not None:
             blocks.append(TextBlock(fidelity="agent_emitted", text=data.content))
-        wishes = content.requests_of(data)
+        requests = content.requests_of(data)
         stop_reason = self._billed.get(string(data.api_call_id) or "")
-        self._say([*blocks, *wishes], self._name(data), string(data.model), stop_reason)
-        for wish in wishes:
-            self._call(wish)
+        self._say([*blocks, *requests], self._name(data), string(data.model), stop_reason)
+        for request in requests:
+            self._call(request)
 
     def _say(
         self, blocks: list[Block], message_id: str | None, model: str | None = None, stop_reason: str | None = None
@@ -132,7 +132,7 @@ class CopilotFormat(LineFormat):
         self._emit("message.assistant", payload)
 
     def _name(self, data: Data) -> str | None:
-        """The answer's id, which its chunks and its usage share; the message's own where that is no name for it."""
+        """The answer's id, which its chunks and its usage share; the message's own id when that is not unique."""
         answer = string(data.api_call_id)
         if answer is None or (answer in self._answers and data.chunk_count is None):
             return string(data.message_id)
@@ -140,7 +140,7 @@ class CopilotFormat(LineFormat):
         return answer
 
     def _reasoning(self, data: Data) -> None:
-        """A thought that stands alone."""
+        """Emit a thought outside a message."""
         thought = string(data.content)
         if thought is None:
             self._emit("system.event", content.notice_of("assistant.reasoning", data))
@@ -151,17 +151,17 @@ class CopilotFormat(LineFormat):
             self._say([ThinkingBlock(fidelity="agent_emitted", thinking=thought)], string(data.reasoning_id))
 
     def _repeated(self, kind: str) -> None:
-        """A record that says nothing new."""
+        """Emit that a record holds nothing new."""
         self._emit("system.event", SystemPayload(subtype="repeated", data={"type": kind}))
 
     # What is done.
 
-    def _call(self, wish: ToolUseBlock) -> bool:
-        """Emit a call unless it was told and still waits for its answer; whether it was emitted."""
-        call_id = wish.tool_id
+    def _call(self, request: ToolUseBlock) -> bool:
+        """Emit a call unless it was emitted and still waits for its answer; whether it was emitted."""
+        call_id = request.tool_id
         if call_id and call_id in self._open:
             return False
-        payload = call_of(wish)
+        payload = call_of(request)
         if call_id:
             self._open[call_id] = payload
             self._callers[call_id] = self._source
@@ -170,8 +170,8 @@ class CopilotFormat(LineFormat):
 
     def _started(self, data: Data) -> None:
         call_id, name = string(data.tool_call_id) or "", string(data.tool_name) or ""
-        wish = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=data.arguments)
-        if self._call(wish):
+        request = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=data.arguments)
+        if self._call(request):
             return
         asked = self._open[call_id].input
         changed = None if data.arguments == asked else data.arguments
@@ -184,10 +184,10 @@ class CopilotFormat(LineFormat):
         self._emit("tool.result", content.result_of(data, "" if call is None else call.name, self._streamed(data)))
 
     def _streamed(self, data: Data) -> str | None:
-        """All that a command printed, where its result does not hold it and somebody else told."""
+        """All that a command printed, if its result does not hold it; only the stream has it."""
         return None
 
-    # What it cost, and what became of it.
+    # Tokens, and how it ended.
 
     def _usage(self, data: Data) -> None:
         usage = data.usage if isinstance(data.usage, Usage) else Usage()
@@ -218,6 +218,12 @@ class CopilotFormat(LineFormat):
     def _compacted(self, data: Data) -> None:
         subtype = "session.compaction_complete" if data.success is False else "compaction"
         self._emit("system.event", content.notice_of(subtype, data))
+
+
+class CopilotCliFormat(CopilotFormat):
+    """One `events.jsonl`."""
+
+    name = "copilot_cli"
 
 
 _ACTS = {

@@ -1,6 +1,7 @@
-"""Copilot's records, loosely typed: the fields we read, anything in them, and nothing that a new version could break.
+"""Copilot's records, loosely typed: the fields we read, with values of any type, so that no new version breaks
+decoding.
 
-A field without a name here is skipped while decoding: most bytes of a session are the prompt as it was sent, second
+Fields that are not declared are skipped while decoding: most bytes of a session are the prompt as it was sent, second
 copies of results, telemetry and encrypted thoughts.
 """
 
@@ -49,7 +50,7 @@ class Workspace(Struct, gc=False, rename="camel"):
 
 
 class Permission(Struct, gc=False, rename="camel"):
-    """What the user is asked to allow."""
+    """What the user is asked to permit."""
 
     kind: Any = None
     intention: Any = None
@@ -57,7 +58,7 @@ class Permission(Struct, gc=False, rename="camel"):
 
 
 class Data(Struct, gc=False, rename="camel"):
-    """The body of a record, whatever its type."""
+    """The body of a record of any type."""
 
     # Messages.
     content: Any = None
@@ -131,7 +132,7 @@ class Data(Struct, gc=False, rename="camel"):
 
 
 class Record(Struct, gc=False, rename="camel"):
-    """One line; the last ones are of the stream's final line, which has no `data`."""
+    """One line; the last fields are those of the stream's final line, which has no `data`."""
 
     type: Any = None
     data: Data | Other = None
@@ -143,5 +144,5 @@ class Record(Struct, gc=False, rename="camel"):
 
 
 def record_from(value: Any) -> Record | None:
-    """A decoded JSON value as a record; None when it is none."""
+    """A decoded JSON value as a record; None when it is not one."""
     return fitted(value, Record) if isinstance(value, dict) else None

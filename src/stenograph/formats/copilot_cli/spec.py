@@ -1,19 +1,10 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.copilot_cli.agent import AGENT
-from stenograph.formats.copilot_cli.detection import detect, identify
-from stenograph.formats.copilot_cli.format import CopilotFormat
 from stenograph.formats.copilot_cli.layout import LAYOUT
 from stenograph.formats.copilot_cli.tools import TOOLS
-
-
-class CopilotCliFormat(CopilotFormat):
-    """One `events.jsonl`."""
-
-    name = "copilot_cli"
-
 
 SPEC = FormatSpec(
     name="copilot_cli",
@@ -22,9 +13,9 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
-    open=CopilotCliFormat,
+    detect=later("stenograph.formats.copilot_cli.detection", "detect"),
+    identify=later("stenograph.formats.copilot_cli.detection", "identify"),
+    open=later("stenograph.formats.copilot_cli.format", "CopilotCliFormat"),
     programs=("copilot",),
     turns=Turns(
         marks={

@@ -1,4 +1,4 @@
-"""The record types of Copilot CLI, as the schema lists them that 1.0.102 unpacks beside itself."""
+"""The record types of Copilot CLI, from the schema that comes with 1.0.102."""
 
 from __future__ import annotations
 

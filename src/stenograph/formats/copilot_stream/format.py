@@ -1,20 +1,19 @@
 """copilot_stream: what `copilot -p … --output-format json` prints.
 
-The records of the session file, without its first, its prompts' surroundings and its token counts, and with what the
-file lacks: pieces of messages while they are streamed, and all that a command printed. Pieces are held and dropped when
-their whole comes; what never comes whole (a failed call, a killed process) is given under the line of its last piece.
+The records of the session file without its first line, the context around prompts and the token counts, and with what
+the file lacks: pieces of messages while they are streamed, and everything that a command printed. Pieces are held and
+dropped when the whole comes; what never comes whole (a failed call, a killed process) is emitted under the line of its
+last piece.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.copilot_cli.content import requests_of
-from stenograph.formats.copilot_cli.detection import are_copilots, is_streamed
 from stenograph.formats.copilot_cli.format import CopilotFormat
 from stenograph.formats.copilot_cli.record import Data, Record, Result
 from stenograph.formats.shared.arguments import arguments_of
@@ -24,43 +23,43 @@ from stenograph.model.event import Origin
 from stenograph.model.payload import SystemPayload
 
 _TOO_LARGE = "Output too large to read at once"
-"""How a result begins that holds only a preview of what a command printed."""
+"""The beginning of a result that holds only a preview of what a command printed."""
 _ENDS = {"assistant.turn_end", "assistant.turn_retry", "assistant.idle", "model.call_failure", "session.error"}
-"""What tells that a message which was being streamed will not come whole."""
+"""Record types after which a streamed message will not come whole."""
 
 
 class Where(Struct, frozen=True):
-    """Where and when a piece was told."""
+    """Line and time of a piece."""
 
     origin: Origin | None
     timestamp: str
 
 
 class Partial(Struct):
-    """What one source is being streamed, by the ids of its parts, in the order of their first pieces."""
+    """The streamed parts of one source, by their ids, in the order of their first pieces."""
 
     thoughts: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
     calls: dict[str, list[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    """Of the tools that are being called."""
+    """The names of the tools that are being called."""
     where: Where | None = None
-    """Of the last piece."""
+    """The line of the last piece."""
 
     def drop(self, data: Data) -> None:
-        """Forget what a whole message repeats."""
+        """Drop what a whole message repeats."""
         self.texts.pop(string(data.message_id) or "", None)
         whole = string(data.reasoning_text) or ""
         self.thoughts = {key: pieces for key, pieces in self.thoughts.items() if "".join(pieces) not in whole}
-        for wish in requests_of(data):
-            self.calls.pop(wish.tool_id, None)
+        for request in requests_of(data):
+            self.calls.pop(request.tool_id, None)
 
     def blocks(self) -> list[Block]:
-        """What nothing has repeated."""
-        told: list[Block] = []
-        told += [ThinkingBlock(fidelity="agent_emitted", thinking="".join(each)) for each in self.thoughts.values()]
-        told += [TextBlock(fidelity="agent_emitted", text="".join(each)) for each in self.texts.values()]
-        told += [
+        """The blocks that no whole message has repeated."""
+        blocks: list[Block] = []
+        blocks += [ThinkingBlock(fidelity="agent_emitted", thinking="".join(each)) for each in self.thoughts.values()]
+        blocks += [TextBlock(fidelity="agent_emitted", text="".join(each)) for each in self.texts.values()]
+        blocks += [
             ToolUseBlock(
                 fidelity="agent_emitted",
                 tool_name=self.names.get(call_id, ""),
@@ -69,7 +68,7 @@ class Partial(Struct):
             )
             for call_id, pieces in self.calls.items()
         ]
-        return told
+        return blocks
 
 
 class CopilotStreamFormat(CopilotFormat):
@@ -82,14 +81,14 @@ class CopilotStreamFormat(CopilotFormat):
         self._partials: dict[str, Partial] = {}
         """By source."""
         self._printed: dict[str, tuple[list[str], Where]] = {}
-        """What commands printed so far, by their call, and where the last piece of it stood."""
+        """What commands printed so far, by call, with the line of the last piece."""
 
     def _map(self, record: Record | None) -> None:
         if record is not None and record.type == "result" and record.data is None:
             self._end(record)
             return
         if record is None or record.type.__class__ is not str or not isinstance(record.data, Data):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         piece = _PIECES.get(record.type)
         if piece is not None:
             self._locate(record, record.data, record.type)
@@ -165,7 +164,7 @@ class CopilotStreamFormat(CopilotFormat):
         self._printed[key] = pieces, self._here()
 
     def _nothing(self, data: Data) -> None:
-        """A piece that other pieces hold as well."""
+        """Ignore a piece that other pieces also hold."""
 
     # What never came whole.
 
@@ -183,7 +182,7 @@ class CopilotStreamFormat(CopilotFormat):
         self._return_to(before)
 
     def _leave_for(self, where: Where) -> tuple[Where, bytes | None]:
-        """Emit something under the line of a piece, which thereby gets an event after all."""
+        """Emit something under the line of a piece, which then counts as having an event."""
         self.report.accumulated -= 1
         before = self._here(), self._raw
         self._origin, self._timestamp, self._raw = where.origin, where.timestamp, None
@@ -213,17 +212,3 @@ _PIECES: dict[str, Callable[[CopilotStreamFormat, Data], None]] = {
     "assistant.streaming_delta": CopilotStreamFormat._nothing,
     "tool.execution_partial_result": CopilotStreamFormat._nothing,
 }
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are Copilot's records, and some that only the stream has."""
-    return SURE if any(is_streamed(record) for record in records) and are_copilots(records) else 0
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, which only the last line names; the beginning of a longer stream does not tell."""
-    for record in records:
-        session_id = record.get("sessionId") if isinstance(record, dict) and record.get("type") == "result" else None
-        if isinstance(session_id, str) and session_id:
-            return Identity(native_id=session_id, session_id=session_id)
-    return Identity()

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, INTERRUPTS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.copilot_cli.agent import AGENT
 from stenograph.formats.copilot_cli.tools import TOOLS
-from stenograph.formats.copilot_stream.format import CopilotStreamFormat, detect, identify
 
 SPEC = FormatSpec(
     name="copilot_stream",
@@ -12,9 +11,9 @@ SPEC = FormatSpec(
     versions="1.0.102",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=CopilotStreamFormat,
+    detect=later("stenograph.formats.copilot_stream.detection", "detect"),
+    identify=later("stenograph.formats.copilot_stream.detection", "identify"),
+    open=later("stenograph.formats.copilot_stream.format", "CopilotStreamFormat"),
     turns=Turns(
         marks={"assistant.turn_start": BEGINS, "assistant.idle": ENDS, "result": ENDS, "abort": INTERRUPTS},
         announced=("assistant.turn_start",),

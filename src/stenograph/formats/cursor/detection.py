@@ -1,4 +1,4 @@
-"""Which files are Cursor's transcripts, and what their paths tell."""
+"""Which files are Cursor's transcripts, and what their paths say."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _is_line(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session by the name of its file or of the folder above its subagents'; the lines name nothing."""
+    """The session by the name of its file or of the folder above its subagents'; the lines have no ids."""
     *folders, name = path.split("/")
     stem = name.removesuffix(".jsonl")
     if folders[-1:] == ["subagents"] and len(folders) > 1:

@@ -1,4 +1,4 @@
-"""A transcript of Cursor's agent as events: a message a line, without ids, and mostly without the results of tools."""
+"""A transcript of Cursor's agent as events: one message per line, without ids, and mostly without tool results."""
 
 from __future__ import annotations
 

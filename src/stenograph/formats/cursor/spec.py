@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.cursor.detection import detect, identify
 from stenograph.formats.cursor.tools import TOOLS
 from stenograph.formats.layout import Home, Layout
 
@@ -20,8 +19,8 @@ SPEC = FormatSpec(
         ),
         members=("subagents/{agent}.jsonl",),
     ),
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.cursor.detection", "detect"),
+    identify=later("stenograph.formats.cursor.detection", "identify"),
     open=later("stenograph.formats.cursor.format", "CursorFormat"),
     turns=Turns(marks={"turn_ended": ENDS}),
     tools=TOOLS,

@@ -14,7 +14,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def prompt_in(text: str) -> tuple[str, str]:
-    """What the user typed, and what stands around it; a text without a wrapper is all the user's."""
+    """What the user typed, and the context around it; a text without a wrapper is all the user's."""
     found = _QUERY.search(text)
     if found is None:
         return text, ""
@@ -22,7 +22,7 @@ def prompt_in(text: str) -> tuple[str, str]:
 
 
 def time_in(text: str) -> str | None:
-    """The time that stands beside a prompt, to the minute; None where there is none that a calendar has."""
+    """The time beside a prompt, to the minute; None when there is no valid one."""
     found = _TIME.search(text)
     if found is None or found[1] not in _MONTHS:
         return None

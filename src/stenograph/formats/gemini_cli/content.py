@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.formats.shared.gemini_parts import EMITTED, add_block, block_of, call_block, parts_of, token_count
-from stenograph.formats.shared.loose import a_str, dicts, first_str
+from stenograph.formats.shared.gemini_parts import EMITTED, add_block, block_of, call_block, parts_of
+from stenograph.formats.shared.loose import a_str, dicts, first_str, tokens
 from stenograph.model.block import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import UsagePayload
 
@@ -28,23 +28,23 @@ def answer_blocks(message: dict[str, Any]) -> list[Block]:
 
 
 def _add_parts(blocks: list[Block], parts: list[Any], message_id: str) -> None:
-    """Adjacent texts are pieces of one; thoughts may stand both before and among the parts, and are taken once."""
-    told = {squeezed(block.thinking) for block in blocks if isinstance(block, ThinkingBlock)}
+    """Add parts: adjacent texts are joined; thoughts may be both before and among the parts, and are taken once."""
+    thoughts = {squeezed(block.thinking) for block in blocks if isinstance(block, ThinkingBlock)}
     for number, part in enumerate(parts):
         block = block_of(part, f"{message_id}:{number}")
-        if not (isinstance(block, ThinkingBlock) and squeezed(block.thinking) in told):
+        if not (isinstance(block, ThinkingBlock) and squeezed(block.thinking) in thoughts):
             add_block(blocks, block)
 
 
 def calls_of(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The tool calls recorded with a model's message, each with the id it goes by."""
+    """The tool calls recorded with a model's message, each with its id."""
     calls = dicts(message.get("toolCalls"))
     message_id = a_str(message.get("id"))
     return [(first_str(call, "id") or f"{message_id}:call-{number}", call) for number, call in enumerate(calls)]
 
 
 def thought_of(thought: dict[str, Any]) -> str:
-    """A thought as the model wrote it: the CLI keeps the bold heading and what is below it apart."""
+    """A thought as the model wrote it: the CLI stores the bold heading and the text below it separately."""
     subject, description = a_str(thought.get("subject")), a_str(thought.get("description"))
     if not subject:
         return description
@@ -52,20 +52,20 @@ def thought_of(thought: dict[str, Any]) -> str:
 
 
 def squeezed(text: str) -> bytes:
-    """Words without their blanks: the CLI trims texts and flattens their lines when it writes them again."""
+    """A text without blanks: the CLI trims texts and joins their lines when it writes them again."""
     return text.strip().encode("utf-8", "surrogatepass").translate(None, b" \t\n\v\f\r")
 
 
-def usage_of(tokens: Any, model: str | None, message_id: str) -> UsagePayload | None:
+def usage_of(counts: Any, model: str | None, message_id: str) -> UsagePayload | None:
     """The tokens of one model call: its input includes what was cached, its output does not include thoughts."""
-    if not isinstance(tokens, dict):
+    if not isinstance(counts, dict):
         return None
-    thoughts = token_count(tokens.get("thoughts"))
+    thoughts = tokens(counts.get("thoughts"))
     return UsagePayload(
         scope="call",
-        input_tokens=(token_count(tokens.get("input")) or 0) + (token_count(tokens.get("tool")) or 0),
-        output_tokens=(token_count(tokens.get("output")) or 0) + (thoughts or 0),
-        cache_read_input_tokens=token_count(tokens.get("cached")),
+        input_tokens=(tokens(counts.get("input")) or 0) + (tokens(counts.get("tool")) or 0),
+        output_tokens=(tokens(counts.get("output")) or 0) + (thoughts or 0),
+        cache_read_input_tokens=tokens(counts.get("cached")),
         reasoning_output_tokens=thoughts,
         model=model,
         message_id=message_id or None,

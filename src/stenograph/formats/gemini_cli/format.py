@@ -1,4 +1,4 @@
-"""The records of a chat file as events; what each holds, not a type, tells what it is."""
+"""The records of a chat file as events; records are distinguished by their fields, not by a type."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.gemini_cli.content import answer_blocks, calls_of, usage_of
+from stenograph.formats.gemini_cli.emitted import Emitted
 from stenograph.formats.gemini_cli.harness import is_synthetic, subtype_of
 from stenograph.formats.gemini_cli.outcome import is_answered, result_of, side_file_of
-from stenograph.formats.gemini_cli.told import Told
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.gemini_parts import block_of, parts_of, response_of, response_result, text_of, texts_of
 from stenograph.formats.shared.loose import a_dict, first_str
@@ -27,23 +27,23 @@ class GeminiCliFormat(LineFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told = Told()
+        self._emitted = Emitted()
         self._session_id = context.session_id
         self._is_history = False
-        """Whether the message at hand stands in a rewritten history."""
+        """Whether the current message is part of a rewritten history."""
         self._rewritten = 0
-        """Messages of that history that say known things in other words."""
+        """Messages of that history that repeat known ones in other words."""
 
     def _map(self, record: Any) -> None:
         if not isinstance(record, dict):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         self._is_history = False
         if isinstance(message_id := record.get("id"), str):
             self._message(record, message_id)
         elif isinstance(patch := record.get("$set"), dict):
             self._patch(patch)
         elif isinstance(message_id := record.get("$rewindTo"), str):
-            dropped = self._told.rewind_history(message_id)
+            dropped = self._emitted.rewind_history(message_id)
             self._at(None)
             self._system("rewind", data={"message_id": message_id, "dropped": dropped})
         elif isinstance(session_id := record.get("sessionId"), str):
@@ -56,10 +56,10 @@ class GeminiCliFormat(LineFormat):
     def _system(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
 
-    # What is no message.
+    # Records that are not messages.
 
     def _header(self, record: dict[str, Any]) -> None:
-        """The beginning of a file, and of every resume; in files of old the messages are inside."""
+        """The beginning of a file, and of every resume; in old files it holds the messages."""
         self._at(record.get("startTime"))
         facts = {name: value for name, value in record.items() if name != "messages"}
         self._system("session", first_str(record, "summary"), facts)
@@ -79,12 +79,12 @@ class GeminiCliFormat(LineFormat):
             self._system("last_updated")
 
     def _history(self, messages: list[Any], timestamp: Any) -> None:
-        """All messages that the agent has now: what is new among them, and what became of the others."""
+        """All messages that the agent has now: emit what is new among them, and count what was dropped or rewritten."""
         before = len(self._out)
         self._is_history, self._rewritten = True, 0
         ids = self._messages(messages)
         self._is_history = False
-        dropped = self._told.replace_history(ids)
+        dropped = self._emitted.replace_history(ids)
         self._at(timestamp)
         if dropped or self._rewritten:
             counts = {"messages": len(messages), "dropped": dropped, "rewritten": self._rewritten}
@@ -95,7 +95,7 @@ class GeminiCliFormat(LineFormat):
     # Messages.
 
     def _messages(self, messages: list[Any]) -> list[str]:
-        """All messages of a list; the ids of those that have one."""
+        """Emit all messages of a list; return the ids of those that have one."""
         ids = []
         for message in messages:
             if isinstance(message, dict) and isinstance(message_id := message.get("id"), str):
@@ -109,7 +109,7 @@ class GeminiCliFormat(LineFormat):
     def _message(self, record: dict[str, Any], message_id: str) -> None:
         before = len(self._out)
         if not self._is_history:
-            self._told.add_to_history(message_id)
+            self._emitted.add_to_history(message_id)
         self._at(record.get("timestamp"))
         kind = record.get("type")
         if kind == "user":
@@ -123,12 +123,12 @@ class GeminiCliFormat(LineFormat):
         if len(self._out) == before and not self._is_history:
             self._system("repeated", data={"message_id": message_id})
 
-    def _news(self, message_id: str, role: str, blocks: list[Block]) -> list[Block]:
-        """What a message says that was not told; what a history makes of a known message is poorer, and counted."""
+    def _new_blocks(self, message_id: str, role: str, blocks: list[Block]) -> list[Block]:
+        """The new blocks of a message; a known message in a rewritten history has less in it, and is counted."""
         if not self._is_history:
-            return self._told.news(message_id, role, blocks)
-        is_known = self._told.knows(message_id)
-        fresh = self._told.news_of_history(message_id, role, blocks)
+            return self._emitted.new_blocks(message_id, role, blocks)
+        is_known = self._emitted.knows(message_id)
+        fresh = self._emitted.new_blocks_of_history(message_id, role, blocks)
         calls: list[Block] = [block for block in fresh if isinstance(block, ToolUseBlock)]
         if not is_known:
             return fresh
@@ -140,34 +140,34 @@ class GeminiCliFormat(LineFormat):
         responses = [part for part in parts if response_of(part) is not None]
         texts = {number: subtype for number, part in enumerate(parts) if (subtype := subtype_of(text_of(part) or ""))}
         said = [block_of(part) for number, part in enumerate(parts) if number not in texts]
-        if len(said) > len(responses) and (blocks := self._news(message_id, "user", said)):
+        if len(said) > len(responses) and (blocks := self._new_blocks(message_id, "user", said)):
             payload = MessagePayload(role="user", blocks=tuple(blocks), message_id=message_id or None)
             self._emit("message.user", payload)
         for number, subtype in texts.items():
             self._harness(message_id, subtype, text_of(parts[number]) or "")
         for part in responses:
             result = response_result(a_dict(response_of(part)))
-            # A response without an id goes by what it says.
-            if self._told.is_unanswered(result.call_id or repr(part)):
+            # A response without an id is identified by its content.
+            if self._emitted.is_unanswered(result.call_id or repr(part)):
                 self._result(result)
         if not parts and not self._is_history:
             self._system("empty_user_message")
 
     def _harness(self, message_id: str, subtype: str, text: str) -> None:
-        """A text of the harness, whenever it is another than the message had before."""
-        if self._told.news(message_id, "harness", [TextBlock(fidelity="agent_emitted", text=text)]):
+        """Emit a text of the harness, if the message did not have it before."""
+        if self._emitted.new_blocks(message_id, "harness", [TextBlock(fidelity="agent_emitted", text=text)]):
             self._system(subtype, text, {"part": "summary"} if subtype == "compaction" else None)
 
     def _answer(self, record: dict[str, Any], message_id: str) -> None:
-        """A model's message: what is new of its words and calls, its usage, the results that are new."""
+        """A model's message: its new words and calls, its usage, and new results."""
         blocks = answer_blocks(record)
         model = first_str(record, "model")
         usage = usage_of(record.get("tokens"), model, message_id)
         if usage is None and len(blocks) == 1 and is_synthetic(words_of(blocks[0])):
             self._harness(message_id, "synthetic_answer", words_of(blocks[0]))
             return
-        is_known = self._told.knows(message_id)
-        fresh = self._news(message_id, "assistant", blocks)
+        is_known = self._emitted.knows(message_id)
+        fresh = self._new_blocks(message_id, "assistant", blocks)
         if fresh:
             payload = MessagePayload(
                 role="assistant",
@@ -180,7 +180,7 @@ class GeminiCliFormat(LineFormat):
         for block in fresh:
             if isinstance(block, ToolUseBlock):
                 self._emit("tool.call", call_of(block))
-        if usage is not None and self._told.is_new_usage(message_id, usage):
+        if usage is not None and self._emitted.is_new_usage(message_id, usage):
             self._emit("token.usage", usage)
         self._results(record)
         if not blocks and usage is None and not self._is_history:
@@ -188,12 +188,12 @@ class GeminiCliFormat(LineFormat):
 
     def _results(self, record: dict[str, Any]) -> None:
         for call_id, call in calls_of(record):
-            if is_answered(call) and self._told.is_unanswered(call_id):
+            if is_answered(call) and self._emitted.is_unanswered(call_id):
                 self._at(call.get("timestamp"))
                 self._result(result_of(call_id, call))
 
     def _result(self, result: ToolPayload) -> None:
-        """A result, with the whole output when the CLI parked it in a file that is there."""
+        """A result, with the whole output when the CLI stored it in a file that exists."""
         name = side_file_of(result.output)
         if name is not None:
             read = self.context.side_file
@@ -205,10 +205,10 @@ class GeminiCliFormat(LineFormat):
         self._emit("tool.result", result)
 
     def _notice(self, record: dict[str, Any], message_id: str, kind: str) -> None:
-        """What the CLI told its user; pictures and the like are given as they stood."""
+        """What the CLI showed its user; pictures and other media are kept unchanged."""
         content = record.get("content")
         blocks: list[Block] = [block_of(part) for part in parts_of(content)]
-        if blocks and not self._told.news(message_id, kind, blocks):
+        if blocks and not self._emitted.new_blocks(message_id, kind, blocks):
             return
         text = texts_of(content)
         others = None if all(isinstance(block, TextBlock) for block in blocks) else {"content": content}

@@ -1,4 +1,4 @@
-"""What Gemini CLI says in somebody else's name: told apart from the words of people and models by how it begins."""
+"""What Gemini CLI writes under the role of the user or the model: recognized by how it begins."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _BEGINNINGS = {
 }
 """How texts of the harness begin, with the subtype of their system event."""
 _LAST_CHANCE = "You have one final chance to complete the task with a short grace period."
-"""What a subagent is told that stops without a result."""
+"""The message to a subagent that stops without a result."""
 _ANSWERS = {
     "Got it. Thanks for the additional context!",
     "Binary content received. Proceeding with analysis.",
 }
-"""What the harness answers itself in the model's name, to keep the turns alternating."""
+"""What the harness answers itself under the model's role, to keep the turns alternating."""
 
 
 def subtype_of(text: str) -> str | None:

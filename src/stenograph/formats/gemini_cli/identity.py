@@ -1,4 +1,4 @@
-"""How to tell a chat file, whose it is, and which call spawned a subagent."""
+"""Which files are chat files, which session each belongs to, and which call spawned a subagent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from stenograph.formats.base import SURE, Identity
 from stenograph.formats.gemini_cli.content import calls_of
 from stenograph.formats.shared.gemini_parts import texts_of
-from stenograph.formats.shared.loose import a_dict, dicts, first_str, first_told
+from stenograph.formats.shared.loose import a_dict, dicts, first_in_records, first_str
 
 _SUBAGENT_FILE = re.compile(r"(?:^|[/\\])chats[/\\](?P<session>[^/\\]+)[/\\](?P<agent>[^/\\]+)\.jsonl$")
 _WORKSPACE = re.compile(
@@ -20,7 +20,7 @@ _TYPES = ("user", "gemini", "info", "error", "warning")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are records of a chat file: its header, or what only Gemini CLI writes when that is gone."""
+    """Sure of the header of a chat file, or of records that only Gemini CLI writes."""
     return SURE if any(isinstance(record, dict) and _is_chat(record) for record in records) else 0
 
 
@@ -43,7 +43,10 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     session_id = first_str(header, "sessionId") or ""
     place = _SUBAGENT_FILE.search(path)
     messages = [message for record in records for message in _messages_in(record)]
-    cwd, model = _workspace(messages), first_told((each for each in messages if each.get("type") == "gemini"), "model")
+    cwd, model = (
+        _workspace(messages),
+        first_in_records((each for each in messages if each.get("type") == "gemini"), "model"),
+    )
     if header.get("kind") == "subagent" or (place is not None and not session_id):
         agent_id = session_id or (place["agent"] if place else "")
         owner = place["session"] if place else session_id
@@ -52,7 +55,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def _workspace(messages: list[dict[str, Any]]) -> str | None:
-    """The folder, which the CLI tells the model in the first words under the user's name."""
+    """The working folder, which the CLI writes into the first user message."""
     texts = (texts_of(message.get("content")) for message in messages if message.get("type") == "user")
     found = next((found for text in texts if (found := _WORKSPACE.search(text)) is not None), None)
     return None if found is None else found[1].strip()

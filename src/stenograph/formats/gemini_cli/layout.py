@@ -1,7 +1,7 @@
 """Where Gemini CLI keeps its chats: files by project, those of subagents in a folder named by their session.
 
-A resume goes on in the session's first file; in another minute than that file was made, the CLI leaves a second one
-beside it that holds nothing but a header and the session's context.
+A resume continues in the session's first file. If it happens in a later minute, the CLI leaves a second file beside it
+that holds only a header and the session's context.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import hashlib
 import re
 
-from stenograph.formats.gemini_cli.identity import agent_links
+from stenograph.formats.base import later
 from stenograph.formats.layout import Home, Layout, Links, folder_of, last_name
 
 _PARKED = re.compile(r"tool-outputs/(session-[\w-]+)/([\w-]+\.txt)")
 _SHORT_ID = 8
-"""So many characters of its id are in the name of a session's file."""
+"""The number of characters of a session's id that are in the name of its file."""
 
 
 def _short(session_id: str) -> str:
     return re.sub(r"[^\w-]", "_", session_id)[:_SHORT_ID]
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """In the project that the session belongs to."""
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
+    """The path of a stored output, in the session's project."""
     folder = folder_of(main)
     chats = folder if last_name(folder) == "chats" else folder_of(folder)
     found = _PARKED.fullmatch(name)
@@ -39,9 +39,9 @@ LAYOUT = Layout(
     sessions=("{project}/chats/session-{time}-{session}.jsonl", "{project}/chats/session-{time}-{session}.json"),
     session_in_name=_short,
     continues_in="first",
-    replaced_by={".json": ".jsonl"},  # a resume has made a new file of the old one
+    replaced_by={".json": ".jsonl"},  # a resume has replaced the old file by a new one
     members=("{session}/{agent}.jsonl",),
-    links=Links(mark=b'"agentId"', of=agent_links, are_nested=True),
-    side_file=_parked_output,
+    links=Links(mark=b'"agentId"', of=later("stenograph.formats.gemini_cli.identity", "agent_links"), are_nested=True),
+    side_file=_stored_output,
     names_folder=_project_hash,
 )

@@ -1,4 +1,4 @@
-"""What came of a tool call: its output as the model got it, and whether Gemini CLI says that it failed."""
+"""The result of a tool call: its output as the model got it, and whether Gemini CLI says that it failed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SAVED_TO = re.compile(r"Output too large\. [^\n]*?For full output see: ([^\n]+)
 
 
 def is_answered(call: dict[str, Any]) -> bool:
-    """Whether a recorded call has come to its end."""
+    """Whether a recorded call has ended."""
     return call.get("result") is not None or call.get("status") in _ENDED
 
 
 def result_of(call_id: str, call: dict[str, Any]) -> ToolPayload:
-    """The result of a recorded call; what people were shown stands in for an output that is missing."""
+    """The result of a recorded call; what was shown to the user replaces a missing output."""
     parts = parts_of(call.get("result"))
     own = [part for part in parts if a_dict(response_of(part)).get("id") in (None, call_id)]
     output, blocks = output_of(own or parts)
@@ -33,7 +33,7 @@ def result_of(call_id: str, call: dict[str, Any]) -> ToolPayload:
 
 
 def side_file_of(output: Any) -> str | None:
-    """The file in which the CLI parked an oversized output, as `tool-outputs/<session folder>/<name>`."""
+    """The file in which the CLI stored an oversized output, as `tool-outputs/<session folder>/<name>`."""
     found = _SAVED_TO.match(output) if isinstance(output, str) and output.startswith("Output too large") else None
     if found is None:
         return None

@@ -2,7 +2,6 @@
 
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.gemini_cli.agent import AGENT
-from stenograph.formats.gemini_cli.identity import detect, identify
 from stenograph.formats.gemini_cli.layout import LAYOUT
 from stenograph.formats.gemini_cli.tools import TOOLS
 from stenograph.formats.layout import Home
@@ -16,14 +15,14 @@ SPEC = FormatSpec(
     kind="file",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.gemini_cli.identity", "detect"),
+    identify=later("stenograph.formats.gemini_cli.identity", "identify"),
     open=later("stenograph.formats.gemini_cli.format", "GeminiCliFormat"),
     programs=("gemini", "gemini-cli"),
     tools=TOOLS,
     hooks=Hooks(
         settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
-        # Not SessionStart, which names another file than the one in which a resumed session goes on.
+        # Not SessionStart, which names another file than the one in which a resumed session continues.
         events=("BeforeAgent", "AfterAgent", "SessionEnd"),
         turned_off_by="hooksConfig.enabled",
         turned_off_is=False,

@@ -1,24 +1,24 @@
 """gemini_stream: what `gemini --output-format stream-json` prints.
 
-Theory of operation. Answers come in deltas that nothing repeats whole: they are joined until something else is printed,
-and given then, at the place of the last one. Thoughts, usage per call and what subagents do are not printed; the chat
-file has them (`gemini_cli`), under the same session.
+Theory of operation. Answers come in deltas that are never repeated whole: they are joined until something else is
+printed, and then emitted at the place of the last one. Thoughts, usage per call and what subagents do are not printed;
+the chat file has them (`gemini_cli`), under the same session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from stenograph.formats.base import SURE, Context, Identity, LineFormat
+from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
-from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str, first_told
+from stenograph.formats.shared.loose import a_count, a_dict, a_str, first_str
 from stenograph.model.block import Block, TextBlock, ToolUseBlock
 from stenograph.model.event import Origin
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload, ToolPayload, UsagePayload
 
 _TOO_MANY = 1 << 60
-"""Tokens that no session ever reaches."""
+"""More tokens than any session has."""
 
 
 class GeminiStreamFormat(LineFormat):
@@ -36,7 +36,7 @@ class GeminiStreamFormat(LineFormat):
         self._since: tuple[str, Origin | None] = ("", None)
         """The time of the first of these deltas, and the place of the last."""
         self._has_failed = False
-        """Whether an error was printed; the result repeats that there was one."""
+        """Whether an error was printed; the result repeats it."""
 
     def _map(self, record: Any) -> None:
         value = record if isinstance(record, dict) else {}
@@ -66,14 +66,14 @@ class GeminiStreamFormat(LineFormat):
         self._accumulate()
 
     def _flush(self) -> None:
-        """Give the answer that the deltas so far add up to."""
+        """Emit the answer from the deltas so far."""
         if not self._deltas:
             return
         text, self._deltas = "".join(self._deltas), []
         here, raw, timestamp = self._origin, self._raw, self._timestamp
         self._raw = None
         self._timestamp, self._origin = self._since
-        self.report.accumulated -= 1  # the last delta gets an event after all
+        self.report.accumulated -= 1  # the last delta then counts as having an event
         self._say("assistant", TextBlock(fidelity="agent_emitted", text=text))
         self._origin, self._raw, self._timestamp = here, raw, timestamp
 
@@ -93,9 +93,9 @@ class GeminiStreamFormat(LineFormat):
 
     def _tool_use(self, record: dict[str, Any]) -> None:
         name, call_id = a_str(record.get("tool_name")), a_str(record.get("tool_id"))
-        given = record.get("parameters")
+        tool_input = record.get("parameters")
         self._names[call_id] = name
-        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=given)
+        block = ToolUseBlock(fidelity="agent_emitted", tool_name=name, tool_id=call_id, tool_input=tool_input)
         self._say("assistant", block)
         self._emit("tool.call", call_of(block))
 
@@ -123,15 +123,15 @@ class GeminiStreamFormat(LineFormat):
             self._emit("error", ErrorPayload(message=text or "Gemini CLI printed an error without words"))
 
     def _result(self, record: dict[str, Any]) -> None:
-        """The end: how it went, and what all models took together since the program began."""
+        """The end: its status, and the tokens of all models since the program began."""
         stats = a_dict(record.get("stats"))
         facts = {"status": record.get("status")}
         facts |= {name: stats[name] for name in ("duration_ms", "tool_calls") if name in stats}
         self._system("result", data={name: value for name, value in facts.items() if value is not None} or None)
         if record.get("status") == "error" and not self._has_failed:
-            told = a_dict(record.get("error"))
-            message = first_str(told, "message") or "Gemini CLI ended with an error"
-            self._emit("error", ErrorPayload(message=message, code=first_str(told, "type")))
+            error = a_dict(record.get("error"))
+            message = first_str(error, "message") or "Gemini CLI ended with an error"
+            self._emit("error", ErrorPayload(message=message, code=first_str(error, "type")))
         self._has_failed = False
         for model, numbers in (a_dict(stats.get("models")) or {"": stats}).items():
             usage = _usage(a_dict(numbers), model or self._model)
@@ -153,7 +153,7 @@ _LINES: dict[str, Callable[[GeminiStreamFormat, dict[str, Any]], None]] = {
 
 
 def _said_by(record: dict[str, Any]) -> str | None:
-    """Who says the words of a message line; None when it has no words, or nobody we know."""
+    """The role of a message line; None when it has no text, or an unknown role."""
     role = record.get("role")
     is_known = role in ("user", "assistant") and isinstance(record.get("content"), str)
     return str(role) if is_known else None
@@ -180,28 +180,3 @@ def _usage(numbers: dict[str, Any], model: str | None) -> UsagePayload | None:
 def _tokens(value: Any) -> int | None:
     count = a_count(value)
     return count if count is not None and count < _TOO_MANY else None
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: its first line, or another's fields when that is gone."""
-    return SURE if any(isinstance(record, dict) and _is_line(record) for record in records) else 0
-
-
-def _is_line(record: dict[str, Any]) -> bool:
-    if "timestamp" not in record or "sessionID" in record or "uuid" in record:
-        return False
-    kind = record.get("type")
-    if kind == "init":
-        return isinstance(record.get("session_id"), str) and "model" in record
-    if kind == "tool_use":
-        return "tool_name" in record and "tool_id" in record and "parameters" in record
-    if kind == "tool_result":
-        return "tool_id" in record and record.get("status") in ("success", "error")
-    return kind == "message" and "role" in record and record.get("delta") is True
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as the first line names it."""
-    found = [record for record in records if isinstance(record, dict) and record.get("type") == "init"]
-    session_id = first_told(found[:1], "session_id")
-    return Identity(native_id=session_id or "", session_id=session_id, model=first_told(found[:1], "model"))

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.gemini_cli.agent import AGENT
 from stenograph.formats.gemini_cli.tools import TOOLS
-from stenograph.formats.gemini_stream.format import GeminiStreamFormat, detect, identify
 
 SPEC = FormatSpec(
     name="gemini_stream",
@@ -12,9 +11,9 @@ SPEC = FormatSpec(
     versions="0.61.0",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=GeminiStreamFormat,
+    detect=later("stenograph.formats.gemini_stream.detection", "detect"),
+    identify=later("stenograph.formats.gemini_stream.detection", "identify"),
+    open=later("stenograph.formats.gemini_stream.format", "GeminiStreamFormat"),
     turns=Turns(marks={"init": BEGINS, "result": ENDS}, announced=("init",)),
     tools=TOOLS,
     tokens=("turn",),

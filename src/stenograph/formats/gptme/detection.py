@@ -1,4 +1,4 @@
-"""Which files are conversations of gptme, and what they tell of their run."""
+"""Which files are conversations of gptme, and what they say about their run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The conversation is the folder; folder, model and version stand in the prompts."""
+    """The conversation by its folder; working folder, model and version are in the prompts."""
     messages = [record for record in records if is_message(record)]
     prompts = [record["content"] for record in messages if record["role"] == "system"]
     answers = (a_dict(record.get("metadata")) for record in messages if record["role"] == "assistant")

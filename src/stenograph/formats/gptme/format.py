@@ -1,8 +1,8 @@
 """The messages of a conversation as events.
 
-Theory of operation. Three roles stand for everything: `system` is a prompt, the result of a tool, or a word of the
-program. A result names its call by `call_id` where the model calls tools by itself; where calls are written in the
-text, the next word of the program that is meant to be seen answers the oldest call that is open.
+Theory of operation. There are three roles: `system` is a prompt, the result of a tool, or a message of the program. A
+result names its call by `call_id` if the model calls tools natively; if calls are written in the text, the next visible
+message of the program answers the oldest open call.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class GptmeFormat(LineFormat):
         self._open: dict[str, tuple[str, float | None]] = {}
         """Calls without a result: their tools, and how long each took."""
         self._written: list[str] = []
-        """Those of them that no result names."""
+        """Open calls without an id that a result could name."""
         self._has_begun = False
 
     def _map(self, record: Any) -> None:
@@ -100,7 +100,7 @@ class GptmeFormat(LineFormat):
         return ToolUseBlock(fidelity="agent_emitted", tool_name=call.tool, tool_id=call_id, tool_input=call.input)
 
     def _expect(self, calls: list[ToolUseBlock], durations: dict[str, Any]) -> None:
-        """Remember calls; how long a tool took is told by its name, and so is known where it was called once."""
+        """Remember calls; durations are listed by tool name, so they are known only for a tool that was called once."""
         names = [call.tool_name for call in calls]
         for call in calls:
             took = durations.get(call.tool_name) if names.count(call.tool_name) == 1 else None
@@ -109,10 +109,10 @@ class GptmeFormat(LineFormat):
     # What the program says.
 
     def _system(self, record: dict[str, Any]) -> None:
-        content, given = record["content"], a_str(record.get("call_id"))
+        content, call_id = record["content"], a_str(record.get("call_id"))
         is_shown = not (record.get("hide") or record.get("pinned") or record.get("ui_only"))
-        if given or record["role"] == "tool" or (self._written and is_shown):
-            self._result(given or self._oldest(a_dict(record.get("metadata")).get("tool")), record)
+        if call_id or record["role"] == "tool" or (self._written and is_shown):
+            self._result(call_id or self._oldest(a_dict(record.get("metadata")).get("tool")), record)
         elif not self._has_begun and record.get("pinned"):
             self._note("system_prompt", content)
         else:
@@ -120,7 +120,7 @@ class GptmeFormat(LineFormat):
             self._note("context" if record.get("hide") else "notice", content, facts)
 
     def _oldest(self, tool: Any) -> str:
-        """The oldest open call that no result names, of a tool if that is said."""
+        """The oldest open call without an id; of this tool, if one is named."""
         found = next((each for each in self._written if tool in (None, self._open.get(each, ("", None))[0])), "")
         return found or (self._written[0] if self._written else "")
 
@@ -155,7 +155,7 @@ def _text(text: str) -> TextBlock:
 
 
 def _files(record: dict[str, Any]) -> list[Block]:
-    """Files that go with a message: their paths, because their content is not in the file."""
+    """The paths of files that go with a message; their content is not in the file."""
     paths = (path for path in a_list(record.get("files")) if isinstance(path, str))
     return [verbatim({"type": "file", "path": path}) for path in paths]
 

@@ -9,4 +9,5 @@ LAYOUT = Layout(
         Home(variable="GPTME_LOGS_HOME", default=".local/share/gptme/logs"),
     ),
     sessions=(f"{{session}}/{FILE}",),
+    unread=("{session}/events.jsonl", "{session}/lesson-emissions.jsonl"),
 )

@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.gptme.detection import detect, identify
 from stenograph.formats.gptme.layout import LAYOUT
 from stenograph.formats.gptme.tools import TOOLS
 
@@ -13,8 +12,8 @@ SPEC = FormatSpec(
     agent=Agent("gptme", "gptme", resume=("gptme", "--name", "{session}", "--resume"), begin=("gptme", "{prompt}")),
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.gptme.detection", "detect"),
+    identify=later("stenograph.formats.gptme.detection", "identify"),
     open=later("stenograph.formats.gptme.format", "GptmeFormat"),
     programs=("gptme",),
     turns=Turns(marks={"reminder": BEGINS, "complete": ENDS}),

@@ -1,4 +1,4 @@
-"""The tools of gptme, by their names; in its Markdown a tool is called by a block of code in its language."""
+"""The tools of gptme by name; in its Markdown a tool is called by a code block in its language."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ ARGUMENTS = {
     "patch": ("path", "patch"),
     "read": ("path", "paths"),
 }
-"""Under which names a tool takes what stands behind the language of a block, and what stands in it."""
+"""The argument names for the words after a block's language and for the block's content."""

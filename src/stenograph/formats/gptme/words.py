@@ -1,8 +1,8 @@
-"""What an answer of gptme holds: thoughts, words and calls, which all stand in its text.
+"""The pieces of an answer of gptme: thoughts, words and calls, which are all in its text.
 
 A thought is between tags at the beginning of a line. A call is a line `@tool(id): {json}`, a block of code in the
-language of a tool, or tags within `<tool-use>` or `<function_calls>`. A block in another language is words, whatever
-stands in it. A line that opens a block within a block is part of the outer one.
+language of a tool, or tags within `<tool-use>` or `<function_calls>`. A block in another language is words, whatever it
+holds. A line that opens a block within a block is part of the outer one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Call(NamedTuple):
     """A call of a tool."""
 
     call_id: str | None
-    """None where only the order says which result is its own."""
+    """None when its result is found only by the order."""
     tool: str
     input: Any
 
@@ -49,7 +49,7 @@ _decoder = json.JSONDecoder(strict=False)
 
 
 def pieces_of(content: str) -> Iterator[Piece]:
-    """The thoughts, words and calls of an answer, in order; blanks around words that are cut are left out."""
+    """The thoughts, words and calls of an answer, in order; blanks around the words are removed."""
     if not any(mark in content for mark in _MARKS):
         yield content
         return
@@ -76,7 +76,7 @@ def _calls_in(text: str) -> Iterator[Piece]:
 
 
 def _call_at(text: str, found: re.Match[str]) -> tuple[int, list[Piece]]:
-    """Where what begins at a mark ends, and the calls in it; none where it is words."""
+    """The end of what begins at a mark, and the calls in it; none when it is words."""
     if found["fence"] is not None:
         return _block_call(text, found)
     if found["tool"] is not None:
@@ -125,9 +125,9 @@ def _end_of_block(text: str, opening: re.Match[str]) -> re.Match[str] | None:
 
 
 def _written_call(tool: str, arguments: str, content: str) -> Call:
-    """A call whose input is not JSON: under the names that the tool has for it."""
+    """A call whose input is not JSON: its parts under the tool's argument names."""
     first, second = ARGUMENTS.get(tool, ("args", "content"))
-    given = {first: arguments} if first and arguments else {}
-    if first == "path" and second == "paths":  # one path behind the language, or one on each line
-        return Call(None, tool, given or {second: [line for line in content.split("\n") if line]})
-    return Call(None, tool, given | {second: content})
+    tool_input = {first: arguments} if first and arguments else {}
+    if first == "path" and second == "paths":  # one path after the language, or one on each line
+        return Call(None, tool, tool_input or {second: [line for line in content.split("\n") if line]})
+    return Call(None, tool, tool_input | {second: content})

@@ -1,4 +1,4 @@
-"""Which files hold sessions of Hermes Agent, and what a session's row tells of it."""
+"""Which files hold sessions of Hermes Agent, and what a session's row says about it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, first_str
 
 TABLES = ("sessions", "messages", "session_model_usage", "async_delegations")
-"""Those whose rows are read."""
+"""The tables whose rows are read."""
 _SIGNS = frozenset({"sessions", "messages", "messages_fts", "schema_version", "state_meta"})
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely it is a database with the tables of Hermes, rows of one as lines of JSON, or a session of old."""
+    """Sure of a database with the tables of Hermes, of its rows as lines of JSON, or of an old session document."""
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return SURE if set(filter(_is_text, a_list(first.get("tables")))) >= _SIGNS else 0
@@ -37,7 +37,7 @@ def is_document(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The first session, and whose subagent it is; a database holds many, which its layout tells."""
+    """The first session, and its parent; the layout lists all sessions of a database."""
     for record in map(a_dict, records):
         if record.get("table") == "sessions" or is_document(record):
             return session_identity({"id": record.get("session_id"), **record})
@@ -47,7 +47,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def session_identity(session: Mapping[str, Any]) -> Identity:
-    """The run and the source of a session, by its row; the reader adds the root of a subagent's."""
+    """The run and the source of a session, by its row; the reader adds the root session of a subagent."""
     session_id = a_str(session.get("id"))
     parent = subagent_of(session)
     settings = a_dict(arguments_of(session.get("model_config")))
@@ -62,7 +62,7 @@ def session_identity(session: Mapping[str, Any]) -> Identity:
 
 
 def subagent_of(session: Mapping[str, Any]) -> str | None:
-    """The session at whose wish a subagent's exists; None for one that a person began, branched or went on with."""
+    """The session that spawned a subagent's session; None for one that a person began, branched or continued."""
     settings = a_dict(arguments_of(session.get("model_config")))
     parent = first_str(settings, "_delegate_from") or first_str(dict(session), "parent_session_id")
     is_subagent = session.get("source") == "subagent" or "_delegate_from" in settings

@@ -1,8 +1,8 @@
-"""Rows of Hermes' database, or a session of old as one document, as events.
+"""Rows of Hermes' database, or an old session as one document, as events.
 
-Theory of operation. Messages stand in the words of the chat API. What models took is counted by session and model, so
-each report is the sum so far under the name of both: the last of them counts. A message that was rewound, or summed up
-for the model, was said all the same: it is told, and a note says what became of it.
+Theory of operation. Messages have the shape of the chat API. Tokens are counted by session and model, so each report is
+the sum so far under both names: the last one counts. A message that was rewound or summarized is still emitted, and a
+note says what happened to it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HermesFormat(MessageFormat):
         parent = first_str(row, "parent_session_id")
         if parent is not None and subagent_of(row) is None:
             facts |= {"parent_session_id": parent, "continues": run_id_of(self.name, parent)}
-        self._news("session", facts, ", ".join(str(row[name]) for name in ("source", "model") if row.get(name)))
+        self._emit_changes("session", facts, ", ".join(str(row[name]) for name in ("source", "model") if row.get(name)))
         self._prompted(row)
 
     def _prompted(self, row: dict[str, Any]) -> None:
@@ -71,12 +71,12 @@ class HermesFormat(MessageFormat):
     def _grown(self, row: dict[str, Any]) -> None:
         grown = a_dict(row.get("grown"))
         self._place(a_time(grown.get("ended_at")))
-        self._news("session_state", grown, first_str(grown, "title", "end_reason"))
+        self._emit_changes("session_state", grown, first_str(grown, "title", "end_reason"))
         if not self._reports_models():
             self._take(grown, a_str(row.get("id")), first_str(self._facts.get("session", {}), "model"))
 
     def _reports_models(self) -> bool:
-        """Whether what each model took was told; older databases only have the session's sums."""
+        """Whether tokens were reported by model; older databases only have the session's sums."""
         return "models" in self._facts
 
     def _model_usage(self, row: dict[str, Any]) -> None:
@@ -93,12 +93,11 @@ class HermesFormat(MessageFormat):
             self._note("usage", data=counts)
 
     def _delegation(self, row: dict[str, Any]) -> None:
-        """What became of a task that a subagent does in the background."""
+        """Emit the state of a task that a subagent does in the background."""
         self._place(a_time(row.get("updated_at") or row.get("dispatched_at")))
-        result = a_dict(arguments_of(row.get("result_json")))
         facts = {name: row.get(name) for name in ("delegation_id", "state", "delivery_state")}
-        told = {**facts, "result": result}
-        self._news("delegation", told, a_str(row.get("state")), of=a_str(row.get("delegation_id")))
+        facts["result"] = a_dict(arguments_of(row.get("result_json")))
+        self._emit_changes("delegation", facts, a_str(row.get("state")), of=a_str(row.get("delegation_id")))
 
     # Messages.
 
@@ -122,9 +121,9 @@ class HermesFormat(MessageFormat):
         elif role == "assistant":
             self._said(row, message_id)
         elif role == "tool":
-            told = arguments_of(content)
-            error = first_str(told, "error") if isinstance(told, dict) else None
-            self._result(a_str(row.get("tool_call_id")), told, name=a_str(row.get("tool_name")), error=error)
+            output = arguments_of(content)
+            error = first_str(output, "error") if isinstance(output, dict) else None
+            self._result(a_str(row.get("tool_call_id")), output, name=a_str(row.get("tool_name")), error=error)
         elif isinstance(role, str):
             data = {name: value for name, value in row.items() if name not in ("table", "role", "content")}
             self._note(role, plain_text(content), data)
@@ -135,18 +134,18 @@ class HermesFormat(MessageFormat):
         blocks += _blocks(row.get("content"))
         for call in dicts(arguments_of(row.get("tool_calls"))):
             function = a_dict(call.get("function"))
-            given = arguments_of(function.get("arguments"))
-            blocks.append(use_of(first_str(call, "id", "call_id") or "", a_str(function.get("name")), given))
+            arguments = arguments_of(function.get("arguments"))
+            blocks.append(use_of(first_str(call, "id", "call_id") or "", a_str(function.get("name")), arguments))
         model = first_str(self._facts.get("session", {}), "model")
         self._answer(blocks, model=model, message_id=message_id or None, stop_reason=first_str(row, "finish_reason"))
 
-    # A session of old.
+    # An old session document.
 
     def _document(self, document: dict[str, Any]) -> None:
         """All of a session in one document; its messages have neither ids nor times."""
         self._place(first_str(document, "session_start"))
         facts = {name: value for name, value in document.items() if name not in _NO_FACTS}
-        self._news("session", {"id": document["session_id"], **facts}, first_str(document, "platform"))
+        self._emit_changes("session", {"id": document["session_id"], **facts}, first_str(document, "platform"))
         self._prompted(document)
         self._define(document.get("tools"))
         for message in dicts(document["messages"]):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from stenograph.formats.hermes_agent.stored import has_session, stored_sessions
+from stenograph.formats.base import later
 from stenograph.formats.layout import Database, Home, Layout
 
 LAYOUT = Layout(
     homes=(Home(default=".hermes", variable="HERMES_HOME"),),
     sessions=("state.db",),
-    database=Database(sessions=stored_sessions, has_session=has_session),
+    database=Database(
+        sessions=later("stenograph.formats.hermes_agent.stored", "stored_sessions"),
+        has_session=later("stenograph.formats.hermes_agent.stored", "has_session"),
+    ),
 )

@@ -1,6 +1,6 @@
 """The rows of Hermes' database as lines of JSON: the name of the table and its columns, without those that are null.
 
-A session's row is two lines: what stays as it is, and behind its messages what grows with them.
+A session's row is two lines: the columns that do not change, and, after its messages, those that do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stenograph.formats.shared.collection import run_line
+from stenograph.formats.shared.loose import column_value
 
 GROWING = frozenset(
     {
@@ -20,28 +21,23 @@ GROWING = frozenset(
         *("compression_failure_cooldown_until", "compression_failure_error", "compression_fallback_streak"),
     }
 )
-"""Columns of a session that change while it goes on."""
+"""Columns of a session that change while it runs."""
 
 
 def rows_of(cursor: sqlite3.Cursor, table: str) -> Iterator[dict[str, Any]]:
     """The rows of a query, each with the name of its table."""
     names = [column[0] for column in cursor.description]
     for row in cursor:
-        columns = {name: plain(value) for name, value in zip(names, row, strict=True) if value is not None}
+        columns = {name: column_value(value) for name, value in zip(names, row, strict=True) if value is not None}
         yield {"table": table, **columns}
 
 
-def plain(value: Any) -> Any:
-    """A column as JSON has it."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-
-
 def head_line(session: dict[str, Any]) -> bytes:
-    """What of a session's row stays as it is."""
+    """The columns of a session's row that do not change."""
     return run_line({name: value for name, value in session.items() if name not in GROWING})
 
 
 def growing_line(session: dict[str, Any]) -> bytes:
-    """What of a session's row grows."""
+    """The columns of a session's row that change."""
     grown = {name: value for name, value in session.items() if name in GROWING}
     return run_line({"table": "sessions", "id": session["id"], "started_at": session.get("started_at"), "grown": grown})

@@ -2,7 +2,6 @@
 
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.hermes_agent.agent import AGENT
-from stenograph.formats.hermes_agent.detection import detect, identify
 from stenograph.formats.hermes_agent.layout import LAYOUT
 from stenograph.formats.hermes_agent.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     kind="database",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.hermes_agent.detection", "detect"),
+    identify=later("stenograph.formats.hermes_agent.detection", "identify"),
     open=later("stenograph.formats.hermes_agent.format", "HermesFormat"),
     programs=("hermes",),
     tools=TOOLS,

@@ -17,11 +17,11 @@ from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts
 
 _DELEGATING = "delegate_task"
 _BITS = 21
-"""So many of a state's second number tell of each of three things that may have changed."""
+"""The number of bits in a state's second number for each of three things that may have changed."""
 
 
 def stored_sessions(connection: sqlite3.Connection) -> list[StoredSession]:
-    """Every session of the database, the oldest run first, each with its subagents'."""
+    """Every session of the database, the oldest run first, each followed by its subagents."""
     known = {a_str(row["id"]): row for row in _all(connection, "sessions", "ORDER BY started_at, id")}
     database = _Database(connection, known)
     found = [database.session(_with_root(row, known)) for row in known.values()]
@@ -35,7 +35,7 @@ def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
 
 
 def _with_root(row: dict[str, Any], rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A subagent's row with the session at whose wish it exists: the topmost that is known."""
+    """A subagent's row with its root session: the topmost known one."""
     root, seen = a_str(row["id"]), set()
     while root not in seen and root in rows and (parent := subagent_of(rows[root])) is not None:
         seen.add(root)
@@ -44,14 +44,14 @@ def _with_root(row: dict[str, Any], rows: dict[str, dict[str, Any]]) -> dict[str
 
 
 def _all(connection: sqlite3.Connection, table: str, more: str = "") -> Iterator[dict[str, Any]]:
-    """The rows of a table; none where an older version does not have it."""
+    """The rows of a table; none if an older version does not have it."""
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is None:
         return iter(())
     return rows_of(connection.execute(f"SELECT * FROM {table} {more}"), table)
 
 
 def _signs(*texts: bytes) -> tuple[int, ...]:
-    """Texts as small numbers: another one when a text has changed."""
+    """Texts as small numbers that change when a text changes."""
     return tuple(crc32(text) >> 32 - _BITS for text in texts)
 
 
@@ -71,17 +71,17 @@ class _Database:
     def __init__(self, connection: sqlite3.Connection, sessions: dict[str, dict[str, Any]]) -> None:
         self._connection = connection
         self._sessions = sessions
-        self._messages = self._how_far()
+        self._messages = self._last_messages()
         self._beside: dict[str, list[dict[str, Any]]] = {}
-        """Rows about a session in other tables: what its models took, and what it had others do."""
+        """Rows about a session in other tables: tokens of its models, and its delegations."""
         for row in _all(connection, "session_model_usage", "ORDER BY session_id, first_seen, model, task"):
             self._beside.setdefault(a_str(row.get("session_id")), []).append(row)
         for row in _all(connection, "async_delegations", "ORDER BY dispatched_at, delegation_id"):
             self._beside.setdefault(a_str(row.get("parent_session_id")), []).append(row)
         self._spawned: dict[str, dict[str, str]] = {}
 
-    def _how_far(self) -> dict[str, tuple[int, int]]:
-        """By session, the last of its messages, and a number that changes when one is rewound or summed up."""
+    def _last_messages(self) -> dict[str, tuple[int, int]]:
+        """By session, the id of its last message, and a number that changes when a message is rewound or summarized."""
         columns = {name for _, name, *_ in self._connection.execute("PRAGMA table_info(messages)")}
         names = {name.decode() if isinstance(name, bytes) else name for name in columns}
         flags = [f"TOTAL(id * {name})" for name in ("active", "compacted") if name in names]
@@ -132,7 +132,7 @@ class _Database:
             yield run_line(row)
 
     def _calls(self, parent_id: str) -> dict[str, str]:
-        """The call that began each subagent of a session: the one with its task; of several alike, in their order."""
+        """The call that began each subagent of a session, matched by its task; equal tasks in their order."""
         if parent_id not in self._spawned:
             asked = self._asked(parent_id)
             found = self._spawned[parent_id] = {}
@@ -147,8 +147,8 @@ class _Database:
         for (text,) in self._connection.execute(query, (session_id, f"%{_DELEGATING}%")):
             for call in dicts(arguments_of(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)):
                 function = a_dict(call.get("function"))
-                given = a_dict(arguments_of(function.get("arguments")))
-                for task in (given, *a_list(given.get("tasks"))) if function.get("name") == _DELEGATING else ():
+                arguments = a_dict(arguments_of(function.get("arguments")))
+                for task in (arguments, *a_list(arguments.get("tasks"))) if function.get("name") == _DELEGATING else ():
                     found.setdefault(a_str(a_dict(task).get("goal")), []).append(a_str(call.get("id")))
         return found
 

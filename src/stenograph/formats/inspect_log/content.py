@@ -1,4 +1,4 @@
-"""Content of Inspect's messages as blocks, and the texts that a log keeps apart from them."""
+"""Content of Inspect's messages as blocks, and the texts that a log stores separately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEDIA = {"image": "image", "audio": "audio", "video": "video", "document": "doc
 
 
 def resolved(value: Any, attachments: dict[str, Any]) -> Any:
-    """A value with the texts that stand in `attachments` put in their places."""
+    """A value in which references to `attachments` are replaced by their texts."""
     if not attachments:
         return value
     if isinstance(value, str):
@@ -29,7 +29,7 @@ def resolved(value: Any, attachments: dict[str, Any]) -> Any:
 
 
 def blocks_of(content: Any) -> list[Block]:
-    """The blocks of a message's content; calls that the provider made itself stand among them as they were."""
+    """The blocks of a message's content; calls that the provider made itself are kept unchanged."""
     if isinstance(content, str):
         return [text_block(content)] if content else []
     return [_block(part) for part in a_list(content)]
@@ -47,7 +47,7 @@ def _block(part: Any) -> Block:
 
 
 def _reasoning(part: dict[str, Any]) -> ThinkingBlock:
-    """Reasoning; where it is redacted, the text is the provider's alone, and a summary is all there is to read."""
+    """Reasoning; if redacted, its text is only for the provider, and a summary is all that can be read."""
     is_redacted = part.get("redacted") is True
     return ThinkingBlock(
         fidelity=FIDELITY,
@@ -65,7 +65,7 @@ def _media(part: dict[str, Any], data: str) -> Block | None:
 
 
 def part_of_result(part: Any) -> Any:
-    """A part of a tool's result in the form that all readers of content share."""
+    """A part of a tool's result in the common form of content."""
     kind = a_dict(part).get("type")
     data = part.get(_MEDIA[kind]) if isinstance(kind, str) and kind in _MEDIA else None
     is_data = isinstance(data, str) and data.startswith("data:")

@@ -1,4 +1,4 @@
-"""Which files are logs of Inspect, and what a sample's head tells."""
+"""Which files are logs of Inspect, and what a sample's head says."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A log's samples as events.
 
-Theory of operation. A sample tells a conversation twice: its model events, each with the whole input of its call, and
-its list of messages. The model events are told, what is new of each input first, because only they hold what a
-subagent or a compaction left out of the list; then what the list has beyond them. A message is known by its id, else by
-what it says. A result is told by the event of its tool, which knows when it came, else by its message.
+Theory of operation. A sample holds a conversation twice: its model events, each with the whole input of its call, and
+its list of messages. The model events are emitted, first what is new in each input, because only they hold what a
+subagent or a compaction left out of the list; then what the list has beyond them. A message is identified by its id,
+else by its content. A result is emitted from the event of its tool, which has its time, else from its message.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stenograph.formats.inspect_log.spans import Spans, every_event
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.importing import ImportFormat
-from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str, milliseconds
 from stenograph.formats.shared.model_api.parts import plain_text
 from stenograph.formats.shared.usage import UsageFields
 from stenograph.model.block import Block, ToolUseBlock, UnknownBlock
@@ -34,9 +34,19 @@ USAGE = UsageFields(
     input_has_cache=False,
 )
 _REPEATED = ("span_begin", "span_end", "sample_init", "state", "store", "step")
-"""Events that only say how the evaluation went on: counted, and not told."""
-_TOLD = ("events", "events_data", "messages", "attachments", "output", "input", "scores", "error", "model_usage")
-"""What of a sample is told piece by piece, or repeats that; the rest is one event."""
+"""Events about the progress of the evaluation: counted, not emitted."""
+_EMITTED = (
+    "events",
+    "events_data",
+    "messages",
+    "attachments",
+    "output",
+    "input",
+    "scores",
+    "error",
+    "model_usage",
+)
+"""Fields of a sample that are emitted piece by piece, or repeat that; the others are one event."""
 
 
 class InspectLogFormat(ImportFormat):
@@ -46,10 +56,8 @@ class InspectLogFormat(ImportFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._known: set[int] = set()
-        """Calls, results and subagents that were told."""
         self._said: Counter[int] = Counter()
-        """How often a message was told."""
+        """How often each message was emitted."""
         self._apart: dict[str, Any] = {}
         self._spans = Spans([])
         self._source = context.source
@@ -70,7 +78,7 @@ class InspectLogFormat(ImportFormat):
         self._spans = Spans(events)
         self._source = self.context.source
         self._at(first_str(sample, "started_at") or first_str(a_dict(head.get("eval")), "created"))
-        facts = {name: value for name, value in sample.items() if name not in _TOLD}
+        facts = {name: value for name, value in sample.items() if name not in _EMITTED}
         self._note("sample", first_str(a_dict(head.get("eval")), "task"), head | {"sample": facts})
         has_usage = False
         for event in every_event(events):
@@ -80,7 +88,7 @@ class InspectLogFormat(ImportFormat):
         self._source = self.context.source
         self._at()
         self._messages(sample.get("messages"))
-        self._tell_system()
+        self._emit_system()
         if not events and not sample.get("messages"):
             self._input(sample.get("input"))
         if not has_usage:
@@ -120,8 +128,8 @@ class InspectLogFormat(ImportFormat):
             if self._source != "main" and self._is_new("span", ""):
                 self._note("subagent", first_str(event, "name"), {"span_id": event.get("id")})
         elif kind == "compaction":
-            told = a_dict(a_dict(a_dict(event.get("metadata")).get("stenograph")).get("payload"))
-            self._note("compaction", first_str(told, "text"), told.get("data") if told else _facts(event))
+            payload = a_dict(a_dict(a_dict(event.get("metadata")).get("stenograph")).get("payload"))
+            self._note("compaction", first_str(payload, "text"), payload.get("data") if payload else _facts(event))
         elif kind == "error":
             fault = a_dict(event.get("error"))
             self._error(a_str(fault.get("message")), data=fault)
@@ -162,7 +170,7 @@ class InspectLogFormat(ImportFormat):
             self._error(fault)
 
     def _calls(self, message: dict[str, Any]) -> None:
-        """Calls of the host, around which our exports write a message that nobody said."""
+        """Emit only the calls of a message: our exports write a message around calls of the host."""
         for block in self._asked(message):
             self._emit("tool.call", call_of(block))
 
@@ -178,13 +186,13 @@ class InspectLogFormat(ImportFormat):
     def _tool(self, event: dict[str, Any]) -> None:
         call_id, name = a_str(event.get("id")), a_str(event.get("function"))
         if self._is_new("call", call_id):
-            self._tell_system()
+            self._emit_system()
             self._emit("tool.call", call_of(self._use(call_id, name, event.get("arguments"))))
         if event.get("pending") is True:
             return
         if self._is_new("result", call_id):
             self._at(event.get("completed") or event.get("timestamp"))
-            duration = _milliseconds(event.get("working_time"))
+            duration = milliseconds(event.get("working_time"))
             self._answered(call_id, name, event.get("result"), event.get("error"), duration)
 
     def _info(self, event: dict[str, Any]) -> None:
@@ -195,20 +203,20 @@ class InspectLogFormat(ImportFormat):
             self._restored(kind, ours)
         elif kind == "messages":
             self._messages(ours.get("messages"))
-            self._tell_system()
+            self._emit_system()
         else:
             self._note("inspect.info", data if isinstance(data, str) else None, _facts(event) | {"data": data})
 
     # Messages.
 
     def _input(self, content: Any) -> None:
-        """A sample that says nothing but what was asked."""
+        """Emit the input of a sample that has nothing else."""
         if isinstance(content, str):
             self._user(blocks_of(content))
         self._messages(content)
 
     def _messages(self, messages: Any) -> None:
-        """What a list of messages has that was not told: what it repeats of a message is told as often as it says."""
+        """Emit those messages of a list that were not emitted; equal ones as often as the list has them."""
         met: Counter[int] = Counter()
         for message in dicts(resolved(messages, self._apart)):
             mark = self._mark_of(message)
@@ -254,27 +262,19 @@ class InspectLogFormat(ImportFormat):
     # What is known.
 
     def _is_new(self, kind: str, name: str) -> bool:
-        mark = digest_of(kind[:8], f"{self._source}\n{name}")
-        is_new = mark not in self._known
-        self._known.add(mark)
-        return is_new
+        return super()._is_new(kind, f"{self._source}\n{name}")
 
     def _mark_of(self, message: dict[str, Any]) -> int:
-        """What a message is known by: its id, else what it says."""
+        """What identifies a message: its id, else its content."""
         own = first_str(message, "id")
         said = json.dumps([message.get(name) for name in ("role", "content", "tool_calls", "tool_call_id")])
         return digest_of("message", f"{self._source}\n{own or said}")
 
 
 def _facts(event: dict[str, Any]) -> dict[str, Any]:
-    """What an event says beside its place."""
+    """The fields of an event besides its place."""
     places = ("event", "uuid", "span_id", "timestamp", "working_start", "metadata")
     return {name: value for name, value in event.items() if name not in places and value is not None}
-
-
-def _milliseconds(seconds: Any) -> float | None:
-    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
-    return float(seconds) * 1000 if is_time else None
 
 
 def _is_media(block: UnknownBlock) -> bool:

@@ -14,7 +14,7 @@ _FOLDER = "samples/"
 
 
 def samples_in(log: Contents) -> list[StoredSession]:
-    """Every sample, each as a log of its own."""
+    """Every sample, each as a separate log."""
     if log.names == ("",):
         return [run_in(sample_identity(each), each) for each in _split(a_dict(_one(log.read(""))))]
     head = next((a_dict(log.read(name)) for name in HEADS if name in log.names), {})
@@ -45,7 +45,7 @@ def _identity(head: dict[str, Any], uuid: str) -> Identity:
 
 
 def _known(log: Contents) -> dict[str, str]:
-    """The ids of samples by the names of their files, as far as the summaries tell them: no sample need be read."""
+    """The ids of samples by the names of their files, from the summaries, so that no sample need be read."""
     summaries = log.read("summaries.json") if "summaries.json" in log.names else []
     found = {}
     for each in dicts(summaries):

@@ -1,6 +1,6 @@
-"""Which agent an event belongs to: the span it stands in, or the nearest one around it that is a subagent's.
+"""Which agent an event belongs to: the innermost span around it that is a subagent's.
 
-An agent's span is a subagent's when a tool call opened it (`agent_span_id`), or when it stands inside another agent's;
+An agent's span is a subagent's when a tool call opened it (`agent_span_id`), or when it is inside another agent's;
 the outermost is the sample's own agent.
 """
 
@@ -29,7 +29,7 @@ class Spans:
                 self.calls.setdefault(span, a_str(event.get("id")))
 
     def source_of(self, span_id: Any) -> str:
-        """The source of what stands in a span: `main`, or `subagent:<id>`."""
+        """The source of the events in a span: `main`, or `subagent:<id>`."""
         for each in self._upwards(span_id):
             if each in self._ours:
                 return str(self._ours[each]["source"])
@@ -56,7 +56,7 @@ class Spans:
         return span_id in self.calls or any(self._spans.get(each, {}).get("type") == "agent" for each in around)
 
     def _upwards(self, span_id: Any) -> list[str]:
-        """A span and those around it, from the inside out; spans that are inside themselves end."""
+        """A span and those around it, from the inside out; a circle of spans is followed once."""
         found: list[str] = []
         while isinstance(span_id, str) and span_id and span_id not in found:
             found.append(span_id)

@@ -2,8 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.inspect_log.detection import detect, identify
-from stenograph.formats.inspect_log.samples import samples_in
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
@@ -13,10 +11,10 @@ SPEC = FormatSpec(
     versions="log version 2 (inspect_ai 0.3.133 to 0.3.285)",
     agent=Agent("inspect", "Inspect AI"),
     kind="document",
-    layout=Layout(sessions=("*.eval", "*.json"), runs=samples_in),
+    layout=Layout(sessions=("*.eval", "*.json"), runs=later("stenograph.formats.inspect_log.samples", "samples_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.inspect_log.detection", "detect"),
+    identify=later("stenograph.formats.inspect_log.detection", "identify"),
     open=later("stenograph.formats.inspect_log.format", "InspectLogFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "total"),

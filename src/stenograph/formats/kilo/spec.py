@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from stenograph.fold.agent_tables import Agent
-from stenograph.formats.base import SURE, FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Database, Home, Layout
-from stenograph.formats.opencode.detection import fork_of, identify, is_rows
-from stenograph.formats.opencode.format import OpenCodeFormat
 from stenograph.formats.opencode.layout import LAYOUT as OPENCODE_LAYOUT
 from stenograph.formats.opencode.spec import TURNS
-from stenograph.formats.opencode.stored import has_session, stored_sessions
 from stenograph.formats.opencode.tools import TOOLS
 from stenograph.formats.settings import Plugin
 from stenograph.formats.shared.plugin_text import STORE_PLUGIN
-
-NAME = "kilo"
 
 LAYOUT = Layout(
     homes=(Home(variable="XDG_DATA_HOME", default=".local/share", folder="kilo", file_variable="KILO_DB"),),
     sessions=("*.db",),
     side_file=OPENCODE_LAYOUT.side_file,
-    database=Database(sessions=partial(stored_sessions, program=NAME), has_session=has_session),
+    database=Database(
+        sessions=partial(later("stenograph.formats.opencode.stored", "stored_sessions"), program="kilo"),
+        has_session=later("stenograph.formats.opencode.stored", "has_session"),
+    ),
 )
 
 
-class KiloFormat(OpenCodeFormat):
-    """The rows of one session, or of a whole database."""
-
-    name = NAME
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely it is a database of OpenCode's with a table of Kilo's own, or rows that were read from one."""
-    return SURE if is_rows(records) and fork_of(records) == NAME else 0
-
-
 SPEC = FormatSpec(
-    name=NAME,
+    name="kilo",
     what="Kilo's database, with the sessions of its subagents",
     versions="7.7.7",
     agent=Agent("kilo", "Kilo", resume=("kilo", "--session", "{session}"), begin=("kilo", "--prompt", "{prompt}")),
     kind="database",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
-    open=KiloFormat,
+    detect=later("stenograph.formats.kilo.detection", "detect"),
+    identify=later("stenograph.formats.opencode.detection", "identify"),
+    open=later("stenograph.formats.kilo.format", "KiloFormat"),
     programs=("kilo", "kilocode"),
     turns=TURNS,
     tools=TOOLS,

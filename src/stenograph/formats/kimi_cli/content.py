@@ -34,7 +34,7 @@ def part_of(part: Any) -> Block | None:
 
 
 def result_of(call_id: str, name: str, value: dict[str, Any]) -> ToolPayload:
-    """What a tool gave back; what the program says of it is the error of one that failed."""
+    """A tool's result; the program's message is the error if it failed."""
     content = value.get("output")
     output, blocks = output_of(content, _MEDIA)
     error = None

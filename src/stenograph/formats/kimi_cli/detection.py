@@ -1,4 +1,4 @@
-"""Which files are sessions of kimi-cli, and what they tell of their run."""
+"""Which files are sessions of kimi-cli, and what they say about their run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_record(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session and its subagent by the place; nothing else is told."""
+    """The session and its subagent by the file's place; the records do not name them."""
     place = _PLACE.search(path.replace("\\", "/"))
     if place is None:
         return Identity()

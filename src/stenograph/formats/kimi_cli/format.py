@@ -1,9 +1,9 @@
 """The records of a `wire.jsonl` as events.
 
-Theory of operation. The file is what the program told its user interface. A step is one model call; its parts, calls
+Theory of operation. The file is what the program sent to its user interface. A step is one model call; its parts, calls
 and tokens come one by one, so they are one message by the time at which the step began, which a fork copies. What a
-subagent does stands in the session's file, within `SubagentEvent`, and in a file of its own: where it has one, that one
-tells it, and what the session's file told before there was one is known by its keys.
+subagent does is in the session's file, within `SubagentEvent`, and in a file of its own. If that exists, it is emitted
+from there, and what was emitted from the session's file before is known by its keys.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class KimiCliFormat(LineFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._steps: dict[str, str] = {}
-        """The message that each source is at."""
+        """The current message of each source."""
         self._calls: dict[str, str] = {}
         self._met: Counter[int] = Counter()
-        self.told_of: dict[str, set[int]] = {}
-        """The keys of the records of subagents that this file told."""
+        self.subagent_keys: dict[str, set[int]] = {}
+        """The keys of subagents' records that were emitted from this file, by source."""
 
     def _map(self, record: Any) -> None:
         if not isinstance(record, dict):
@@ -63,15 +63,15 @@ class KimiCliFormat(LineFormat):
                 self._place(a_time(record["timestamp"]))
                 self._note("repeated", None, {"type": message["type"]})
             else:
-                self._tell(message, record["timestamp"], self.context.source, {})
+                self._emit_message(message, record["timestamp"], self.context.source, {})
 
     def _key(self, source: str, message: dict[str, Any]) -> int:
-        """What a record of a subagent is known by, wherever it stands: what it says, and how often that was said."""
+        """What identifies a subagent's record in both files: its content, and how often that occurred."""
         said = digest_of("wire", source.encode("utf-8", "backslashreplace") + b"\n" + _encoded(message))
         self._met[said] += 1
         return digest_of("nth", f"{said}:{self._met[said]}")
 
-    def _tell(self, message: dict[str, Any], time: float, source: str, parent: dict[str, Any]) -> None:
+    def _emit_message(self, message: dict[str, Any], time: float, source: str, parent: dict[str, Any]) -> None:
         kind, payload = message["type"], message["payload"]
         self._place(a_time(time), source=source, **parent)
         if kind not in _TYPES:
@@ -120,7 +120,7 @@ class KimiCliFormat(LineFormat):
         name = self._calls.pop(call_id, "")
         self._emit("tool.result", result_of(call_id, name, a_dict(payload.get("return_value"))))
 
-    # What it cost, and how it ended.
+    # Tokens, and how it ended.
 
     def _status(self, payload: dict[str, Any], time: float, source: str) -> None:
         usage = USAGE.read(payload.get("token_usage"), message_id=self._steps.get(source))
@@ -130,7 +130,7 @@ class KimiCliFormat(LineFormat):
             self._emit("token.usage", usage)
 
     def _interrupted(self, payload: dict[str, Any], time: float, source: str) -> None:
-        """A step that an error ended: the program tells its user which one, and not its file."""
+        """A step that an error ended: the program shows the error to its user, but does not write it to the file."""
         self._emit("error", ErrorPayload(message="the step failed; kimi-cli does not keep why", code="StepInterrupted"))
 
     # Subagents.
@@ -145,8 +145,8 @@ class KimiCliFormat(LineFormat):
         elif child in self.context.separate:
             self._note("SubagentEvent", None, {"agent_id": agent, "type": inner["type"]})
         else:
-            self.told_of.setdefault(child, set()).add(self._key(child, inner))
-            self._tell(inner, time, child, {"parent_source": source, "parent_call_id": call_id})
+            self.subagent_keys.setdefault(child, set()).add(self._key(child, inner))
+            self._emit_message(inner, time, child, {"parent_source": source, "parent_call_id": call_id})
 
 
 def _encoded(message: dict[str, Any]) -> bytes:

@@ -3,7 +3,6 @@
 from stenograph.fold.agent_tables import ANSWERS, ASKS, ENDS, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_cli.agent import AGENT
-from stenograph.formats.kimi_cli.detection import detect, identify
 from stenograph.formats.kimi_cli.layout import LAYOUT
 from stenograph.formats.kimi_cli.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.kimi_cli.detection", "detect"),
+    identify=later("stenograph.formats.kimi_cli.detection", "identify"),
     open=later("stenograph.formats.kimi_cli.format", "KimiCliFormat"),
     programs=("kimi", "kimi-cli"),
     turns=Turns(

@@ -1,9 +1,8 @@
 """The description of this format."""
 
-from stenograph.formats.base import FormatSpec, Identity
+from stenograph.formats.base import FormatSpec, Identity, later
 from stenograph.formats.kimi_cli.agent import AGENT
 from stenograph.formats.kimi_cli.tools import TOOLS
-from stenograph.formats.kimi_cli_stream.format import KimiCliStreamFormat, detect
 
 SPEC = FormatSpec(
     name="kimi_cli_stream",
@@ -11,9 +10,9 @@ SPEC = FormatSpec(
     versions="1.45.0",
     agent=AGENT,
     kind="stream",
-    detect=detect,
+    detect=later("stenograph.formats.kimi_cli_stream.detection", "detect"),
     identify=lambda records, path: Identity(),
-    open=KimiCliStreamFormat,
+    open=later("stenograph.formats.kimi_cli_stream.format", "KimiCliStreamFormat"),
     tools=TOOLS,
     sample=b'{"role":"assistant","content":[{"type":"think","think":"Hm.","encrypted":null}]}\n',
 )

@@ -1,4 +1,4 @@
-"""Who writes these formats."""
+"""The agent that writes these formats."""
 
 from stenograph.fold.agent_tables import Agent
 

@@ -32,7 +32,7 @@ def part_of(part: Any) -> Block | None:
 
 
 def result_of(call_id: str, name: str, result: dict[str, Any]) -> ToolPayload:
-    """What a tool gave back: a text, or parts; `isError` says that it failed."""
+    """A tool's result: a text, or parts; `isError` says that it failed."""
     content = result.get("output")
     output, blocks = output_of(content, _MEDIA)
     error = None

@@ -1,4 +1,4 @@
-"""Which files are sessions of Kimi Code, and what they tell of their run."""
+"""Which files are sessions of Kimi Code, and what they say about their run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _is_record(record: Any) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session and its agent by the place; the folder and the model as the records tell them."""
+    """The session and its agent by the file's place; the folder and the model from the records."""
     place = _PLACE.search(path.replace("\\", "/"))
     agent = place[3] if place else _agent(records)
     profile = next((a_dict(each) for each in records if a_dict(each).get("type") == "profile.bind"), {})
@@ -47,5 +47,5 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def _agent(records: Sequence[Any]) -> str:
-    """Whose file it is, by its records."""
+    """The agent that wrote the file, by its records."""
     return next((name for each in records if (name := first_str(a_dict(each), "agentId"))), _MAIN)

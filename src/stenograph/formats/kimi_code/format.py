@@ -1,10 +1,10 @@
 """The records of a `wire.jsonl` as events.
 
 Theory of operation. The file is a log of what changed in the agent's state. A step is one model call: its parts and
-calls come one by one and name the step, which is the id of the message. Tokens are told three times; they are taken
-when they come first, right after the request, because a step that is interrupted tells them only there. At the end of a
-turn every message is told again (`agent.message.appended`): these are noted as repeated. The model's own name stands in
-the request; everything else has an alias of the user's.
+calls come one by one and name the step, which is the id of the message. Tokens are written three times; they are taken
+from the first, right after the request, because an interrupted step has only that one. At the end of a turn every
+message is written again (`agent.message.appended`): these are noted as repeated. Only the request has the model's own
+name; other records have an alias that the user chose.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stenograph.model.payload import MessagePayload, SystemPayload, UsagePayload
 
 _ENVELOPE = ("type", "agentId", "time", "kind")
 _PEOPLE = ("user", "system_trigger", "skill_activation", "steer", "retry", "cron_job")
-"""Origins of a message that is a task: of a person, or of an agent for its subagent."""
+"""Origins of a message that is a task: from a person, or from an agent to its subagent."""
 _CALLING = "loop"
 
 
@@ -38,7 +38,7 @@ class KimiCodeFormat(LineFormat):
         self._calls: dict[str, str] = {}
         self._model: str | None = None
         self._step: str | None = None
-        """The message that the last request is answered by; None outside a step."""
+        """The id of the message that answers the last request; None outside a step."""
         self._counted: UsagePayload | None = None
         self._has_spoken = False
 
@@ -58,18 +58,18 @@ class KimiCodeFormat(LineFormat):
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data or None))
 
-    # What frames a conversation.
+    # Settings, tools and requests.
 
     def _profile(self, record: dict[str, Any]) -> None:
         facts = _facts(record)
         self._note("system_prompt", a_str(facts.pop("systemPrompt", None)), facts)
 
     def _definitions(self, record: dict[str, Any]) -> None:
-        told = self._tools.news(record.get("tools"))
-        if told is None:
+        definitions = self._tools.changed(record.get("tools"))
+        if definitions is None:
             self._note("llm.tools_snapshot", None, {"hash": record.get("hash")})
         else:
-            self._emit("system.event", told)
+            self._emit("system.event", definitions)
 
     def _request(self, record: dict[str, Any]) -> None:
         self._model = first_str(record, "model")
@@ -134,7 +134,7 @@ class KimiCodeFormat(LineFormat):
         self._emit("tool.result", result_of(call_id, self._calls.pop(call_id, ""), a_dict(event.get("result"))))
 
     def _end(self, event: dict[str, Any]) -> None:
-        """The end of a step; a step without an answer ends in words of the turn."""
+        """The end of a step; if it has no answer, the turn says how it ended."""
         reason, before = first_str(event, "finishReason"), len(self._out)
         if self._has_spoken and reason is not None:
             self._say(event, [], reason)
@@ -143,7 +143,7 @@ class KimiCodeFormat(LineFormat):
             self._note("step.end", reason, {"step": event.get("step"), "turnId": event.get("turnId")})
         self._step = None
 
-    # What it cost, and how it ended.
+    # Tokens, and how it ended.
 
     def _usage(self, record: dict[str, Any]) -> None:
         before = len(self._out)
@@ -152,7 +152,7 @@ class KimiCodeFormat(LineFormat):
             self._note("usage.record", None, _facts(record))
 
     def _count(self, usage: Any, message_id: str | None) -> None:
-        """Tell the tokens of a call, unless they were."""
+        """Emit the tokens of a call, unless they were emitted before."""
         counted = USAGE.read(usage, model=self._model, message_id=message_id)
         if counted is not None and (counted != self._counted or message_id is None):
             self._counted = counted
@@ -191,5 +191,5 @@ _LOOP_ACTS = {
 
 
 def _facts(record: dict[str, Any]) -> dict[str, Any]:
-    """What a record says beside what all records have."""
+    """The fields of a record besides those that all records have."""
     return {name: value for name, value in record.items() if name not in _ENVELOPE and value is not None}

@@ -3,7 +3,6 @@
 from stenograph.fold.agent_tables import ANSWERS, ASKS, BEGINS, ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_code.agent import AGENT
-from stenograph.formats.kimi_code.detection import detect, identify
 from stenograph.formats.kimi_code.layout import LAYOUT
 from stenograph.formats.kimi_code.tools import TOOLS
 
@@ -14,8 +13,8 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.kimi_code.detection", "detect"),
+    identify=later("stenograph.formats.kimi_code.detection", "identify"),
     open=later("stenograph.formats.kimi_code.format", "KimiCodeFormat"),
     programs=("kimi",),
     turns=Turns(
@@ -29,7 +28,7 @@ SPEC = FormatSpec(
         announced=("turn.prompt",),
     ),
     tools=TOOLS,
-    labels={"repeated": "Told again at the end of the turn"},
+    labels={"repeated": "Repeated at the end of the turn"},
     tokens=("call",),
     sample=b'{"type":"metadata","protocol_version":"1.5","created_at":1794834438747}\n',
 )

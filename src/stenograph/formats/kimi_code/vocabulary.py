@@ -1,4 +1,4 @@
-"""The types of Kimi Code's records: what 2.1.0 keeps in a session's file, and what was met there."""
+"""The types of Kimi Code's records: those that 2.1.0 writes to a session's file, and those found there."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import ENDS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.kimi_code.agent import AGENT
 from stenograph.formats.kimi_code.tools import TOOLS
-from stenograph.formats.kimi_code_stream.format import KimiCodeStreamFormat, detect, identify
 
 SPEC = FormatSpec(
     name="kimi_code_stream",
@@ -12,9 +11,9 @@ SPEC = FormatSpec(
     versions="2.1.0",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=KimiCodeStreamFormat,
+    detect=later("stenograph.formats.kimi_code_stream.detection", "detect"),
+    identify=later("stenograph.formats.kimi_code_stream.detection", "identify"),
+    open=later("stenograph.formats.kimi_code_stream.format", "KimiCodeStreamFormat"),
     turns=Turns(marks={"session.resume_hint": ENDS}),
     tools=TOOLS,
     sample=b'{"role":"meta","type":"system.version","version":"2.1.0"}\n',

@@ -1,4 +1,4 @@
-"""Which files hold LangChain's messages, and what names their run."""
+"""Which files hold LangChain's messages, and what identifies their run."""
 
 from __future__ import annotations
 

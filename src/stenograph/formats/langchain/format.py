@@ -1,4 +1,4 @@
-"""Dumps of messages as events: a list, a state that holds one, or a message a line."""
+"""Dumps of messages as events: a list, a state that holds one, or one message per line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LangChainFormat(ImportFormat):
             self._note("state", None, facts)
         for message in messages:
             self._message(message)
-        self._tell_system()
+        self._emit_system()
 
     def _message(self, message: dict[str, Any]) -> None:
         role, fields = fields_of(message)
@@ -61,7 +61,7 @@ class LangChainFormat(ImportFormat):
             self._note(role, plain_text(content), fields)
 
     def _chat(self, fields: dict[str, Any]) -> None:
-        """A message whose role is a word of the program's own."""
+        """A message with a role that the program chose itself."""
         role = a_str(fields.get("role"))
         if role in ("user", "human"):
             self._user(self._blocks(fields.get("content")), message_id=first_str(fields, "id"))

@@ -48,12 +48,12 @@ def messages_in(record: Any) -> list[Any]:
 
 
 def model_of(fields: dict[str, Any]) -> str | None:
-    """The model that gave an answer, by any of the names that providers have."""
+    """The model of an answer, under any of the field names that providers use."""
     metadata = a_dict(fields.get("response_metadata"))
     names = ("model_name", "model", "model_id", "ls_model_name")
     return next((text for name in names if (text := a_str(metadata.get(name)))), None)
 
 
 def calls_of(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """The calls of an answer; those whose arguments could not be read are calls, too."""
+    """The calls of an answer, also those whose arguments could not be read."""
     return [*dicts(fields.get("tool_calls")), *dicts(fields.get("invalid_tool_calls"))]

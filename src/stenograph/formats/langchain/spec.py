@@ -2,7 +2,6 @@
 
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.langchain.detection import detect, identify
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
 SPEC = FormatSpec(
@@ -12,8 +11,8 @@ SPEC = FormatSpec(
     agent=Agent("langchain", "LangChain"),
     kind="document",
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.langchain.detection", "detect"),
+    identify=later("stenograph.formats.langchain.detection", "identify"),
     open=later("stenograph.formats.langchain.format", "LangChainFormat"),
     tools=HOST_TOOLS,
     tokens=("call",),

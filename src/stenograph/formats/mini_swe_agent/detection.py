@@ -1,4 +1,4 @@
-"""Which files are trajectories of mini-swe-agent, and what they tell of their run."""
+"""Which files are trajectories of mini-swe-agent, and what they say about their run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A trajectory as events, row by row.
 
-Theory of operation. The program writes the whole document again after every step. Everything that is told is therefore
-made of rows, which stay as they are; of `info` only what does not change during a run is told before the end. The first
-rows have no time: they are given that of the first row that has one.
+Theory of operation. The program writes the whole document again after every step. So events are made of rows, which do
+not change; from `info`, only what does not change during a run is emitted before the end. The first rows have no time:
+they get that of the first row that has one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stenograph.model.block import AttachmentBlock, Block, ToolUseBlock
 
 SHELL = "bash"
 _BY_A_PERSON = ("UserInterruption", "UserRejection", "UserNewTask")
-"""Interruptions that are words of a person."""
+"""Interruptions that hold a person's text."""
 _SUBMITTED = "Submitted"
 
 
@@ -102,7 +102,7 @@ class MiniSweAgentFormat(ImportFormat):
         function = a_dict(call.get("function"))
         return self._use(call.get("id"), a_str(function.get("name")), arguments_of(function.get("arguments")))
 
-    # What came back, and what people said.
+    # Results and user messages.
 
     def _observation(self, row: dict[str, Any]) -> None:
         extra = extra_of(row)
@@ -118,7 +118,7 @@ class MiniSweAgentFormat(ImportFormat):
         self._result(call_id, output, name=SHELL, error=failure, media=media)
 
     def _user_row(self, row: dict[str, Any]) -> None:
-        """A prompt; what the program says when it refuses an answer; or a command that a person gave."""
+        """A prompt; the program's message when it refuses an answer; or a command that a person typed."""
         extra = extra_of(row)
         kind = first_str(extra, "interrupt_type")
         if kind is None or kind in _BY_A_PERSON:
@@ -137,7 +137,7 @@ class MiniSweAgentFormat(ImportFormat):
         self._note("refused_answer", plain_text(row.get("content")), facts)
 
     def _exit(self, row: dict[str, Any]) -> None:
-        """How the run ended: all but a submission is a failure."""
+        """How the run ended: everything but a submission is a failure."""
         extra = extra_of(row)
         status, text = first_str(extra, "exit_status"), plain_text(row.get("content"))
         if status != _SUBMITTED:

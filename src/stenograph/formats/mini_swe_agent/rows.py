@@ -1,7 +1,7 @@
-"""The rows of a trajectory: what each is, in the three ways in which models are called.
+"""The rows of a trajectory: the kind of each, for the three ways to call a model.
 
-A model is called by Chat Completions with tools (the default), by Responses, or without tools: then the action stands
-in the text, and what it printed comes back as a user's row. Beside each row, `extra` has what the API does not take.
+A model is called by Chat Completions with tools (the default), by Responses, or without tools: then the action is in
+the text, and its output is a user's row. Beside each row, `extra` has what the API does not take.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ def is_trajectory(record: Any) -> bool:
 
 
 def extra_of(row: dict[str, Any]) -> dict[str, Any]:
-    """What the program keeps of a row beside what the model is sent."""
+    """What the program stores of a row besides what the model is sent."""
     return a_dict(row.get("extra"))
 
 
 def response_of(row: dict[str, Any]) -> dict[str, Any]:
-    """The whole answer of the model's API that a row came from; empty where it came from none.
+    """The whole answer of the model's API that a row came from; empty when there is none.
 
-    In the way of Responses the row is the answer, but for one that the program refused.
+    With Responses the row is the answer, except for one that the program refused.
     """
     return row if row.get("object") == "response" else a_dict(extra_of(row).get("response"))
 
 
 def is_observation(row: dict[str, Any]) -> bool:
-    """Whether a row tells what an action printed."""
+    """Whether a row is the output of an action."""
     return "raw_output" in extra_of(row) or row.get("role") == "tool" or row.get("type") == "function_call_output"
 
 

@@ -1,4 +1,4 @@
-"""Which files are traces of MLflow, and what their heads tell."""
+"""Which files are traces of MLflow, and what their heads say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.formats.shared.loose import a_dict, a_str, dicts, first_str
 
 
 def is_trace(record: Any) -> bool:
-    """Whether a record is a trace: what is known of it, and its spans."""
+    """Whether a record is a trace: its info and its spans."""
     trace = a_dict(record)
     info, spans = a_dict(trace.get("info")), a_dict(trace.get("data")).get("spans")
     return isinstance(spans, list) and ("trace_id" in info or "request_id" in info)

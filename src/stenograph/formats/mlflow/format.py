@@ -1,4 +1,4 @@
-"""Traces of MLflow as events: by the reader of OTLP, to which each trace is given as a request."""
+"""Traces of MLflow as events: each is passed to the reader of OTLP as a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stenograph.formats.shared.loose import a_dict
 
 
 class MlflowFormat(ImportFormat):
-    """One trace a record."""
+    """One trace per record."""
 
     name = "mlflow"
 

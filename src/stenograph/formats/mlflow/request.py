@@ -1,8 +1,8 @@
-"""A trace of MLflow as the request of OTLP that it would have come as.
+"""A trace of MLflow as a request of OTLP.
 
-Values of attributes are JSON once more. A span that was sent to MLflow by OpenTelemetry has its own vocabulary (GenAI,
-OpenInference), and is taken as it is. A span of MLflow's own tracing has what went in and out as JSON
-(`mlflow.spanInputs`, `mlflow.spanOutputs`), in the words of the model's API: it is worded as OpenInference does.
+Values of attributes are JSON inside JSON. A span that OpenTelemetry sent to MLflow has its own vocabulary (GenAI,
+OpenInference), and is taken unchanged. A span of MLflow's own tracing has its input and output as JSON
+(`mlflow.spanInputs`, `mlflow.spanOutputs`), in the shape of the model's API: it is converted to OpenInference.
 """
 
 from __future__ import annotations
@@ -85,31 +85,31 @@ def _value(value: Any) -> dict[str, Any]:
 
 def _worded(facts: dict[str, Any], name: str) -> dict[str, Any]:
     kind = _KINDS.get(a_str(facts.get("mlflow.spanType")), "UNKNOWN")
-    given, gave = facts.get("mlflow.spanInputs"), facts.get("mlflow.spanOutputs")
+    inputs, outputs = facts.get("mlflow.spanInputs"), facts.get("mlflow.spanOutputs")
     found: dict[str, Any] = {"openinference.span.kind": kind}
     if kind == "LLM":
-        return found | _model_call(facts, a_dict(given), gave)
+        return found | _model_call(facts, a_dict(inputs), outputs)
     if kind == "TOOL":
-        found |= {"tool.name": name, "tool.parameters": _text(given)}
-    if given is not None:
-        found["input.value"] = _text(given)
-    if gave is not None:
-        found["output.value"] = _text(gave)
+        found |= {"tool.name": name, "tool.parameters": _text(inputs)}
+    if inputs is not None:
+        found["input.value"] = _text(inputs)
+    if outputs is not None:
+        found["output.value"] = _text(outputs)
     return found
 
 
-def _model_call(facts: dict[str, Any], given: dict[str, Any], gave: Any) -> dict[str, Any]:
-    answer = a_dict(gave)
-    model = a_str(facts.get("mlflow.llm.model")) or a_str(answer.get("model")) or a_str(given.get("model"))
+def _model_call(facts: dict[str, Any], inputs: dict[str, Any], outputs: Any) -> dict[str, Any]:
+    answer = a_dict(outputs)
+    model = a_str(facts.get("mlflow.llm.model")) or a_str(answer.get("model")) or a_str(inputs.get("model"))
     found: dict[str, Any] = {"llm.model_name": model} if model else {}
-    asked = _messages(given.get("messages") if "messages" in given else given.get("input"))
-    if system := plain_text(given.get("system")):
+    asked = _messages(inputs.get("messages") if "messages" in inputs else inputs.get("input"))
+    if system := plain_text(inputs.get("system")):
         asked = [{"role": "system", "content": system}, *asked]
     for place, message in enumerate(asked):
         found |= _message(f"llm.input_messages.{place}.message", message)
-    for place, message in enumerate(_answers(answer, gave)):
+    for place, message in enumerate(_answers(answer, outputs)):
         found |= _message(f"llm.output_messages.{place}.message", message)
-    for place, tool in enumerate(a_list(facts.get("mlflow.chat.tools")) or a_list(given.get("tools"))):
+    for place, tool in enumerate(a_list(facts.get("mlflow.chat.tools")) or a_list(inputs.get("tools"))):
         found[f"llm.tools.{place}.tool.json_schema"] = _text(tool)
     usage = a_dict(facts.get("mlflow.chat.tokenUsage")) or a_dict(answer.get("usage"))
     usage = {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")} | usage
@@ -120,18 +120,18 @@ def _messages(value: Any) -> list[dict[str, Any]]:
     return [{"role": "user", "content": value}] if isinstance(value, str) else dicts(value)
 
 
-def _answers(answer: dict[str, Any], gave: Any) -> list[dict[str, Any]]:
+def _answers(answer: dict[str, Any], outputs: Any) -> list[dict[str, Any]]:
     """What the model said: a choice of Chat Completions, a message of Anthropic's, or a text."""
     choices = [a_dict(choice.get("message")) for choice in dicts(answer.get("choices"))]
     if choices:
         return choices[:1]
     if "content" in answer:
         return [{"role": "assistant", "content": answer["content"]}]
-    return [{"role": "assistant", "content": gave}] if isinstance(gave, str) else []
+    return [{"role": "assistant", "content": outputs}] if isinstance(outputs, str) else []
 
 
 def _message(prefix: str, message: dict[str, Any]) -> dict[str, Any]:
-    """A message of Chat Completions or of Anthropic's in the flat words of OpenInference."""
+    """A message of Chat Completions or of Anthropic's as flat attributes of OpenInference."""
     found: dict[str, Any] = {f"{prefix}.role": a_str(message.get("role")) or "assistant"}
     content = message.get("content")
     parts = dicts(content)
@@ -148,9 +148,9 @@ def _message(prefix: str, message: dict[str, Any]) -> dict[str, Any]:
         found[f"{prefix}.tool_call_id"] = a_str(message["tool_call_id"])
     for place, call in enumerate(calls):
         function = a_dict(call.get("function")) or call
-        given = function.get("arguments", function.get("input"))
+        arguments = function.get("arguments", function.get("input"))
         inside = f"{prefix}.tool_calls.{place}.tool_call"
         found[f"{inside}.id"] = a_str(call.get("id"))
         found[f"{inside}.function.name"] = a_str(function.get("name"))
-        found[f"{inside}.function.arguments"] = _text(arguments_of(given))
+        found[f"{inside}.function.arguments"] = _text(arguments_of(arguments))
     return found

@@ -3,8 +3,6 @@
 from stenograph.fold.agent_tables import ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
-from stenograph.formats.mlflow.detection import detect, identify, traces_in
-from stenograph.formats.otlp.transcript import ENDED
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
 SPEC = FormatSpec(
@@ -13,12 +11,12 @@ SPEC = FormatSpec(
     versions="MLflow 3.17.2",
     agent=Agent("mlflow", "MLflow"),
     kind="document",
-    layout=Layout(sessions=("*.json",), runs=traces_in),
+    layout=Layout(sessions=("*.json",), runs=later("stenograph.formats.mlflow.detection", "traces_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.mlflow.detection", "detect"),
+    identify=later("stenograph.formats.mlflow.detection", "identify"),
     open=later("stenograph.formats.mlflow.format", "MlflowFormat"),
-    turns=Turns(marks={ENDED: ENDS}),
+    turns=Turns(marks={"agent_ended": ENDS}),
     tools=HOST_TOOLS,
     tokens=("call",),
 )

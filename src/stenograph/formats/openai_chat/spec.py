@@ -3,7 +3,6 @@
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 from stenograph.formats.shared.model_api.agents import OPENAI
-from stenograph.formats.shared.model_api.recognize import detection_of, identity_of
 
 SPEC = FormatSpec(
     name="openai_chat",
@@ -12,8 +11,8 @@ SPEC = FormatSpec(
     agent=OPENAI,
     kind="stream",
     documents=True,
-    detect=detection_of("chat"),
-    identify=identity_of,
+    detect=later("stenograph.formats.openai_chat.detection", "detect"),
+    identify=later("stenograph.formats.shared.model_api.recognize", "identity_of"),
     open=later("stenograph.formats.openai_chat.format", "OpenAIChatFormat"),
     adapters={"litellm": "LiteLLM", "openai": "OpenAI API"},
     tools=HOST_TOOLS,

@@ -1,7 +1,7 @@
 """The sessions in an agent's database: the rows of its transcript are entries, as they were written.
 
-What a row holds is never changed, but old ones are compressed, and a transcript may be written anew as a whole, which
-its watermark tells.
+The content of a row never changes, but old rows are compressed, and a whole transcript may be rewritten, which its
+watermark shows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stenograph.model.codec import REFUSALS
 
 NAME = "openclaw"
 _GOES_ON = ("fork", "rewind", "rollover", "recovery", "compaction")
-"""Reasons to begin a session that continue the history of the one before."""
+"""Reasons for a new session that continues the history of the one before."""
 _WINDOWS = """
 SELECT windows.session_id, windows.session_key, windows.created_at, windows.previous_session_id, windows.reason,
   windows.model,
@@ -37,7 +37,7 @@ SELECT seq, event_json, event_zstd, event_utf8_bytes FROM transcript_events
 WHERE session_id = ? AND seq > ? ORDER BY seq
 """
 _FIRST = 4
-"""Entries by which a session is known: the header, and the model that was chosen."""
+"""The number of entries that identify a session: the header, and the model that was chosen."""
 
 
 def stored_sessions(connection: sqlite3.Connection) -> list[StoredSession]:
@@ -76,14 +76,14 @@ def _session(
     }
     line = msgspec.json.encode({"type": "session_window", **{name: fact for name, fact in first.items() if fact}})
     head = [_decoded(each) for _, each in zip(range(_FIRST), _entries(connection, session_id), strict=False)]
-    told = identity_of(head, "")
+    header = identity_of(head, "")
     identity = Identity(
         native_id=natives[session_id],
         session_id=session_id,
         parent_native_id=parent,
-        cwd=told.cwd,
+        cwd=header.cwd,
         agent_version=version,
-        model=told.model or window["model"],
+        model=header.model or window["model"],
     )
 
     def lines() -> Iterator[bytes]:
@@ -104,7 +104,7 @@ def _session(
 
 
 def _native(window: dict[str, Any]) -> str:
-    """The id of a session; one that a person chose may be another agent's, too, so that its key belongs to it."""
+    """The id of a session, with its key if a person chose the id: another agent may have the same one."""
     session_id = str(window["session_id"])
     try:
         return str(UUID(session_id)) if len(session_id) == 36 else f"{window['session_key']}/{session_id}"

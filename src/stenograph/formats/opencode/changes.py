@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from stenograph.formats.opencode.rows import hints_of, message_line, part_line, plain
+from stenograph.formats.opencode.rows import hints_of, message_line, part_line
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 _CHANGES = "SELECT data FROM event WHERE aggregate_id = ? AND seq > ? AND seq <= ?"
@@ -28,7 +29,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What of a change tells which row it was: a session's or a message's (`info`), or a part's."""
+    """The fields of a change that name its row: a session or a message (`info`), or a part."""
 
     info: _Row = _Row()
     part: _Row = _Row()
@@ -38,16 +39,16 @@ _decode = msgspec.json.Decoder(_Change).decode
 
 
 def last_changes(connection: sqlite3.Connection) -> dict[str, int]:
-    """The number of each session's last change; none where the database does not count them."""
+    """The number of each session's last change; empty when the database does not count changes."""
     try:
         rows = connection.execute("SELECT aggregate_id, seq FROM event_sequence").fetchall()
     except sqlite3.OperationalError:  # no such table
         return {}
-    return {str(plain(session)): number for session, number in rows if isinstance(number, int)}
+    return {str(column_value(session)): number for session, number in rows if isinstance(number, int)}
 
 
 def changed_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int) -> set[str] | None:
-    """The ids of the rows that changed after one change up to another; None when not all of them are there any more."""
+    """The ids of the rows that changed after one change up to another; None when some changes were deleted."""
     ids = set()
     changes = connection.execute(_CHANGES, (session_id, after, last)).fetchall()
     if len(changes) != last - after:
@@ -79,5 +80,5 @@ def _part(connection: sqlite3.Connection, key: str) -> Iterator[_Placed]:
 
 
 def _time(value: Any) -> int:
-    """What rows are sorted by; the parts of messages that are not there come last."""
+    """The sort key of rows; parts without a message come last."""
     return value if isinstance(value, int) else _LAST

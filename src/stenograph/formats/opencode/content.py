@@ -40,12 +40,12 @@ def _second(seconds: int) -> str:
 
 
 def facts_of(pairs: dict[str, Any]) -> dict[str, Any] | None:
-    """The facts that are there, or None when there are none."""
+    """The pairs whose value is set, or None when there are none."""
     return {name: value for name, value in pairs.items() if value is not None and value != ""} or None
 
 
 def file_block(part: dict[str, Any]) -> Block:
-    """A file that the user or a tool attached: its content where the part holds it, else the part as it stood."""
+    """A file that the user or a tool attached: its content if the part holds it, else the part unchanged."""
     url = a_str(part.get("url"))
     head, comma, data = url.removeprefix("data:").partition(",")
     block: AttachmentBlock | None = None
@@ -55,19 +55,19 @@ def file_block(part: dict[str, Any]) -> Block:
 
 
 def thinking_of(part: dict[str, Any], text: str) -> ThinkingBlock:
-    """Words of a part of reasoning, with what its `metadata` holds for the provider: an object for each."""
-    told = {name: value for each in a_dict(part.get("metadata")).values() for name, value in a_dict(each).items()}
+    """The text of a reasoning part, with what its `metadata` holds for each provider."""
+    extra = {name: value for each in a_dict(part.get("metadata")).values() for name, value in a_dict(each).items()}
     return ThinkingBlock(
         fidelity=EMITTED,
         thinking=text,
-        signature=first_str(told, "signature", "thoughtSignature"),
-        id=first_str(told, "itemId"),
-        encrypted_content=first_str(told, "reasoningEncryptedContent", "redactedData"),
+        signature=first_str(extra, "signature", "thoughtSignature"),
+        id=first_str(extra, "itemId"),
+        encrypted_content=first_str(extra, "reasoningEncryptedContent", "redactedData"),
     )
 
 
 def usage_of(tokens: Any, model: str | None, message_id: str, cost: Any = None) -> UsagePayload | None:
-    """The tokens of one model call; OpenCode counts cached input and reasoning apart, the wire format inside."""
+    """The tokens of one model call. OpenCode counts cached input and reasoning separately, the wire format does not."""
     if not isinstance(tokens, dict):
         return None
     cache = a_dict(tokens.get("cache"))
@@ -100,7 +100,7 @@ def error_of(error: Any) -> ErrorPayload:
 
 
 def result_of(name: str, call_id: str, state: dict[str, Any], output: Any) -> ToolPayload:
-    """The end of a call. A command's exit code that is not 0 goes with its output; it is no error of the tool."""
+    """The end of a call. A command's exit code other than 0 goes with its output; it is not an error of the tool."""
     error = None
     blocks: tuple[Block, ...] | None = None
     if state.get("status") == "error":

@@ -1,4 +1,4 @@
-"""Which files hold OpenCode's rows, and what their beginning tells."""
+"""Which files hold OpenCode's rows, and what their beginning says."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PREFIXES = {"session": "ses", "message": "msg", "part": "prt", "event": "evt"}
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely it is a database with OpenCode's tables, rows of one as lines of JSON, or an exported session."""
+    """Sure of a database with OpenCode's tables, of its rows as lines of JSON, or of an exported session."""
     return SURE if is_rows(records) and fork_of(records) is None else 0
 
 
 def fork_of(records: Sequence[Any]) -> str | None:
-    """The fork that wrote rows or a database: rows that we read from one say so, a database has a table of its own."""
+    """The fork that wrote rows or a database: rows that we read name it, a database has a table of its own."""
     first = a_dict(records[0])
     if (program := first_str(first, "program")) is not None:
         return program
@@ -31,7 +31,7 @@ def fork_of(records: Sequence[Any]) -> str | None:
 
 
 def is_rows(records: Sequence[Any]) -> bool:
-    """Whether it is any of that, OpenCode's or a fork's."""
+    """Whether it is a database, rows or an export, of OpenCode or a fork."""
     first = a_dict(records[0])
     if first.get("database") == "sqlite":
         return {*TABLES, "project"} <= {name for name in a_list(first.get("tables")) if isinstance(name, str)}
@@ -42,7 +42,7 @@ def is_rows(records: Sequence[Any]) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The first session, and whose subagent it is; a database holds many, which its layout tells."""
+    """The first session, and its parent; the layout lists all sessions of a database."""
     for record in records:
         record = a_dict(record)
         if record.get("table") == "session":

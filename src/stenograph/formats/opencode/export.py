@@ -1,7 +1,7 @@
 """What `opencode export` writes: a session with its messages, each with its parts, in one document.
 
-Everything stands there once, so its place is its identity. An id is believed where it is one of OpenCode's own and
-stands once; redactors write the same word over all of them, and providers may number their calls anew in each answer.
+Everything is there once, so its place identifies it. An id is used if it has OpenCode's form and occurs once: redactors
+write the same word over all ids, and providers may number their calls again in each answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def session_id_of(export: dict[str, Any]) -> str:
 
 
 def exported_rows(export: dict[str, Any], run_id: str) -> list[Row]:
-    """The rows of an export. Ids that are none are made of the run's and of the place."""
+    """The rows of an export. Missing ids are made of the run's id and the place."""
     session_id = session_id_of(export)
     info = a_dict(export.get("info"))
     rows = [replace(nested("session", info, None), id=session_id or "session", session_id=session_id)]
@@ -58,7 +58,7 @@ def exported_rows(export: dict[str, Any], run_id: str) -> list[Row]:
 
 
 class _Ids:
-    """Which ids of parts and calls stand for one of them only."""
+    """Which ids of parts and calls are unique."""
 
     def __init__(self, messages: list[dict[str, Any]], run_id: str) -> None:
         parts = [part for message in messages for part in dicts(message.get("parts"))]
@@ -80,11 +80,11 @@ class _Ids:
 
 
 def _own(value: Any, prefix: str) -> str:
-    """An id that is one of OpenCode's; empty for anything else."""
+    """The value if it has the form of OpenCode's ids, else an empty string."""
     text = a_str(value)
     return text if text.startswith(prefix) and not _is_covered(text) else ""
 
 
 def _is_covered(id: str) -> bool:
-    """Whether a redactor wrote over an id."""
+    """Whether a redactor replaced an id."""
     return not id or "redacted" in id.lower()

@@ -1,7 +1,7 @@
-"""opencode: rows of OpenCode's database, one JSON object each, as sources/opencode.py reads them.
+"""opencode: rows of OpenCode's database, one JSON object each, as `rows.py` writes them.
 
 A row may come again whenever it has changed, and rows of several sessions may come in any mixture; a part may come
-before or after its message. Each gives what is new in it.
+before or after its message. Each row emits what is new in it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class OpenCodeFormat(PartFormat):
         super().__init__(context)
         self._sessions = Sessions(context, self.name)
         self._messages: dict[str, dict[str, Any]] = {}
-        """What parts need to know of their message, by its id."""
+        """What parts need to know about their message, by its id."""
         self._facts: dict[str, tuple[Any, ...]] = {}
-        """What was told of a session or message, by its id, which begins with `ses` or `msg`."""
+        """Emitted facts of a session or message, by its id, which begins with `ses` or `msg`."""
         self._session: Session | None = None
         self._session_id = ""
 
     def _map(self, record: Any) -> None:
         self._run_id, self._session, self._session_id = self.context.run_id, None, ""
         if not isinstance(record, dict):
-            return  # no record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         rows = exported_rows(record, self.context.run_id) if is_export(record) else rows_of(record)
         for row in rows:
             self._row(row)
@@ -61,7 +61,7 @@ class OpenCodeFormat(PartFormat):
                 self._part_row(row)
 
     def _locate(self, session_id: str) -> None:
-        """Whose row it is; one that names no session is the file's."""
+        """Set the session of a row; a row without one belongs to the file's."""
         self._session_id = session_id
         self._session = self._sessions.get(session_id) if session_id else None
         self._run_id = self.context.run_id if self._session is None else self._session.run_id
@@ -90,19 +90,19 @@ class OpenCodeFormat(PartFormat):
         facts = {name: data.get(name) or data.get(_SPELLINGS.get(name, name)) for name in _SESSION_FACTS}
         facts["model"] = model_name(facts["model"])
         self._at(row.created)
-        self._news_of(row, facts, a_str(facts["title"]))
+        self._emit_changes(row, facts, a_str(facts["title"]))
 
-    def _news_of(self, row: Row, facts: dict[str, Any], text: str) -> None:
-        """A system event named by the table, with the facts that are new; `repeated` when none is."""
+    def _emit_changes(self, row: Row, facts: dict[str, Any], text: str) -> None:
+        """Emit a system event named by the table, with the facts that are new; `repeated` when none is."""
         known = self._facts.get(row.id)
         self._facts[row.id] = tuple(facts.values())
         if known is not None:
             facts = {name: value for (name, value), old in zip(facts.items(), known, strict=True) if value != old}
-        news = facts_of(facts)
-        if news is None and known is not None:
+        changed = facts_of(facts)
+        if changed is None and known is not None:
             self._system("repeated")
         else:
-            self._system(row.table, text or None, news)
+            self._system(row.table, text or None, changed)
 
     def _message_row(self, row: Row) -> None:
         data = row.data
@@ -124,8 +124,8 @@ class OpenCodeFormat(PartFormat):
             "error": a_dict(error).get("name"),
         }
         self._at(time.get("completed"), time.get("created"), row.created)
-        told = (facts[name] for name in ("role", "agent", "model", "finish", "error"))
-        self._news_of(row, facts, ", ".join(each for each in told if isinstance(each, str)))
+        words = (facts[name] for name in ("role", "agent", "model", "finish", "error"))
+        self._emit_changes(row, facts, ", ".join(each for each in words if isinstance(each, str)))
         if isinstance(error, dict) and f"{row.id} error" not in self._seen:
             self._seen.add(f"{row.id} error")
             self._emit("error", error_of(error))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from stenograph.formats.base import later
 from stenograph.formats.layout import Database, Home, Layout, folder_of, is_name, last_name
-from stenograph.formats.opencode.stored import has_session, stored_sessions
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Beside the database."""
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
+    """The path of a stored output, beside the database."""
     base = last_name(name)
     return f"{folder_of(main)}/tool-output/{base}" if is_name(base) else None
 
 
 LAYOUT = Layout(
     homes=(Home(variable="XDG_DATA_HOME", default=".local/share", folder="opencode", file_variable="OPENCODE_DB"),),
-    sessions=("*.db",),  # one for each channel from which OpenCode was installed
-    side_file=_parked_output,
-    database=Database(sessions=stored_sessions, has_session=has_session),
+    sessions=("*.db",),  # one for each release channel of OpenCode
+    side_file=_stored_output,
+    database=Database(
+        sessions=later("stenograph.formats.opencode.stored", "stored_sessions"),
+        has_session=later("stenograph.formats.opencode.stored", "has_session"),
+    ),
 )

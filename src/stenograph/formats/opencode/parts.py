@@ -1,8 +1,8 @@
 """Parts of messages as events: what the database and the stream of `opencode run` have in common.
 
 Theory of operation. A part is written several times: a text is empty until it is finished, a tool is pending, running
-and then completed. Whoever follows the database sees every version, whoever reads it later only the last. So each part
-is remembered by what was told of it, and a version gives only what is new; one with nothing new is `repeated`.
+and then completed. A follower of the database sees every version, a later reader only the last. So the emitted content
+of each part is remembered, and a version emits only what is new; one with nothing new is `repeated`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Part(Struct, frozen=True, kw_only=True, gc=False):
     message_id: str
     data: dict[str, Any]
     role: str = ""
-    """Empty when nobody said whose message it is."""
+    """Empty when the message is not known."""
     model: str | None = None
     is_summary: bool = False
     """Whether the message is the summary of a compaction."""
@@ -48,7 +48,7 @@ class Part(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def first_stamp(*times: Any) -> str | None:
-    """The first of these times that is one, as a timestamp."""
+    """The first valid one of these times, as a timestamp."""
     for time in times:
         found = stamp(time)
         if found is not None:
@@ -57,28 +57,28 @@ def first_stamp(*times: Any) -> str | None:
 
 
 class PartFormat(LineFormat):
-    """Maps parts; where they come from and whose they are, the formats say themselves."""
+    """Maps parts; the formats say where they come from and who speaks."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told: dict[str, tuple[int, int]] = {}
-        """Length and hash of the text told so far, by part."""
+        self._emitted: dict[str, tuple[int, int]] = {}
+        """Length and digest of the text emitted so far, by part."""
         self._seen: set[str] = set()
-        """Parts that have nothing more to tell."""
+        """Parts that are complete."""
         self._calls: set[str] = set()
-        """Tool parts whose call was told."""
+        """Tool parts whose call was emitted."""
         self._counted: dict[str, str] = {}
-        """The step that took a message's first usage, by message."""
+        """The step with a message's first usage, by message."""
 
     def _at(self, *times: Any) -> None:
-        """Place what follows at the first of these times that is one (epoch milliseconds)."""
+        """Set the time of the next events: the first valid one of these (epoch milliseconds)."""
         raise NotImplementedError
 
     def _part(self, part: Part) -> None:
         """The events of one version of a part."""
         kind = a_str(part.data.get("type"))
         if kind == "tool":
-            self._tool(part)  # has its times elsewhere
+            self._tool(part)  # has its times in its state
             return
         self._at(a_dict(part.data.get("time")).get("start"), part.time)
         if kind in _KINDS:
@@ -89,7 +89,7 @@ class PartFormat(LineFormat):
             self._unknown(part.data, kind or None)
 
     def _first(self, key: str) -> bool:
-        """Whether this is new; a part without an id always is."""
+        """Whether this key is new; a part without an id always is."""
         if key and key in self._seen:
             self._system("repeated")
             return False
@@ -99,7 +99,7 @@ class PartFormat(LineFormat):
     # Words.
 
     def _text(self, part: Part) -> None:
-        text = self._news(part)
+        text = self._new_text(part)
         if text is None:
             return
         if part.role == "assistant" and part.is_summary:
@@ -117,22 +117,22 @@ class PartFormat(LineFormat):
         is_hidden = not a_str(part.data.get("text")) and thinking_of(part.data, "").encrypted_content is not None
         if is_hidden and not self._first(f"{part.id} hidden"):
             return
-        text = "" if is_hidden else self._news(part)
+        text = "" if is_hidden else self._new_text(part)
         if text is not None:
             self._say(part, thinking_of(part.data, text), role="assistant")
 
-    def _news(self, part: Part) -> str | None:
-        """What of a part's text was not told before; None when that is nothing, which is then told."""
+    def _new_text(self, part: Part) -> str | None:
+        """The part's text that was not emitted before; None when there is none, which is then emitted as `repeated`."""
         text = a_str(part.data.get("text"))
         if not text:
             if self._first(part.id):
                 self._system("started", data=facts_of({"part": part.data.get("type")}))
             return None
-        length, told = self._told.get(part.id, (0, 0)) if part.id else (0, 0)
-        self._told[part.id] = len(text), digest_of("text", text)
+        length, digest = self._emitted.get(part.id, (0, 0)) if part.id else (0, 0)
+        self._emitted[part.id] = len(text), digest_of("text", text)
         if not length:
             return text
-        if digest_of("text", text[:length]) != told:
+        if digest_of("text", text[:length]) != digest:
             self._system("rewritten", text, facts_of({"part": part.data.get("type"), "message_id": part.message_id}))
         elif len(text) == length:
             self._system("repeated")
@@ -147,7 +147,7 @@ class PartFormat(LineFormat):
     # Tools.
 
     def _tool(self, part: Part) -> None:
-        """A call as soon as its input is whole, its result as soon as it has ended."""
+        """Emit a call as soon as its input is complete, its result as soon as it has ended."""
         state = a_dict(part.data.get("state"))
         status, name = state.get("status"), a_str(part.data.get("tool"))
         call_id = a_str(part.data.get("callID")) or part.id
@@ -170,14 +170,14 @@ class PartFormat(LineFormat):
             self._at(part.time)
             self._system("repeated" if status in _ENDED else "progress", data=facts_of({"call_id": call_id}))
 
-    def _call(self, part: Part, name: str, call_id: str, given: Any) -> None:
+    def _call(self, part: Part, name: str, call_id: str, tool_input: Any) -> None:
         kind = "server" if a_dict(part.data.get("metadata")).get("providerExecuted") is True else None
-        block = ToolUseBlock(fidelity=EMITTED, tool_name=name, tool_id=call_id, tool_input=given, kind=kind)
+        block = ToolUseBlock(fidelity=EMITTED, tool_name=name, tool_id=call_id, tool_input=tool_input, kind=kind)
         self._say(part, block, role="assistant")
         self._emit("tool.call", call_of(block))
 
     def _output(self, state: dict[str, Any]) -> Any:
-        """The output, whole when OpenCode parked it in a file that is there."""
+        """The output; all of it when OpenCode stored it in a file that exists."""
         metadata = a_dict(state.get("metadata"))
         path = a_str(metadata.get("outputPath"))
         if metadata.get("truncated") is not True or not path:
@@ -192,12 +192,12 @@ class PartFormat(LineFormat):
     # The rest.
 
     def _step_finish(self, part: Part) -> None:
-        """The end of a model call: why it stopped, and what it took."""
+        """The end of a model call: its stop reason and its tokens."""
         if not self._first(part.id):
             return
         reason = a_str(part.data.get("reason")) or None
         self._say(part, role="assistant", stop_reason=reason)
-        # One call a message since 1.0; before, a message had several steps, and each must count.
+        # One call per message since 1.0; before, a message had several steps, and each must count.
         first = self._counted.setdefault(part.message_id, part.id)
         name = part.message_id if first == part.id else part.id
         usage = usage_of(part.data.get("tokens"), part.model, name, part.data.get("cost"))
@@ -205,7 +205,7 @@ class PartFormat(LineFormat):
             self._emit("token.usage", usage)
 
     def _quiet(self, part: Part, kind: str) -> None:
-        """A part that says nothing in a conversation."""
+        """A part that is not part of the conversation's text."""
         if not self._first(part.id):
             return
         data = part.data
@@ -250,4 +250,4 @@ _QUIET = {
     "subtask": ("description", "agent", "command"),
     "compaction": ("auto", "overflow"),
 }
-"""Parts that are system events, with the facts worth having without the raw row."""
+"""Parts that are system events, with the fields to keep as data."""

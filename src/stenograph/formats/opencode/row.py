@@ -1,4 +1,4 @@
-"""A record as one of three things: a session, a message or a part; whichever way it was written.
+"""A record as one of three things: a session, a message or a part, in each way they are written.
 
 Rows of the tables `session`, `message` and `part` come as they are, with the table's name. The append-only table
 `event` holds the same things as they were at each change; what `opencode export` writes is in `export.py`.
@@ -32,7 +32,7 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
     created: Any = None
     """When it was written first."""
     hints: dict[str, Any] = {}
-    """What the reader knows of the row beyond its own columns: a part's role and model, a session's root and call."""
+    """What the reader knows about the row beyond its columns: a part's role and model, a session's root and call."""
 
 
 def rows_of(record: dict[str, Any]) -> list[Row]:
@@ -96,7 +96,7 @@ def _session(record: dict[str, Any], hints: dict[str, Any]) -> Row:
 
 
 def hints_of(message: dict[str, Any]) -> dict[str, Any]:
-    """What a part needs to know of its message: who speaks, which model, whether it sums up."""
+    """What a part needs to know about its message: role, model, whether it is a summary."""
     return {
         "role": message.get("role"),
         "model": message.get("modelID"),

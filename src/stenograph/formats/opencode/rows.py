@@ -1,6 +1,6 @@
-"""The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` as it stands.
+"""The rows of OpenCode's database as lines of JSON: the name of the table, its columns, and `data` unchanged.
 
-A session is read message by message in the order of their creation, each part with what it must know of its message,
+A session is read message by message in the order of creation: each part with what it needs to know about its message,
 then the message itself, whose row is finished last.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 
@@ -51,13 +52,13 @@ WHERE session_id = ? AND message_id NOT IN (SELECT id FROM message) ORDER BY id
 
 
 def part_line(row: tuple[Any, ...], hints: dict[str, Any]) -> bytes:
-    """A part's row, with what it must know of its message."""
+    """A part's row, with what it needs to know about its message."""
     part, message, session, made, changed, data = row
     columns = {
         "table": "part",
-        "id": plain(part),
-        "message_id": plain(message),
-        "session_id": plain(session),
+        "id": column_value(part),
+        "message_id": column_value(message),
+        "session_id": column_value(session),
         "time_created": made,
         "time_updated": changed,
         **hints,
@@ -71,8 +72,8 @@ def message_line(row: tuple[Any, ...]) -> bytes:
     message, session, made, changed, data = row
     columns = {
         "table": "message",
-        "id": plain(message),
-        "session_id": plain(session),
+        "id": column_value(message),
+        "session_id": column_value(session),
         "time_created": made,
         "time_updated": changed,
         "data": json_of(data),
@@ -81,7 +82,7 @@ def message_line(row: tuple[Any, ...]) -> bytes:
 
 
 class _Facts(msgspec.Struct):
-    """What of a message's data its parts must know."""
+    """The fields of a message's data that its parts need."""
 
     role: Any = None
     modelID: Any = None  # noqa: N815  # the name is OpenCode's
@@ -92,10 +93,10 @@ _decode_facts = msgspec.json.Decoder(_Facts).decode
 
 
 def hints_of(data: Any) -> dict[str, Any]:
-    """What of a message's data its parts must know."""
+    """What parts need to know of a message's data."""
     try:
         facts = _decode_facts(data)
-    except (*REFUSALS, TypeError):  # whatever it is, the message's own line shows it
+    except (*REFUSALS, TypeError):  # the message's own line keeps the data
         return {}
     return {"role": facts.role, "model": facts.modelID, "summary": facts.summary is True}
 
@@ -104,21 +105,16 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def json_of(text: Any) -> Any:
-    """A column of JSON: as it stands where it is JSON, on one line; else as text."""
+    """A column as raw JSON on one line, if it is valid JSON; else as text."""
     if not isinstance(text, bytes):
         return text
     try:
         _check(text)
     except REFUSALS:
-        return plain(text)
+        return column_value(text)
     return msgspec.Raw(text if b"\n" not in text else text.replace(b"\n", b" "))
 
 
 def row_line(row: dict[str, Any]) -> bytes:
     """A row as a line."""
     return msgspec.json.encode(row) + b"\n"
-
-
-def plain(value: Any) -> Any:
-    """A column as JSON has it."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

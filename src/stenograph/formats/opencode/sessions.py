@@ -14,17 +14,17 @@ class Session(Struct):
 
     run_id: str
     root: str
-    """The session that a person began; this one, or the one at whose wish it exists."""
+    """The root session, which a person began: this one, or the one that led to it."""
     source: str = "main"
     parent_source: str | None = None
     parent_call_id: str | None = None
 
 
 class Sessions:
-    """Every session that the rows have shown.
+    """Every session in the rows so far.
 
     The one that the context names, or else the first, is the run that the context names; each later one is a run of
-    its own, unless its row says that it is a subagent's: then it speaks in the run of the session that began it all.
+    its own, unless its row says that it is a subagent's: then it belongs to the run of its root session.
     """
 
     def __init__(self, context: Context, format_name: str = NAME) -> None:
@@ -49,7 +49,7 @@ class Sessions:
         return Session(context.run_id, id, context.source, context.parent_source, context.parent_call_id)
 
     def _alone(self, id: str) -> Session:
-        """A session of which nothing is known but, maybe, the call that began it."""
+        """A session of which at most the call that began it is known."""
         if id not in self._spawned:
             return Session(run_id_of(self._format_name, id), id)
         by, call_id = self._spawned[id]
@@ -58,7 +58,7 @@ class Sessions:
     def learn(self, id: str, parent_id: str, root_id: str, call_id: str) -> None:
         """Take what a session's row says: whose subagent it is and, where the reader knows them, root and call."""
         session = self.get(id)
-        if id == self._home:  # the context has said all about it but this
+        if id == self._home:  # the context has everything but the root
             session.root = root_id or session.root
         if id == self._home or session.source != "main" or parent_id in ("", id):
             return
@@ -71,7 +71,7 @@ class Sessions:
         session.parent_call_id = call_id or None
 
     def spawned(self, child: str, by: Session, call_id: str) -> None:
-        """A call's part names the session that it began, maybe before that one's row was seen."""
+        """Note that a call began a session, maybe before that session's row was read."""
         self._spawned.setdefault(child, (by, call_id))
         session = self._sessions.get(child)
         if session is not None and session.source != "main" and session.parent_call_id is None:

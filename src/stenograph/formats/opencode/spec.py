@@ -4,7 +4,6 @@ from stenograph.fold.agent_tables import Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Home
 from stenograph.formats.opencode.agent import AGENT
-from stenograph.formats.opencode.detection import detect, identify
 from stenograph.formats.opencode.layout import LAYOUT
 from stenograph.formats.opencode.sessions import NAME
 from stenograph.formats.opencode.tools import TOOLS
@@ -21,8 +20,8 @@ SPEC = FormatSpec(
     kind="database",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.opencode.detection", "detect"),
+    identify=later("stenograph.formats.opencode.detection", "identify"),
     open=later("stenograph.formats.opencode.format", "OpenCodeFormat"),
     programs=("opencode",),
     turns=TURNS,

@@ -11,14 +11,15 @@ import msgspec
 from stenograph.formats.layout import Parent, State, StoredSession
 from stenograph.formats.opencode.changes import changed_rows, last_changes, lines_of_rows
 from stenograph.formats.opencode.detection import session_identity
-from stenograph.formats.opencode.rows import plain, row_line, session_lines
+from stenograph.formats.opencode.rows import row_line, session_lines
+from stenograph.formats.shared.loose import column_value
 from stenograph.model.codec import REFUSALS
 
 
 def stored_sessions(connection: sqlite3.Connection, program: str | None = None) -> list[StoredSession]:
-    """Every session of the database, the oldest run first, each with its subagents'.
+    """Every session of the database, the oldest run first, each followed by its subagents.
 
-    `program` names the fork whose database it is: rows of sessions say so, because nothing else in them does.
+    `program` names the fork whose database it is: it is added to the rows, which do not name it.
     """
     known = _sessions(connection, {} if program is None else {"program": program})
     numbers = last_changes(connection)
@@ -37,12 +38,12 @@ def _sessions(connection: sqlite3.Connection, hints: dict[str, str]) -> dict[str
     """The rows of the table, by their ids."""
     cursor = connection.execute("SELECT * FROM session ORDER BY time_created, id")
     names = [column[0] for column in cursor.description]
-    rows = [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in cursor]
+    rows = [{name: column_value(value) for name, value in zip(names, row, strict=True)} for row in cursor]
     return {str(row["id"]): {"table": "session", **hints, **row} for row in rows}
 
 
 def _with_root(row: dict[str, Any], rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A subagent's row with the session at whose wish it exists: the topmost that is known, even if it was deleted."""
+    """A subagent's row with its root session: the topmost known one, even if it was deleted."""
     root, seen = str(row["id"]), set()
     while root not in seen and root in rows and rows[root].get("parent_id"):
         seen.add(root)
@@ -57,7 +58,7 @@ def _spawning_call(connection: sqlite3.Connection, parent_id: Any, session_id: s
         try:
             part = msgspec.json.decode(data, type=_Spawning)
         except REFUSALS:
-            continue  # no call that began a session
+            continue  # not a call that began a session
         if part.state.metadata.session_id == session_id:
             return part.call_id
     return None
@@ -72,7 +73,7 @@ class _State(msgspec.Struct, frozen=True):
 
 
 class _Spawning(msgspec.Struct, frozen=True):
-    """What of a tool's part tells that it began a session."""
+    """The fields of a tool part that show that it began a session."""
 
     call_id: str = msgspec.field(default="", name="callID")
     state: _State = _State()
@@ -88,7 +89,7 @@ def _session(
     def call_id() -> str | None:
         return None if identity.source == "main" else _spawning_call(connection, parent_id, session_id)
 
-    def told() -> dict[str, Any]:
+    def full_row() -> dict[str, Any]:
         return row if (call := call_id()) is None else {**row, "parent_call_id": call}
 
     def parent() -> Parent:
@@ -102,12 +103,12 @@ def _session(
         if ids is None:
             return None
         is_changed = session_id in ids or changed != state[1]
-        return [*([row_line(told())] if is_changed else []), *lines_of_rows(connection, ids)]
+        return [*([row_line(full_row())] if is_changed else []), *lines_of_rows(connection, ids)]
 
     return StoredSession(
         identity=identity,
         state=None if number is None or not isinstance(changed, int) else (number, changed),
         parent=parent,
-        lines=lambda: session_lines(connection, told()),
+        lines=lambda: session_lines(connection, full_row()),
         lines_since=lines_since,
     )

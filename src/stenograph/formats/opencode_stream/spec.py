@@ -1,21 +1,20 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.opencode.agent import AGENT
 from stenograph.formats.opencode.spec import TURNS
 from stenograph.formats.opencode.tools import TOOLS
-from stenograph.formats.opencode_stream.format import NAME, OpenCodeStreamFormat, detect, identify
 
 SPEC = FormatSpec(
-    name=NAME,
+    name="opencode_stream",
     what="output of `opencode run --format json`",
     versions="1.18.33",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=OpenCodeStreamFormat,
+    detect=later("stenograph.formats.opencode_stream.detection", "detect"),
+    identify=later("stenograph.formats.opencode_stream.detection", "identify"),
+    open=later("stenograph.formats.opencode_stream.format", "OpenCodeStreamFormat"),
     turns=Turns(marks={"step-start": BEGINS}, announced=("step-start",), interrupting_errors=TURNS.interrupting_errors),
     tools=TOOLS,
     tokens=("call",),

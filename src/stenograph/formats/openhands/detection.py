@@ -1,4 +1,4 @@
-"""Which files belong to a conversation of OpenHands 1, and what they tell of it."""
+"""Which files belong to a conversation of OpenHands 1, and what they say about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def is_state(record: Any) -> bool:
-    """Whether a record is what OpenHands knows of a conversation beside its events."""
+    """Whether a record is the state of a conversation."""
     fields = a_dict(record)
     return "execution_status" in fields and isinstance(fields.get("agent"), dict) and isinstance(fields.get("id"), str)
 
@@ -33,13 +33,13 @@ def is_event(record: Any) -> bool:
 
 
 def is_usage(record: Any) -> bool:
-    """Whether a record is what one call of a model took, as the state lists it."""
+    """Whether a record holds the tokens of one model call, as the state lists them."""
     fields = a_dict(record)
     return "prompt_tokens" in fields and "completion_tokens" in fields and isinstance(fields.get("response_id"), str)
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The conversation by its state, else by the folder that a file is in."""
+    """The conversation by its state, else by the folder of the file."""
     state = next((a_dict(each) for each in records if is_state(each)), None)
     if state is not None:
         return identity_of(state)

@@ -1,7 +1,7 @@
-"""Events of a conversation, its state, and what its model calls took, as our events.
+"""Events of a conversation, its state, and the tokens of its model calls, as our events.
 
 Theory of operation. One answer of the model is one event, or one for each of its calls: these share the id of the
-answer, and only the first has its words. What an answer took stands in the state, under the same id.
+answer, and only the first has its text. The tokens of an answer are in the state, under the same id.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OpenHandsFormat(MessageFormat):
             self._take(record)
 
     def _state(self, state: dict[str, Any]) -> None:
-        """What is known of the conversation; the file itself also has what each answer took."""
+        """Emit the state of the conversation; the file itself also holds the tokens of each answer."""
         self._place(utc_of(state.get("began")) if "conversation" not in self._facts else None)
         llm = a_dict(a_dict(state.get("agent")).get("llm"))
         facts = {
@@ -54,13 +54,13 @@ class OpenHandsFormat(MessageFormat):
             "confirmation_policy": a_dict(state.get("confirmation_policy")).get("kind"),
             "title": state.get("title"),
         }
-        told = {name: value for name, value in facts.items() if value is not None}
-        self._news("conversation", told, a_str(state.get("execution_status")))
+        known = {name: value for name, value in facts.items() if value is not None}
+        self._emit_changes("conversation", known, a_str(state.get("execution_status")))
         for usage in usages_of(state):
             self._take(usage)
 
     def _take(self, usage: dict[str, Any]) -> None:
-        """What one call of a model took."""
+        """Emit the tokens of one model call."""
         response_id = a_str(usage.get("response_id"))
         if self._is_first("usage", response_id):
             self._usage(_USAGE.read(usage, model=first_str(usage, "model"), message_id=response_id or None))
@@ -72,11 +72,11 @@ class OpenHandsFormat(MessageFormat):
         if not self._is_first("event", event["id"]):
             self._note("repeated", data={"event_id": event["id"]})
             return
-        tell = _KINDS.get(event["kind"])
-        if tell is None:
+        handle = _KINDS.get(event["kind"])
+        if handle is None:
             self._unknown(event, event["kind"])
         else:
-            tell(self, event)
+            handle(self, event)
 
     # What is said.
 
@@ -100,8 +100,8 @@ class OpenHandsFormat(MessageFormat):
     def _action(self, event: dict[str, Any]) -> None:
         call = a_dict(event.get("tool_call"))
         name = first_str(event, "tool_name") or a_str(call.get("name"))
-        given = arguments_of(call["arguments"]) if "arguments" in call else event.get("action")
-        use = use_of(first_str(event, "tool_call_id") or a_str(call.get("id")) or event["id"], name, given)
+        arguments = arguments_of(call["arguments"]) if "arguments" in call else event.get("action")
+        use = use_of(first_str(event, "tool_call_id") or a_str(call.get("id")) or event["id"], name, arguments)
         said = [*_thoughts(event), *_blocks(event.get("thought")), use]
         self._answer(said, model=self._model(), message_id=_answer_id(event))
 
@@ -109,7 +109,7 @@ class OpenHandsFormat(MessageFormat):
         """The model of the conversation, by its state."""
         return first_str(self._facts.get("conversation", {}), "model")
 
-    # What came of it.
+    # Results.
 
     def _observation(self, event: dict[str, Any]) -> None:
         observation = a_dict(event.get("observation"))
@@ -117,11 +117,11 @@ class OpenHandsFormat(MessageFormat):
         error = (plain_text(content) or "failed") if observation.get("is_error") is True else None
         code = observation.get("exit_code")
         if isinstance(code, int) and code != 0 and error is None:
-            content = {"output": plain_text(content), "exit_code": code}  # the words of a result do not tell it
+            content = {"output": plain_text(content), "exit_code": code}  # the text of a result does not have it
         self._result(_call_id(event), content, name=a_str(event.get("tool_name")), error=error)
 
     def _refused(self, event: dict[str, Any]) -> None:
-        """A call that gave no observation: the agent could not make it, or the user did not let it."""
+        """A call without an observation: the agent could not make it, or the user refused it."""
         words = first_str(event, "error", "rejection_reason") or "failed"
         self._result(_call_id(event), words, name=a_str(event.get("tool_name")), error=words)
 
@@ -133,7 +133,7 @@ class OpenHandsFormat(MessageFormat):
         self._note("compaction", first_str(event, "summary"), {"part": "summary", "forgotten": forgotten})
 
     def _other(self, event: dict[str, Any]) -> None:
-        """What is neither said nor done: a pause, a request, a change of the state."""
+        """Neither a message nor a tool event: a pause, a request, a change of the state."""
         envelope = ("id", "timestamp", "source", "kind")
         data = {name: value for name, value in event.items() if name not in envelope and value is not None}
         self._note(event["kind"], None, data or None)
@@ -167,7 +167,7 @@ def _call_id(event: dict[str, Any]) -> str:
 
 
 def _thoughts(said: dict[str, Any]) -> list[Block]:
-    """What the model thought: as its provider writes it, else as the SDK does."""
+    """The model's thinking: as its provider writes it, else as the SDK does."""
     blocks = [block for part in dicts(said.get("thinking_blocks")) if (block := thought_block(part)) is not None]
     words = a_str(said.get("reasoning_content"))
     return [*blocks] if blocks or not words else [thinking_block(words)]

@@ -33,7 +33,7 @@ def conversations_in(files: Contents) -> list[StoredSession]:
 
 
 class _Conversation:
-    """The files of one conversation: its state, then its events in order, each answer with what it took."""
+    """The files of one conversation: its state, then its events in order, each answer with its tokens."""
 
     def __init__(self, files: Contents, folder: str, parent: _Conversation | None) -> None:
         self.state = a_dict(files.read(f"{folder}{_STATE}" if folder else ""))
@@ -41,7 +41,7 @@ class _Conversation:
         self.events = [files.read(name) for name in files.names if name.startswith(beginning)]
         self.calls = calls_of(self.events)
         self.parent = parent
-        """The conversation that asked for it; None for the one that a person began."""
+        """The conversation that spawned it; None for the one that a person began."""
 
     @property
     def identity(self) -> Identity:
@@ -52,15 +52,15 @@ class _Conversation:
 
     @property
     def answers(self) -> set[str]:
-        """The answers of models that it asked for itself."""
+        """The ids of its own model answers."""
         return {a_str(event.get(_RESPONSE)) for event in dicts(self.events)}
 
     def stored(self, elsewhere: set[str]) -> StoredSession:
-        """With what its answers took, but for those of other conversations: a subagent's are in both states."""
-        told = {name: value for name, value in self.state.items() if name != "stats"}
-        told["began"] = next((event.get("timestamp") for event in dicts(self.events)), None)
+        """The session, without the tokens of other conversations' answers: a subagent's are in both states."""
+        state = {name: value for name, value in self.state.items() if name != "stats"}
+        state["began"] = next((event.get("timestamp") for event in dicts(self.events)), None)
         usages = [each for each in usages_of(self.state) if each.get("response_id") not in elsewhere - self.answers]
-        lines = [run_line(each) for each in (told, *_with_usages(self.events, usages))]
+        lines = [run_line(each) for each in (state, *_with_usages(self.events, usages))]
         parent: Parent = (None, None)
         if self.parent is not None:
             its_calls = self.parent.calls.get(prompt_of(self.events))
@@ -69,7 +69,7 @@ class _Conversation:
 
 
 def calls_of(events: list[Any]) -> dict[str, list[str]]:
-    """The calls that asked for a subagent, by the prompt that it got: nothing else says which is whose."""
+    """The calls that spawned subagents, by the prompts: nothing else links them."""
     found: dict[str, list[str]] = {}
     for event in dicts(events):
         prompt = a_dict(event.get("action")).get("prompt")
@@ -79,13 +79,13 @@ def calls_of(events: list[Any]) -> dict[str, list[str]]:
 
 
 def prompt_of(events: list[Any]) -> str:
-    """The words of the first message of a user."""
+    """The text of the first user message."""
     first = next((each for each in dicts(events) if "llm_message" in each and each.get("source") == "user"), {})
     return plain_text(a_dict(first.get("llm_message")).get("content"))
 
 
 def usages_of(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each call of a model took, with the name of the part of OpenHands that made it."""
+    """The tokens of each model call, with the name of the part of OpenHands that made it."""
     metrics = a_dict(a_dict(state.get("stats")).get("usage_to_metrics"))
     return [
         {"usage_id": name, **each} for name, value in metrics.items() for each in dicts(a_dict(value)["token_usages"])
@@ -93,7 +93,7 @@ def usages_of(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _with_usages(events: list[Any], usages: list[dict[str, Any]]) -> Iterator[Any]:
-    """The events; behind the last of each answer what it took, and at the end what belongs to none."""
+    """The events; after the last one of each answer its tokens, and at the end those without an answer."""
     waiting: dict[str, list[dict[str, Any]]] = {}
     for each in usages:
         waiting.setdefault(a_str(each.get("response_id")), []).append(each)
@@ -112,7 +112,7 @@ def _folder_name(session_id: str) -> str:
 
 
 _BELOW = ("subagents/*/base_state.json", "subagents/*/events/event-*.json")
-"""The files of a subagent; one of its own has them once more below."""
+"""The files of a subagent; subagents of a subagent are one level deeper."""
 
 LAYOUT = Layout(
     homes=(

@@ -3,7 +3,6 @@
 from stenograph.fold.agent_tables import INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.openhands.agent import AGENT
-from stenograph.formats.openhands.detection import detect, identify
 from stenograph.formats.openhands.layout import LAYOUT
 from stenograph.formats.openhands.tools import TOOLS
 
@@ -15,8 +14,8 @@ SPEC = FormatSpec(
     kind="document",
     layout=LAYOUT,
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.openhands.detection", "detect"),
+    identify=later("stenograph.formats.openhands.detection", "identify"),
     open=later("stenograph.formats.openhands.format", "OpenHandsFormat"),
     programs=("openhands",),
     turns=Turns(marks={"PauseEvent": INTERRUPTS}),

@@ -7,9 +7,9 @@ from typing import Any
 
 
 def utc_of(stamp: Any) -> str | None:
-    """A time of the machine's own zone as the moment that it is: conversations are read where they were held.
+    """A local time as UTC, in this machine's zone: conversations are read where they were held.
 
-    A text that is not a time is given as it stands.
+    A text that is not a time is returned unchanged.
     """
     if not isinstance(stamp, str) or not stamp:
         return None

@@ -1,4 +1,4 @@
-"""Which files are trajectories of OpenHands V0, and what they tell of their run."""
+"""Which files are trajectories of OpenHands V0, and what they say about their run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Actions and observations as events.
 
 Theory of operation. An action of the agent that came from a model's answer holds that whole answer
-(`tool_call_metadata.model_response`): the answer is told with the first of its actions, and the others are notes. An
-action without one is a call by itself, named by its number, which its observation names as the `cause`.
+(`tool_call_metadata.model_response`): the answer is emitted with the first of its actions, and the others are notes. An
+action without one is a call, with its number as the id, which its observation names as the `cause`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NO_TOOLS = ("message", "system", "recall", "change_agent_state", "condensation"
 
 
 class OpenHandsV0Format(ImportFormat):
-    """One trajectory: a list of records, or a record a line."""
+    """One trajectory: a list of records, or one record per line."""
 
     name = "openhands_v0"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._answers: set[str] = set()
-        """Answers of the model that were told."""
+        """Answers of the model that were emitted."""
         self._called: set[str] = set()
-        """Calls that were told."""
+        """Calls that were emitted."""
 
     def _record(self, record: dict[str, Any]) -> None:
         self._place(record.get("timestamp"))
@@ -97,10 +97,10 @@ class OpenHandsV0Format(ImportFormat):
         self._usage(openai_usage(response.get("usage"), model, message_id))
 
     def _bare_call(self, record: dict[str, Any], action: str, args: dict[str, Any]) -> None:
-        """An action of an agent that writes its calls as words: the words, and the call by the record's number."""
+        """An action of an agent that writes its calls as text: the text, and the call by the record's number."""
         thought = a_str(args.get("thought"))
-        given = {name: value for name, value in args.items() if name != "thought"}
-        call = self._use(str(record.get("id", "")), action, given)
+        tool_input = {name: value for name, value in args.items() if name != "thought"}
+        call = self._use(str(record.get("id", "")), action, tool_input)
         self._called.add(call.tool_id)
         self._answer([*([text_block(thought)] if thought else []), call])
 

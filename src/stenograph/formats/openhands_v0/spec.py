@@ -3,7 +3,6 @@
 from stenograph.fold import actions
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
-from stenograph.formats.openhands_v0.detection import detect, identify
 from stenograph.formats.shared.tools import editors, shells, tools
 
 SPEC = FormatSpec(
@@ -13,8 +12,8 @@ SPEC = FormatSpec(
     agent=Agent("openhands", "OpenHands"),
     kind="document",
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.openhands_v0.detection", "detect"),
+    identify=later("stenograph.formats.openhands_v0.detection", "identify"),
     open=later("stenograph.formats.openhands_v0.format", "OpenHandsV0Format"),
     tools=shells("execute_bash run", r"exit code (-?\d+)")
     | tools(actions.READ, "read")

@@ -1,4 +1,4 @@
-"""Which files hold OTLP JSON, and what their first lines say of the run."""
+"""Which files hold OTLP JSON, and what their first lines say about the run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.otlp.format import conversation_in, native_id_of
+from stenograph.formats.otlp.conversation import conversation_in, native_id_of
 from stenograph.formats.otlp.kind import MODEL, conversation_of, framework_of, is_of_agent, key_of, kind_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, Span, logs_in, spans_in
 from stenograph.formats.shared.loose import dicts, first_str
@@ -22,7 +22,9 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     """The conversation of the first model call, else of the first span that names one, else its trace."""
     requests = dicts(list(records))
     spans = [span for request in requests for span in spans_in(request)]
-    key = next((told for request in requests if (told := conversation_in(request))), "") or _first_key(spans, requests)
+    key = next((found for request in requests if (found := conversation_in(request))), "") or _first_key(
+        spans, requests
+    )
     if not key:
         return Identity()
     models = [span.attributes for span in spans if kind_of(span) == MODEL]
@@ -41,7 +43,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 def _first_key(spans: list[Span], requests: list[dict[str, Any]]) -> str:
     ordered = sorted(spans, key=lambda span: span.order)
     keys = [key_of(span) for span in ordered if kind_of(span) == MODEL]
-    keys += [told for span in ordered if (told := conversation_of(span.attributes))]
+    keys += [found for span in ordered if (found := conversation_of(span.attributes))]
     keys += [span.trace_id for span in ordered]
     keys += [key_of(log) for request in requests for log in logs_in(request)]
     return next(iter(keys), "")

@@ -1,7 +1,7 @@
 """Messages that are spread over attributes, one for each field: OpenInference, and OpenLLMetry before the conventions.
 
 `llm.input_messages.0.message.tool_calls.1.tool_call.function.name` and `gen_ai.prompt.0.tool_calls.1.name` name a place
-in a list of messages. Spans of a conversation have the same keys again and again, so a key is taken apart once.
+in a list of messages. Spans of a conversation repeat the same keys, so each key is parsed once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SECTIONS = {
     "llm.request.functions.": TOOLS,
 }
 _WRAPPERS = {"message", "message_content", "tool_call", "tool"}
-"""Words of OpenInference that only say what a list holds."""
+"""Keys of OpenInference that only wrap the items of a list."""
 _FARTHEST = 100_000
 
 Way = tuple[str, ...]
@@ -32,7 +32,7 @@ Way = tuple[str, ...]
 
 @lru_cache(maxsize=1 << 16)
 def _place(key: str) -> tuple[str, int, Way] | None:
-    """The section, the number and the way within the item that a key names."""
+    """The section, the number and the path within the item that a key names."""
     for prefix, section in _SECTIONS.items():
         if key.startswith(prefix):
             number, _, rest = key[len(prefix) :].partition(".")
@@ -42,7 +42,7 @@ def _place(key: str) -> tuple[str, int, Way] | None:
 
 
 def sections_of(attributes: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The items of every section in order, each with its fields; lists within them are objects by number."""
+    """The items of every section in order, each with its fields; lists within them are objects with numbers as keys."""
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for key, value in attributes.items():
         place = _place(key)
@@ -65,7 +65,7 @@ def messages_of(items: list[dict[str, Any]]) -> list[GenAiMessage]:
 
 
 def joined(items: list[dict[str, Any]]) -> GenAiMessage | None:
-    """One answer that stands in several items."""
+    """One answer that is spread over several items."""
     messages = messages_of(items)
     if len(messages) < 2:
         return messages[0] if messages else None
@@ -96,8 +96,8 @@ def _content(item: dict[str, Any]) -> Any:
     parts = [_part(part) for part in _listed(item.get("contents"))]
     if not parts:
         content = item.get("content")
-        told = parsed(content) if isinstance(content, str) and content.startswith('[{"type"') else content
-        return told if isinstance(told, str | list) else None
+        content = parsed(content) if isinstance(content, str) and content.startswith('[{"type"') else content
+        return content if isinstance(content, str | list) else None
     if len(parts) == 1 and parts[0].get("type") == "text" and isinstance(parts[0].get("text"), str):
         return parts[0]["text"]
     return parts
@@ -118,7 +118,7 @@ def _call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list whose places are keys, in order; a number that is left out says nothing."""
+    """The objects of a list whose places are keys, in order; missing numbers are skipped."""
     places = a_dict(value)
     numbers = sorted(int(key) for key in places if key.isdecimal() and len(key) < 6)
     return dicts([places[str(number)] for number in numbers if str(number) in places])

@@ -1,8 +1,8 @@
 """otlp: files of OTLP JSON, one request in each line (or one request that is the whole file).
 
-A file is read as a whole, because spans come in any order: its events come when it is finished. Where a file grows
-(`Context.is_growing`), spans are told as they come; when that turns out to have been wrong, `is_superseded` says so,
-and whoever reads the file tells it again from its beginning.
+A file is read as a whole, because spans come in any order: its events come when it is finished. If a file grows
+(`Context.is_growing`), spans are emitted as they come; if that turns out to be wrong, `is_superseded` says so, and the
+caller reads the file again from its beginning.
 """
 
 from __future__ import annotations
@@ -12,25 +12,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from stenograph.formats.base import Context, LineFormat, run_id_of
+from stenograph.formats.otlp.conversation import conversation_in, native_id_of
 from stenograph.formats.otlp.span import REQUEST_FIELDS, LogRecord, Span, logs_in, spans_in, time_text
-from stenograph.formats.otlp.transcript import MAIN, Told, Transcript
-from stenograph.formats.shared.loose import a_dict, first_str
+from stenograph.formats.otlp.transcript import MAIN, BareEvent, Transcript
+from stenograph.formats.shared.loose import a_dict
 from stenograph.model import mend
 from stenograph.model.event import Event, Origin
-
-NAME = "otlp"
-MARK = "stenograph"
-"""The field beside the spans of a line that `steno receive` wrote: it names the conversation of the file."""
-
-
-def native_id_of(conversation: str) -> str:
-    """The id of a run by its conversation; no id of another agent looks like it."""
-    return f"{conversation}@{NAME}"
-
-
-def conversation_in(record: Any) -> str:
-    """The conversation that a line names for the whole file; empty where it names none."""
-    return first_str(a_dict(a_dict(record).get(MARK)), "conversation") or ""
 
 
 def _is_json(line: bytes) -> bool:
@@ -44,21 +31,21 @@ def _is_json(line: bytes) -> bool:
 class OtlpFormat(LineFormat):
     """Requests of OTLP as JSON."""
 
-    name = NAME
+    name = "otlp"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.is_superseded = False
-        """What was told is wrong by what was read since."""
-        self._transcript = Transcript(self._hear)
+        """Whether later lines showed that emitted events were wrong."""
+        self._transcript = Transcript(self._emit_bare)
         self._main = context.session_id or ""
         """The conversation that has the run id of the context."""
         self._spans: list[tuple[Span, int]] = []
         self._records: list[LogRecord] = []
         self._lines: dict[str, int] = {}
-        """The line of each span that waits to be told."""
+        """The line of each span that waits to be emitted."""
         self._raws: dict[int, bytes] = {}
-        """The lines themselves, until their first event is told."""
+        """The lines themselves, until their first event is emitted."""
 
     def _slow(self, line: bytes) -> None:
         """A line that a crash cut short is not lost: `steno receive` writes all of it again in the next."""
@@ -92,7 +79,7 @@ class OtlpFormat(LineFormat):
             self._accumulate()
 
     def go_on(self) -> None:
-        """After a file was read as a whole: tell what is appended to it as it comes."""
+        """After a file was read as a whole: emit what is appended to it as it comes."""
         self.context = replace(self.context, is_growing=True)
 
     def _finish(self) -> None:
@@ -101,17 +88,17 @@ class OtlpFormat(LineFormat):
         self._lines = {}
         for span, line in spans:
             self._lines.setdefault(span.id, line)
-        told = len(self._out)
-        self._transcript.tell_all((span for span, _ in spans), records)
+        before = len(self._out)
+        self._transcript.emit_all((span for span, _ in spans), records)
         self.report.failed = self._transcript.failed
-        lines = {event.origin.line for event in self._out[told:] if event.origin is not None}
+        lines = {event.origin.line for event in self._out[before:] if event.origin is not None}
         self.report.accumulated -= min(len(lines), self.report.accumulated)
         self._lines, self._raws = {}, {}
 
-    def _hear(self, told: Told) -> None:
-        """One event, with its place in the file and its run."""
-        speaker = told.speaker
-        if told.type == "unknown":
+    def _emit_bare(self, event: BareEvent) -> None:
+        """Emit one event, with its place in the file and its run."""
+        speaker = event.speaker
+        if event.type == "unknown":
             self.report.unknown_types["(message)"] += 1
         self._main = self._main or speaker.conversation
         line = self._lines.get(self._transcript.span_id) or self.report.lines or None
@@ -120,14 +107,14 @@ class OtlpFormat(LineFormat):
         if data is not None:
             raw, raw_b64 = mend.raw_fields(data)
             self._raw = None
-        time = time_text(told.time)
+        time = time_text(event.time)
         self._timestamp = time or self._timestamp
         self._out.append(
             Event(
                 seq=0,
                 run_id=self._run_of(speaker.conversation),
                 parent_run_id=self._parent_of(speaker.parent_conversation),
-                type=told.type,
+                type=event.type,
                 path="",
                 iteration=0,
                 timestamp=self._timestamp,
@@ -142,7 +129,7 @@ class OtlpFormat(LineFormat):
                     parent_call_id=speaker.parent_call_id,
                     time=None if time else "given",
                 ),
-                payload=told.payload,
+                payload=event.payload,
                 raw=raw,
                 raw_b64=raw_b64,
             )

@@ -1,4 +1,4 @@
-"""Messages as the GenAI semantic conventions have them, in the words of Chat Completions.
+"""Messages of the GenAI semantic conventions, in the shape of Chat Completions.
 
 Today's conventions have `gen_ai.input.messages` and `gen_ai.output.messages`: roles and parts, as JSON in a string or
 as structured values. Before, every message was an event (of the span, or a log record) whose body is a chat message.
@@ -28,7 +28,7 @@ _THOUGHTS = ("thinking", "reasoning")
 
 
 def parsed(value: Any) -> Any:
-    """What a string of JSON stands for when that is an object or an array, else the value as it is."""
+    """The object or array in a string of JSON, else the value as it is."""
     if not isinstance(value, str) or value[:1] not in ("{", "["):
         return value
     try:
@@ -51,24 +51,24 @@ def choices_of(value: Any) -> list[dict[str, Any]]:
 
 
 def instructions_of(value: Any) -> list[GenAiMessage]:
-    """`gen_ai.system_instructions` as a system message; none where there are none."""
-    told = parsed(value)
-    if isinstance(told, str):
-        return [{"role": "system", "content": told}] if told else []
-    texts = [a_str(part.get("content")) or a_str(part.get("text")) for part in dicts(told)]
+    """`gen_ai.system_instructions` as a system message; empty when there are none."""
+    decoded = parsed(value)
+    if isinstance(decoded, str):
+        return [{"role": "system", "content": decoded}] if decoded else []
+    texts = [a_str(part.get("content")) or a_str(part.get("text")) for part in dicts(decoded)]
     text = "\n".join(text for text in texts if text)
     return [{"role": "system", "content": text}] if text else []
 
 
 def _split(message: dict[str, Any]) -> list[GenAiMessage]:
-    """One message, after the results of tools that stand in it."""
-    told = message.get("parts")
-    if not isinstance(told, list):
+    """One message, after the tool results that it holds."""
+    listed = message.get("parts")
+    if not isinstance(listed, list):
         return [message] if "role" in message else []
-    part = told[0] if len(told) == 1 else None
+    part = listed[0] if len(listed) == 1 else None
     if part.__class__ is dict and part.get("type") == "text" and part.get("content").__class__ is str:  # most messages
         return [{"role": message.get("role"), "content": part["content"]}]
-    parts = dicts(told)
+    parts = dicts(listed)
     results = [_result(part) for part in parts if part.get("type") == "tool_call_response"]
     rest = [part for part in parts if part.get("type") != "tool_call_response"]
     return [*results, *([_joined(message, rest)] if rest or not results else [])]
@@ -107,20 +107,20 @@ def _content(part: dict[str, Any]) -> dict[str, Any]:
 
 
 class Exchange:
-    """What a model was given and what it answered, as events tell it one by one."""
+    """A model's input and answer, collected from one event per message."""
 
     def __init__(self) -> None:
         self.messages: list[GenAiMessage] = []
         self.choices: list[dict[str, Any]] = []
 
     def take(self, name: str, attributes: dict[str, Any], body: Any = None) -> None:
-        """Take one event: its name, and what it says in its attributes or in its body."""
+        """Take one event: its name, and its content in the attributes or in the body."""
         facts = _body(attributes, body)
         if name == _PROMPT:
             self.messages += messages_of(attributes.get("gen_ai.prompt"))
         elif name == _COMPLETION:
-            told = dicts(parsed(attributes.get("gen_ai.completion")))
-            self.choices += [choice if "message" in choice else {"message": choice} for choice in told]
+            decoded = dicts(parsed(attributes.get("gen_ai.completion")))
+            self.choices += [choice if "message" in choice else {"message": choice} for choice in decoded]
         elif name == _CHOICE:
             self.choices.append({**facts, "message": parsed(facts.get("message", facts))})
         elif name in _EVENT_ROLES:
@@ -133,8 +133,8 @@ class Exchange:
 
 
 def _body(attributes: dict[str, Any], body: Any) -> dict[str, Any]:
-    told = parsed(body if body is not None else attributes.get("gen_ai.event.content"))
-    return told if isinstance(told, dict) and told else attributes
+    decoded = parsed(body if body is not None else attributes.get("gen_ai.event.content"))
+    return decoded if isinstance(decoded, dict) and decoded else attributes
 
 
 def _message(role: str, facts: dict[str, Any]) -> GenAiMessage:
@@ -147,7 +147,7 @@ def _message(role: str, facts: dict[str, Any]) -> GenAiMessage:
 
 
 def exchange_of(events: Iterable[tuple[str, dict[str, Any], Any]], listed: Any) -> Exchange:
-    """The exchange that events tell: names, attributes and bodies in order; `listed` is pydantic-ai's attribute."""
+    """The exchange in events: names, attributes and bodies in order; `listed` is pydantic-ai's attribute."""
     found = Exchange()
     for name, attributes, body in events:
         found.take(name, attributes, body)
@@ -158,9 +158,9 @@ def exchange_of(events: Iterable[tuple[str, dict[str, Any], Any]], listed: Any) 
 
 def definitions_in(attributes: dict[str, Any]) -> Any:
     """The definitions of tools that a model call came with."""
-    told = parsed(attributes.get("gen_ai.tool.definitions"))
-    if told:
-        return told
+    decoded = parsed(attributes.get("gen_ai.tool.definitions"))
+    if decoded:
+        return decoded
     parameters = a_dict(parsed(attributes.get("model_request_parameters")))
     tools = dicts(parameters.get("function_tools"))
     return [{**tool, "parameters": tool.get("parameters_json_schema")} for tool in tools]

@@ -1,6 +1,6 @@
-"""What a span is about: a call of a model, the use of a tool, the work of an agent, or something else.
+"""The kind of a span: a model call, a tool use, the work of an agent, or something else.
 
-Two vocabularies say so: the GenAI semantic conventions (`gen_ai.operation.name`) with what came before them, and
+Two vocabularies name it: the GenAI semantic conventions (`gen_ai.operation.name`) with their predecessors, and
 OpenInference (`openinference.span.kind`).
 """
 
@@ -55,17 +55,17 @@ DETAILS = "gen_ai.client.inference.operation.details"
 def kind_of(span: Span) -> str:
     """`MODEL`, `TOOL`, `AGENT` or `OTHER`."""
     facts = span.attributes
-    told = a_str(facts.get("openinference.span.kind"))
-    if told:
-        return _OPENINFERENCE.get(told.upper(), OTHER)
+    named = a_str(facts.get("openinference.span.kind"))
+    if named:
+        return _OPENINFERENCE.get(named.upper(), OTHER)
     if _MERGED in span.name:  # google-adk's span around parallel calls, which have spans of their own
         return OTHER
     operation = a_str(facts.get("gen_ai.operation.name"))
     if operation:
         return _OPERATIONS.get(operation, OTHER)
-    told = a_str(facts.get("traceloop.span.kind"))
-    if told:
-        return _TRACELOOP.get(told, OTHER)
+    named = a_str(facts.get("traceloop.span.kind"))
+    if named:
+        return _TRACELOOP.get(named, OTHER)
     if facts.get("llm.request.type") in _REQUESTS if isinstance(facts.get("llm.request.type"), str) else False:
         return MODEL
     if isinstance(facts.get("gen_ai.tool.name"), str):
@@ -76,17 +76,17 @@ def kind_of(span: Span) -> str:
 
 
 def conversation_of(facts: dict[str, Any]) -> str:
-    """The conversation that attributes name; empty where they name none."""
+    """The conversation that attributes name; empty when they name none."""
     return first_str(facts, *_CONVERSATIONS) or ""
 
 
 def key_of(span: Span | LogRecord) -> str:
-    """What the run of a model call is known by: its conversation, else its trace."""
+    """What identifies the run of a model call: its conversation, else its trace."""
     return conversation_of(span.attributes) or span.trace_id
 
 
 def is_of_agent(span: Span) -> bool:
-    """Whether a span tells of a model, a tool or an agent at all."""
+    """Whether a span is of a model, a tool or an agent."""
     return kind_of(span) != OTHER
 
 

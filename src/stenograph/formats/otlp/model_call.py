@@ -1,4 +1,4 @@
-"""A call of a model, from its span and the log records that belong to it, whatever vocabulary they use."""
+"""A call of a model, from its span and its log records, in any of the vocabularies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _SMOLAGENTS_CALLS = "tool-call"
 
 
 class ModelCall(Struct, frozen=True, kw_only=True):
-    """What a model was given, and what came of it. Messages are those of Chat Completions."""
+    """A model's input and its answer. Messages are those of Chat Completions."""
 
     messages: list[GenAiMessage]
     choices: list[dict[str, Any]]
@@ -69,7 +69,7 @@ class ModelCall(Struct, frozen=True, kw_only=True):
 
 
 def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
-    """The call that a span and its log records tell of."""
+    """The model call in a span and its log records."""
     facts = span.attributes
     for log in logs:
         if log.name == DETAILS:
@@ -88,7 +88,7 @@ def model_call(span: Span, logs: Sequence[LogRecord] = ()) -> ModelCall:
 
 
 def has_content(span: Span, logs: Sequence[LogRecord] = ()) -> bool:
-    """Whether a model call says what was said."""
+    """Whether a model call has its messages."""
     call = model_call(span, logs)
     return bool(call.messages) or any(choice.get("message") for choice in call.choices)
 
@@ -111,30 +111,30 @@ def _said(facts: dict[str, Any], span: Span, logs: Sequence[LogRecord]) -> tuple
         )
     events = [(event.name, event.attributes, None) for event in span.events]
     events += [(log.name, log.attributes, log.body) for log in sorted(logs, key=lambda log: log.time)]
-    told = genai.exchange_of(events, facts.get("events"))
-    return told.messages, told.choices, genai.definitions_in(facts)
+    exchange = genai.exchange_of(events, facts.get("events"))
+    return exchange.messages, exchange.choices, genai.definitions_in(facts)
 
 
 def _plain_role(message: GenAiMessage) -> GenAiMessage:
-    """smolagents says in words what was called: the answer before has the calls themselves."""
+    """The message, unless smolagents only describes calls in it: the answer before has the calls themselves."""
     if message.get("role") == _SMOLAGENTS_CALLS:
         return {}
     return message
 
 
 def _answer(answer: GenAiMessage | None, facts: dict[str, Any]) -> GenAiMessage | None:
-    """An answer with the reasoning that OpenInference has no attribute for, from the value that it keeps beside."""
+    """An answer with its reasoning, which OpenInference has only in `output.value`."""
     if answer is None or not (answer.get("content") or answer.get("tool_calls")):
         return None
-    told = parsed(facts.get("output.value"))
-    if isinstance(told, list) and len(told) == 1:  # openai-agents: the message itself
-        thought = first_str(a_dict(told[0]), "reasoning_content", "reasoning")
+    output = parsed(facts.get("output.value"))
+    if isinstance(output, list) and len(output) == 1:  # openai-agents: the message itself
+        thought = first_str(a_dict(output[0]), "reasoning_content", "reasoning")
         return {**answer, "reasoning_content": thought} if thought else answer
-    raw = a_dict(told).get("raw")
+    raw = a_dict(output).get("raw")
     if (
         isinstance(raw, str) and "reasoning_content=" in raw
-    ):  # smolagents: reasoning is one more text beside the content
-        return _without_thoughts(answer, a_dict(told).get("content"))
+    ):  # smolagents: reasoning is a further text beside the content
+        return _without_thoughts(answer, a_dict(output).get("content"))
     return answer
 
 
@@ -150,7 +150,7 @@ def _usage(facts: dict[str, Any], model: str | None, answer_id: str) -> UsagePay
     into, out = _first(facts, _INPUT), _first(facts, _OUTPUT)
     if not into and not out:
         return None
-    cost = next((told for name in _COST if (told := dollars(facts.get(name))) is not None), None)
+    cost = next((amount for name in _COST if (amount := dollars(facts.get(name))) is not None), None)
     return UsagePayload(
         scope="call",
         input_tokens=into or 0,
@@ -165,4 +165,4 @@ def _usage(facts: dict[str, Any], model: str | None, answer_id: str) -> UsagePay
 
 
 def _first(facts: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    return next((told for name in names if (told := tokens(facts.get(name))) is not None), None)
+    return next((count for name in names if (count := tokens(facts.get(name))) is not None), None)

@@ -1,4 +1,4 @@
-"""OTLP in protobuf, as the JSON form of the same request. Needs the extra `otlp`, which is imported when it is used."""
+"""OTLP in protobuf, converted to the JSON form of the same request. Needs the extra `otlp`, imported on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.errors import MissingExtra
 
 _FIRST_FIELD = b"\x0a"
 _INNER_FIELDS = (b"\x0a", b"\x12")
-"""A resource, or the spans of a scope: what every request holds first."""
+"""A resource, or the spans of a scope: the first field of every request."""
 _LONGEST_LENGTH = 6
 
 
@@ -59,7 +59,7 @@ def request_in(data: bytes, signal: Signal) -> dict[str, Any]:
 
 
 def requests_in_file(data: bytes, signal: Signal) -> list[dict[str, Any]]:
-    """The requests in a file: one message, or many with their lengths before them, as a collector writes them."""
+    """The requests in a file: one message, or many, each with its length before it, as a collector writes them."""
     found: list[dict[str, Any]] = []
     if data[:1] == b"\0":
         at = 0
@@ -72,7 +72,7 @@ def requests_in_file(data: bytes, signal: Signal) -> list[dict[str, Any]]:
 
 
 def records_in_file(data: bytes) -> list[Any]:
-    """The same; none where the bytes are something else. Raises `MissingExtra` without the library."""
+    """The requests in a file; none when it is not OTLP. Raises `MissingExtra` without the library."""
     try:
         return list(requests_in_file(data, Signal.TRACES))
     except NotOtlp:
@@ -142,7 +142,7 @@ def _log(log: Any) -> dict[str, Any]:
         found["body"] = _value(log.body)
     if log.severity_number:
         found["severityNumber"] = log.severity_number
-    if event_name := getattr(log, "event_name", ""):  # newer than some versions of the library
+    if event_name := getattr(log, "event_name", ""):  # missing in some versions of the library
         found["eventName"] = event_name
     if log.trace_id:
         found |= {"traceId": log.trace_id.hex(), "spanId": log.span_id.hex()}

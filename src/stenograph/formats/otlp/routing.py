@@ -1,9 +1,10 @@
-"""Which run a span goes to: requests of OTLP are taken apart, and put together again for each conversation.
+"""Which run a span goes to: requests of OTLP are split and regrouped by conversation.
 
 Theory of operation. A model call goes to the run of its conversation, else of its trace (`kind.key_of`). Every other
-span of a trace goes to all runs that the trace has model calls of, because it may be the parent of one of them; so do
+span of a trace goes to all runs that have model calls in the trace, because it may be the parent of one of them; so do
 log records. While a trace has no model call, its spans wait. A trace that never has one is a run when its root has come
-and something in it is an agent's; whoever routes says by `settle` when that is to be decided. What waits is bounded.
+and some span in it is an agent's; the caller decides by `settle` when to check that. The number of waiting spans is
+bounded.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from stenograph.formats.otlp.format import MARK
+from stenograph.formats.otlp.conversation import MARK
 from stenograph.formats.otlp.kind import MODEL, OTHER, ROUTING_FACTS, conversation_of, key_of, kind_of
 from stenograph.formats.otlp.span import LogRecord, Span, logs_in_scope, span_of
 from stenograph.formats.shared.loose import a_dict, a_str, dicts
@@ -28,7 +29,7 @@ _SIGNALS = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLog
 
 
 class Piece(NamedTuple):
-    """A span or a log record as it was sent, with what stood around it."""
+    """A span or a log record as it was sent, with its resource and scope."""
 
     signal: int
     """Its place in `_SIGNALS`."""
@@ -49,9 +50,9 @@ class Trace(Struct):
     is_of_agent: bool = False
     has_root: bool = False
     place: int = 0
-    """Where the first of it was taken from: see `Routing.take`."""
-    heard: float = 0.0
-    """When the last of it was taken."""
+    """Where its first request was read: see `Routing.take`."""
+    last_seen: float = 0.0
+    """When its last request was taken."""
 
 
 Routed = dict[str, list[Piece]]
@@ -62,23 +63,23 @@ class Routing:
     """Routes requests, one after the other."""
 
     def __init__(self, *, traces: int = TRACES, size: int = BYTES) -> None:
-        """No more than so many traces, and so many bytes of them, are remembered."""
+        """At most `traces` traces, and `size` bytes of them, are remembered."""
         self._most_traces = traces
         self._most_bytes = size
         self._traces: dict[str, Trace] = {}
         self._bytes = 0
         self.ignored = 0
-        """Spans of traces in which nothing was an agent's, and log records of other things."""
+        """Spans of traces without an agent's span, and log records about other things."""
 
     @property
     def first_waiting(self) -> int | None:
-        """The place of the first request with spans that no run has yet; None when nothing waits."""
+        """The place of the first request with spans that belong to no run yet; None when no span waits."""
         return min((trace.place for trace in self._traces.values() if not trace.keys), default=None)
 
     def take(self, request: dict[str, Any], *, place: int = 0, now: float = 0.0) -> Routed:
-        """Where the spans and log records of a request go, those included that waited for one of them.
+        """The runs of a request's spans and log records, and of waiting ones that they release.
 
-        `place` says where the request was read, `now` is the time by any clock that does not go back.
+        `place` says where the request was read, `now` is the time of a monotonic clock.
         """
         routed: Routed = {}
         for piece, span in _pieces(request):
@@ -86,8 +87,8 @@ class Routing:
                 self.ignored += 1
                 continue
             trace = self._traces.pop(span.trace_id, None) or Trace(place=place)
-            trace.heard = now
-            self._traces[span.trace_id] = trace  # the latest is the last
+            trace.last_seen = now
+            self._traces[span.trace_id] = trace  # the latest trace is the last
             if isinstance(span, Span) and kind_of(span) == MODEL:
                 _give(routed, trace, key_of(span), piece)
                 trace.is_of_agent = True
@@ -97,7 +98,7 @@ class Routing:
         return routed
 
     def settle(self) -> Routed:
-        """Where the spans go of traces that are complete and have no model call."""
+        """The runs of complete traces without a model call."""
         routed: Routed = {}
         for trace_id, trace in self._traces.items():
             if not trace.keys and trace.has_root and trace.is_of_agent:
@@ -105,11 +106,11 @@ class Routing:
         return routed
 
     def expire(self, before: float) -> Routed:
-        """Let go of traces of which nothing was heard since; where the spans go that still waited."""
+        """Forget traces without a request since then; return the runs of their waiting spans."""
         routed: Routed = {}
         while self._traces:
             trace_id, trace = next(iter(self._traces.items()))
-            if trace.heard >= before:
+            if trace.last_seen >= before:
                 break
             self._let_go(routed, trace_id)
         return routed
@@ -122,13 +123,13 @@ class Routing:
         if isinstance(span, Span):
             trace.is_of_agent = trace.is_of_agent or kind_of(span) != OTHER
             trace.has_root = trace.has_root or not span.parent_id
-            if told := conversation_of(span.attributes):
-                trace.conversations.add(told)
+            if conversation := conversation_of(span.attributes):
+                trace.conversations.add(conversation)
         for key in trace.keys:
             routed.setdefault(key, []).append(piece)
 
     def _forget(self, routed: Routed) -> None:
-        """Let go of the traces that were heard of the longest ago, as far as memory asks for it."""
+        """Forget the traces that are idle the longest, until the limits are kept."""
         while len(self._traces) > self._most_traces or (self._bytes > self._most_bytes and self._traces):
             self._let_go(routed, next(iter(self._traces)))
 
@@ -142,7 +143,7 @@ class Routing:
 
 
 def _give(routed: Routed, trace: Trace, key: str, piece: Piece) -> None:
-    """Give a model call to its run, and to a run that the trace did not belong to all that was there before."""
+    """Give a model call to its run; a run that is new to the trace also gets the trace's earlier spans."""
     pieces = routed.setdefault(key, [])
     if key not in trace.keys:
         trace.keys.append(key)
@@ -176,14 +177,14 @@ def request_of(key: str, pieces: list[Piece]) -> bytes:
 def _encoded(value: Any) -> bytes:
     try:
         return _encode(value)
-    except UnicodeEncodeError:  # a lone surrogate, which JSON has only as an escape
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can hold only as an escape
         import json
 
         return json.dumps(value).encode()
 
 
 def _pieces(request: dict[str, Any]) -> Iterator[tuple[Piece, Span | LogRecord | None]]:
-    """Every span and log record; without what it says where nothing of ours is in it."""
+    """Every span and log record of a request, with its resource and scope."""
     for signal, (outer, middle, inner) in enumerate(_SIGNALS):
         for holder in dicts(request.get(outer)):
             resource = a_dict(holder.get("resource"))

@@ -1,7 +1,7 @@
-"""Spans and log records of an OTLP request, read from its JSON form with whatever is odd in it.
+"""Spans and log records of an OTLP request, read from its JSON form in all its variants.
 
 Ids are hexadecimal in OTLP/JSON and base64 in the JSON mapping of protobuf; numbers of 64 bits are strings or numbers;
-enumerations are numbers or names. All of these are read.
+enumerations are numbers or names.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Span(Struct, frozen=True, kw_only=True):
     """The name of the library that made it."""
     scope_version: str
     digest: bytes
-    """What it is compared by when it comes again."""
+    """Identifies its content when it comes again."""
 
     @property
     def id(self) -> str:
-        """What it is known by among the spans of all traces."""
+        """Its id, unique among the spans of all traces."""
         return f"{self.trace_id}/{self.span_id}"
 
     @property
@@ -67,7 +67,7 @@ class Span(Struct, frozen=True, kw_only=True):
 
     @property
     def order(self) -> tuple[int, str]:
-        """Spans are told in the order in which they ended."""
+        """The sort key: spans are emitted in the order in which they ended."""
         return self.end, self.id
 
     @property
@@ -77,7 +77,7 @@ class Span(Struct, frozen=True, kw_only=True):
 
 
 class LogRecord(Struct, frozen=True, kw_only=True):
-    """One log record: what it says belongs to the span that it names."""
+    """One log record, which belongs to the span that it names."""
 
     trace_id: str
     span_id: str
@@ -94,7 +94,7 @@ class LogRecord(Struct, frozen=True, kw_only=True):
 
 
 def spans_in(request: dict[str, Any]) -> Iterator[Span]:
-    """The spans of a request; those without ids are left out, because nothing can be said of them twice."""
+    """The spans of a request; those without ids are left out, because repetitions could not be recognized."""
     for holder in dicts(request.get("resourceSpans")):
         for scoped in dicts(holder.get("scopeSpans") or holder.get("instrumentationLibrarySpans")):
             scope = a_dict(scoped.get("scope") or scoped.get("instrumentationLibrary"))
@@ -105,14 +105,14 @@ def spans_in(request: dict[str, Any]) -> Iterator[Span]:
 
 
 def logs_in(request: dict[str, Any]) -> Iterator[LogRecord]:
-    """The log records of a request that tell of a model call: those of the GenAI conventions that name a span."""
+    """The log records of a request about model calls: those of the GenAI conventions that name a span."""
     for holder in dicts(request.get("resourceLogs")):
         for scoped in dicts(holder.get("scopeLogs")):
             yield from logs_in_scope(dicts(scoped.get("logRecords")))
 
 
 def logs_in_scope(items: Iterable[dict[str, Any]]) -> Iterator[LogRecord]:
-    """Those of some log records that tell of a model call."""
+    """Those log records that are about a model call."""
     for item in items:
         attributes = attributes_of(item)
         record = LogRecord(
@@ -129,7 +129,7 @@ def logs_in_scope(items: Iterable[dict[str, Any]]) -> Iterator[LogRecord]:
 
 
 def span_of(item: dict[str, Any], scope: str, version: str, only: Container[str] | None = None) -> Span:
-    """A span; with `only`, with no other attributes than these, and without its events and digest."""
+    """A span; with `only`, it has just these attributes, and no events and digest."""
     status = a_dict(item.get("status"))
     start = _number(item.get("startTimeUnixNano"))
     return Span(
@@ -174,7 +174,7 @@ def attributes_of(item: dict[str, Any], only: Container[str] | None = None) -> d
 
 
 def value_of(value: Any, depth: int = 0) -> Any:
-    """A value of OTLP (`{"stringValue": …}`) as the plain value that it stands for; None for what is not one."""
+    """A value of OTLP (`{"stringValue": …}`) as a plain value; None when it is not one."""
     if not isinstance(value, dict):
         return None
     text = value.get("stringValue")
@@ -216,7 +216,7 @@ def _number(value: Any) -> int:
 
 
 def _id(value: Any) -> str:
-    """An id in hexadecimal; empty for none. Base64, as protobuf's own JSON has it, is as long as no hexadecimal id."""
+    """An id in hexadecimal; empty for none. Base64, as in protobuf's own JSON, is recognized by its length."""
     text = a_str(value)
     if len(text) in _HEX_LENGTHS and _HEX.issuperset(text):
         return "" if text.strip("0") == "" else text.lower()
@@ -227,7 +227,7 @@ def _id(value: Any) -> str:
 
 
 def time_text(nanoseconds: int) -> str | None:
-    """A moment of a span in our own form; None where it has none."""
+    """A time of a span as text; None when it has none."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{_second(seconds)}.{rest // 1000:06}Z" if 0 < seconds < FAR else None
 

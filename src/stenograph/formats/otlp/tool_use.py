@@ -22,7 +22,7 @@ class ToolUse(Struct, frozen=True, kw_only=True):
     call_id: str
     """The id of the call; empty where the span has none."""
     input: Any
-    """None where the span does not say it, as `output`."""
+    """None when the span does not have it; also for `output`."""
     output: Any
     error: str | None
     """Why it failed; None when it did not."""
@@ -30,7 +30,7 @@ class ToolUse(Struct, frozen=True, kw_only=True):
 
 
 def tool_use(span: Span) -> ToolUse:
-    """The use that a span tells of."""
+    """The tool use in a span."""
     facts = span.attributes
     output = parsed(_first(facts, _RESULTS))
     message = _langchain_message(output)
@@ -48,9 +48,9 @@ def tool_use(span: Span) -> ToolUse:
 
 def failure_of(span: Span) -> str:
     """Why a span failed: what its exception says, else its status."""
-    told = a_str(span.exception.get("exception.message")) or (span.failure or "").partition("Traceback (most recent")[0]
+    text = a_str(span.exception.get("exception.message")) or (span.failure or "").partition("Traceback (most recent")[0]
     return (
-        told.strip()
+        text.strip()
         or a_str(span.exception.get("exception.type"))
         or a_str(span.attributes.get("error.type"))
         or "failed"
@@ -62,20 +62,20 @@ def _first(facts: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _langchain_message(output: Any) -> dict[str, Any] | None:
-    """LangChain's output is a message of its own, with the id of the call in it."""
-    told = a_dict(output)
-    inner = a_dict(told.get("data")) or a_dict(told.get("kwargs"))
+    """The message in LangChain's output, with the id of the call in it; None when it is not one."""
+    value = a_dict(output)
+    inner = a_dict(value.get("data")) or a_dict(value.get("kwargs"))
     return inner if "tool_call_id" in inner and "content" in inner else None
 
 
-def _input(told: Any) -> Any:
-    if isinstance(told, dict) and {"args", "kwargs"} <= told.keys() and isinstance(told["kwargs"], dict):
-        return told["kwargs"] or told["args"]  # smolagents
-    return told
+def _input(value: Any) -> Any:
+    if isinstance(value, dict) and {"args", "kwargs"} <= value.keys() and isinstance(value["kwargs"], dict):
+        return value["kwargs"] or value["args"]  # smolagents
+    return value
 
 
-def fits(use: ToolUse, name: str, input: Any) -> int:
-    """How well a use fits a call without its id: 0 not at all, 1 by the name of the tool, 2 by its input, too."""
+def match_score(use: ToolUse, name: str, input: Any) -> int:
+    """How well a use matches a call without its id: 0 not at all, 1 by the name of the tool, 2 also by its input."""
     if use.name != name:
         return 0
     if use.input is None:

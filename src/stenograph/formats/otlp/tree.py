@@ -1,7 +1,7 @@
-"""Which span is inside which: what a span's parents say about the speaker and the run that it belongs to.
+"""Which span is inside which: a span's parents decide the source and the run that it belongs to.
 
 Spans arrive when they end, so children come before their parents. `Tree` knows the spans that were seen, and remembers
-which unseen ones matter: when one of those turns out to be a tool or a model call, what was told before it was wrong.
+which unseen ones matter: if one of those is a tool or a model call, earlier emitted events were wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Node(Struct, frozen=True):
     kind: str
     conversation: str
     use: ToolUse | None = None
-    """Of a tool: what it did, without the outcome."""
+    """The use, for a tool's span, without its outcome."""
 
 
 class Tree:
@@ -34,16 +34,16 @@ class Tree:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._awaited: set[str] = set()
-        """Spans that were not seen, and that are above a span that was told."""
+        """Unseen spans that are parents of an emitted span."""
 
     def add(self, span: Span) -> bool:
-        """Add a span; whether that changes where spans belong that were told already."""
+        """Add a span; whether that changes where emitted spans belong."""
         kind = kind_of(span)
         use = None
         if kind == TOOL:
-            told = tool_use(span)
+            full = tool_use(span)
             use = ToolUse(
-                name=told.name, call_id=told.call_id, input=told.input, output=None, error=None, duration_ms=0
+                name=full.name, call_id=full.call_id, input=full.input, output=None, error=None, duration_ms=0
             )
         self._nodes[span.id] = Node(span.id, span.parent, kind, conversation_of(span.attributes), use)
         if span.id not in self._awaited:
@@ -52,7 +52,7 @@ class Tree:
         return kind in (TOOL, MODEL) or self.depend(span)
 
     def depend(self, span: Span) -> bool:
-        """Note that a span is told by what is known of its parents; whether one of them is a tool or a model call."""
+        """Note that an emitted span depends on its parents; whether one of them is a tool or a model call."""
         last, found = span.parent, False
         for node in self.above(span):
             found = found or node.kind in (TOOL, MODEL)

@@ -1,5 +1,5 @@
 """pi: the session files of pi and its forks."""
 
-from stenograph.formats.pi.spec import SPEC, PiFormat
+from stenograph.formats.pi.spec import SPEC
 
-__all__ = ["SPEC", "PiFormat"]
+__all__ = ["SPEC"]

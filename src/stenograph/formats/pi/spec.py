@@ -1,53 +1,13 @@
 """The description of this format."""
 
-from __future__ import annotations
-
-import re
-from collections.abc import Sequence
-from typing import Any
-
 from stenograph.fold.agent_tables import Turns
-from stenograph.formats.base import LIKELY, SURE, FormatSpec, Identity
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Home
 from stenograph.formats.pi.agent import AGENT
-from stenograph.formats.pi.layout import FORKS, LAYOUT
+from stenograph.formats.pi.layout import LAYOUT
 from stenograph.formats.pi.tools import TOOLS
 from stenograph.formats.settings import Plugin
-from stenograph.formats.shared.loose import a_dict, a_str
-from stenograph.formats.shared.pi_entries.detection import header_of, identity_of
-from stenograph.formats.shared.pi_entries.format import ABORTED, PiEntryFormat
 from stenograph.formats.shared.plugin_text import EXTENSION
-
-_NEWEST = 3
-"""The version of the entries that pi writes."""
-
-
-class PiFormat(PiEntryFormat):
-    """One session file."""
-
-    name = "pi"
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are a header and entries; those of a newer version may be of another program."""
-    header = header_of(records)
-    if not header:
-        return 0
-    version = header.get("version", 1)
-    return SURE if version.__class__ is int and version <= _NEWEST else LIKELY
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session, and which fork wrote it, by its place or by what only that one writes."""
-    names = re.split(r"[/\\]", path)
-    fork = next((FORKS[name] for name in names if name in FORKS), None)
-    return identity_of(records, path, fork or ("openclaw" if any(map(_is_openclaws, records)) else None))
-
-
-def _is_openclaws(record: Any) -> bool:
-    record = a_dict(record)
-    return "__openclaw" in a_dict(record.get("message")) or a_str(record.get("customType")).startswith("openclaw")
-
 
 SPEC = FormatSpec(
     name="pi",
@@ -56,11 +16,11 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
-    open=PiFormat,
+    detect=later("stenograph.formats.pi.detection", "detect"),
+    identify=later("stenograph.formats.pi.detection", "identify"),
+    open=later("stenograph.formats.pi.format", "PiFormat"),
     programs=("pi", "omp"),
-    turns=Turns(interrupting_errors=(ABORTED,)),
+    turns=Turns(interrupting_errors=("aborted",)),
     tools=TOOLS,
     plugin=Plugin(
         file=Home(variable="PI_CODING_AGENT_DIR", default=".pi/agent", folder="extensions/stenograph.ts"),

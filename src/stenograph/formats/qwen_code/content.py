@@ -18,10 +18,9 @@ from stenograph.formats.shared.gemini_parts import (
     result_payload,
     text_of,
     texts_of,
-    token_count,
     words_in,
 )
-from stenograph.formats.shared.loose import a_dict, a_str, dicts, small, string
+from stenograph.formats.shared.loose import a_dict, a_str, dicts, small, string, tokens
 from stenograph.model.block import Block
 from stenograph.model.payload import ErrorPayload, SystemPayload, ToolPayload, UsagePayload
 
@@ -36,7 +35,7 @@ _FACTS = {
     "truncated_count": "truncatedCount", "target_turn_index": "targetTurnIndex", "state": "state",
     "stop_reason": "stopReason", "prompt_id": "promptId", "call_id": "callId",
 }  # fmt: skip
-"""Facts of system records that are worth having without the raw line, under the agent's spelling."""
+"""Fields of system records to keep as data, under the agent's spelling."""
 _TEXTS = ("display_text", "user_text", "message", "raw_command", "custom_title", "result_text")
 _MEASURED = (
     "model", "call_id", "function_name", "status", "duration_ms", "subagent_id", "status_code", "error_type",
@@ -87,13 +86,13 @@ def _result(parts: list[Any], ended: CallResult) -> ToolPayload:
 
 
 def timed(payload: ToolPayload, milliseconds: Any) -> ToolPayload:
-    """A result with how long it took, where that is told."""
-    count = token_count(milliseconds)
+    """A result with its duration, if that is known."""
+    count = tokens(milliseconds)
     return payload if count is None else replace(payload, duration_ms=float(count))
 
 
 def side_file_of(output: Any) -> str | None:
-    """The file in which Qwen Code parked an oversized output, below its own folder: `tmp/<project>/…`."""
+    """The file in which Qwen Code stored an oversized output, below its own folder: `tmp/<project>/…`."""
     found = _SAVED_TO.match(output) if isinstance(output, str) else None
     path = None if found is None else _IN_HOME.search(found[1].strip())
     return None if path is None else path[1].replace("\\", "/")
@@ -104,16 +103,16 @@ def usage_of(usage: Usage, model: str | None, message_id: str) -> UsagePayload |
 
     Its output includes the thoughts, unless the total shows that they are counted beside it, as Gemini's API does.
     """
-    into, out = token_count(usage.prompt_token_count), token_count(usage.candidates_token_count)
+    into, out = tokens(usage.prompt_token_count), tokens(usage.candidates_token_count)
     if into is None and out is None:
         return None
-    thoughts, total = token_count(usage.thoughts_token_count), token_count(usage.total_token_count)
+    thoughts, total = tokens(usage.thoughts_token_count), tokens(usage.total_token_count)
     is_beside = bool(thoughts) and total == (into or 0) + (out or 0) + (thoughts or 0)
     return UsagePayload(
         scope="call",
         input_tokens=into or 0,
         output_tokens=(out or 0) + ((thoughts or 0) if is_beside else 0),
-        cache_read_input_tokens=token_count(usage.cached_content_token_count),
+        cache_read_input_tokens=tokens(usage.cached_content_token_count),
         reasoning_output_tokens=thoughts,
         model=model,
         message_id=message_id or None,
@@ -121,7 +120,7 @@ def usage_of(usage: Usage, model: str | None, message_id: str) -> UsagePayload |
 
 
 def measured(event: UiEvent) -> SystemPayload:
-    """What the program counted: the session's own records say what was said and done."""
+    """A measurement of the program; the session's own records hold what was said and done."""
     facts = [(name, _plain(getattr(event, name))) for name in _MEASURED]
     return SystemPayload(subtype="ui_telemetry", data=small([("event", _plain(event.name)), *facts]))
 
@@ -137,7 +136,7 @@ def model_error(event: UiEvent) -> ErrorPayload:
 
 
 def notice_of(subtype: str, payload: Payload, text: str | None = None) -> SystemPayload:
-    """A record that is neither said nor done: its words and a few facts."""
+    """A record that is neither a message nor a tool event: its text and a few fields."""
     words = (string(getattr(payload, name)) for name in _TEXTS)
     facts = small((spelling, _plain(getattr(payload, name))) for name, spelling in _FACTS.items())
     if isinstance(payload.error, Failure) and string(payload.error.message):
@@ -146,12 +145,12 @@ def notice_of(subtype: str, payload: Payload, text: str | None = None) -> System
 
 
 def compaction_of(payload: Payload) -> SystemPayload:
-    """The history was summed up: the first words of what is left of it are the summary."""
+    """The history was summarized: the first message of what is left of it is the summary."""
     info = payload.info if isinstance(payload.info, Compression) else Compression()
     facts = {
         "part": "summary",
-        "pre_tokens": token_count(info.original_token_count),
-        "post_tokens": token_count(info.new_token_count),
+        "pre_tokens": tokens(info.original_token_count),
+        "post_tokens": tokens(info.new_token_count),
     }
     history = dicts(payload.compressed_history)
     summary = texts_of(history[0].get("parts")) if history else ""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import SURE, Identity
-from stenograph.formats.shared.loose import a_dict, a_str, first_told
+from stenograph.formats.shared.loose import a_dict, a_str, first_in_records
 
 TYPES = ("user", "assistant", "tool_result", "system")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session: its envelope, and Gemini's parts or Qwen Code's payloads in it."""
+    """Sure of a session's envelope with Gemini's parts or Qwen Code's payloads in it."""
     found = [record for record in records if isinstance(record, dict)]
     return SURE if found and any(map(_is_ours, found)) and all(map(_may_be_ours, found)) else 0
 
@@ -33,7 +33,7 @@ def _may_be_ours(record: dict[str, Any]) -> bool:
 def identify(records: Sequence[Any], path: str) -> Identity:
     """The session by its records, and the subagent that a file is of."""
     found = [a_dict(record) for record in records]
-    session_id, agent_id = first_told(found, "sessionId"), first_told(found, "agentId")
+    session_id, agent_id = first_in_records(found, "sessionId"), first_in_records(found, "agentId")
     forked = next(
         (a_str(a_dict(each.get("systemPayload")).get("parentSessionId")) for each in found if _begins(each)), ""
     )
@@ -42,10 +42,10 @@ def identify(records: Sequence[Any], path: str) -> Identity:
         session_id=session_id,
         parent_native_id=forked or None,
         source="main" if agent_id is None else f"subagent:{agent_id}",
-        cwd=first_told(found, "cwd"),
-        branch=first_told(found, "gitBranch"),
-        agent_version=first_told(found, "version"),
-        model=first_told(found, "model"),
+        cwd=first_in_records(found, "cwd"),
+        branch=first_in_records(found, "gitBranch"),
+        agent_version=first_in_records(found, "version"),
+        model=first_in_records(found, "model"),
     )
 
 

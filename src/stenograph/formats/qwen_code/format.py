@@ -1,9 +1,9 @@
 """The records of a session as events.
 
-Theory of operation. A session is a file of records that are appended; a rewind begins a new branch, and what stands on
-the old one happened all the same. `ui_telemetry` repeats calls of models and tools, of subagents too, and is never
-counted; only a failed call of the model is told nowhere else. A fork copies records under their ids, so what they cost
-counts once. A subagent's answer is two records, words with their tokens and then each call: one message.
+Theory of operation. A session is a file of records that are appended; a rewind begins a new branch, and the old one
+stays in the transcript. `ui_telemetry` repeats calls of models and tools, also of subagents, and is never counted; only
+a failed call of the model is nowhere else. A fork copies records with their ids, so their tokens count once. A
+subagent's answer is two records, words with their tokens and then each call: one message.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from stenograph.model.payload import MessagePayload, SystemPayload, ToolPayload
 
 _decode = msgspec.json.Decoder(Record).decode
 _SAID = ("mid_turn_user_message", "realtime_message")
-"""Subtypes of messages that a person or the model said all the same."""
+"""Subtypes of messages that a person or the model said."""
 _MOST = 4096
-"""Durations that wait for their result; it is never far."""
+"""The most durations that wait for their results, which follow soon."""
 
 
 class QwenCodeFormat(LineFormat):
@@ -46,7 +46,7 @@ class QwenCodeFormat(LineFormat):
         super().__init__(context)
         self._session_id = context.session_id
         self._forked = False
-        """Whether it was told which session this one was forked from."""
+        """Whether the origin of this fork was emitted."""
         self._reply = ""
         """The id of the last record, when it was an answer of a subagent."""
         self._took: dict[str, Any] = {}
@@ -60,7 +60,7 @@ class QwenCodeFormat(LineFormat):
 
     def _map(self, record: Record | None) -> None:
         if record is None or string(record.uuid) is None:
-            return  # not a record at all: the base keeps it as unknown
+            return  # not a record: the base keeps it as unknown
         reply, self._reply = self._reply, ""
         self._session_id = self._session_id or string(record.session_id)
         self._at(record)
@@ -90,7 +90,7 @@ class QwenCodeFormat(LineFormat):
     # What is said.
 
     def _user(self, record: Record, parts: list[Any]) -> None:
-        """A prompt, or what the harness says in the user's name."""
+        """A prompt, or what the harness writes under the user's role."""
         message_id = string(record.uuid) or ""
         subtype = string(record.subtype)
         if subtype is None and record.external_input_kind not in (None, "message"):
@@ -121,9 +121,9 @@ class QwenCodeFormat(LineFormat):
         for block in blocks:
             if isinstance(block, ToolUseBlock):
                 self._emit("tool.call", call_of(block))
-        told = None if usage is None else content.usage_of(usage, string(record.model), own)
-        if told is not None:
-            self._emit("token.usage", told)
+        counted = None if usage is None else content.usage_of(usage, string(record.model), own)
+        if counted is not None:
+            self._emit("token.usage", counted)
 
     # What is done.
 
@@ -138,7 +138,7 @@ class QwenCodeFormat(LineFormat):
             self._notice(SystemPayload(subtype=content.CANCELLED, data={"callId": ended.call_id}))
 
     def _joined(self, result: ToolPayload) -> ToolPayload:
-        """A result with all of its output, where the program kept it in a file that is there."""
+        """A result with all of its output, if the program stored it in a file that exists."""
         name = content.side_file_of(result.output)
         if name is None:
             return result
@@ -150,7 +150,7 @@ class QwenCodeFormat(LineFormat):
             self.report.wanted_files.append(name)
         return result
 
-    # What is neither.
+    # Everything else.
 
     def _system(self, record: Record) -> None:
         payload = record.system_payload if isinstance(record.system_payload, Payload) else Payload()

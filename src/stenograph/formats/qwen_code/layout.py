@@ -12,15 +12,15 @@ from stenograph.formats.shared.loose import string
 
 
 def agent_meta(meta: dict[str, Any]) -> Parent:
-    """Who spawned a subagent and by which call, as its `.meta.json` tells."""
+    """Who spawned a subagent and by which call, from its `.meta.json`."""
     call_id, parent = string(meta.get("toolUseId")), string(meta.get("parentAgentId"))
     if parent is not None:
         return f"subagent:{parent}", call_id
     return None if call_id is None else "main", call_id
 
 
-def _parked_output(main: str, session_id: str, name: str) -> str | None:
-    """Below the folder in which `projects` is, wherever the agent says that it was."""
+def _stored_output(main: str, session_id: str, name: str) -> str | None:
+    """The path of a stored output, below the folder that holds `projects`; the agent's own prefix is ignored."""
     if not all(is_name(each) for each in name.split("/")):
         return None
     home = folder_of(folder_of(folder_of(folder_of(main))))
@@ -35,6 +35,6 @@ LAYOUT = Layout(
     sessions=("{project}/chats/{session}.jsonl",),
     members=("../subagents/{session}/agent-{agent}.jsonl",),
     sidecar=Sidecar(suffix=".meta.json", parent=agent_meta),
-    side_file=_parked_output,
+    side_file=_stored_output,
     names_folder=cwd_field,
 )

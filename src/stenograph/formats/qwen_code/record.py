@@ -1,6 +1,6 @@
-"""Qwen Code's records, loosely typed: the fields we read, and anything in them.
+"""Qwen Code's records, loosely typed: the fields we read, with values of any type.
 
-A field without a name here is skipped while decoding: copies of files, snapshots and what was shown on the screen.
+Fields that are not declared are skipped while decoding: copies of files, snapshots and what was shown on the screen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from stenograph.formats.shared.typed import Other, fitted
 
 
 class UiEvent(Struct, gc=False):
-    """What the program counted: a call of the model or of a tool."""
+    """A measurement of the program: of a model call or a tool call."""
 
     name: Any = field(default=None, name="event.name")
     model: Any = None
@@ -46,7 +46,7 @@ class Compression(Struct, gc=False, rename="camel"):
 
 
 class Payload(Struct, gc=False, rename="camel"):
-    """The body of a system record, whatever its subtype; of a user's, how it was shown."""
+    """The body of a system record of any subtype; of a user's record, how it was shown."""
 
     ui_event: UiEvent | Other = None
     display_text: Any = None

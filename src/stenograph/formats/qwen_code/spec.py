@@ -4,8 +4,6 @@ from stenograph.fold.agent_tables import ENDS, INTERRUPTS, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Home
 from stenograph.formats.qwen_code.agent import AGENT
-from stenograph.formats.qwen_code.content import CANCELLED
-from stenograph.formats.qwen_code.detection import detect, identify
 from stenograph.formats.qwen_code.layout import LAYOUT
 from stenograph.formats.qwen_code.tools import TOOLS
 from stenograph.formats.settings import Hooks
@@ -17,13 +15,13 @@ SPEC = FormatSpec(
     agent=AGENT,
     kind="file",
     layout=LAYOUT,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.qwen_code.detection", "detect"),
+    identify=later("stenograph.formats.qwen_code.detection", "identify"),
     open=later("stenograph.formats.qwen_code.format", "QwenCodeFormat"),
     programs=("qwen",),
     turns=Turns(
         marks={
-            CANCELLED: INTERRUPTS,
+            "cancelled": INTERRUPTS,
             "turn_result": ("state", {"completed": ENDS, "cancelled": INTERRUPTS, "error": ENDS}),
         }
     ),

@@ -1,33 +1,31 @@
 """qwen_stream: what `qwen -p … --output-format stream-json` prints.
 
-Theory of operation. The lines have the shape of Claude's stream, and other meanings: input tokens include what was
-cached, and each block of an answer is a message of its own, of which only the last one has the answer's tokens. They
-are joined under the id of the first. A failed call of the model is an answer in brackets, and the end of a background
-task is told under the role of the user: neither is anybody's words. Of subagents there is their task only; what they
-do, the tokens of thoughts and the prompts are in the session's file (`qwen_code`).
+Theory of operation. The lines have the shape of Claude's stream with other meanings: input tokens include what was
+cached, and each block of an answer is a separate message, of which only the last has the answer's tokens. They are
+joined under the id of the first. A failed model call is an answer in brackets, and the end of a background task comes
+under the role of the user: neither is a message. Of subagents only their task is printed; what they do, the tokens of
+thoughts and the prompts are in the session's file (`qwen_code`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from stenograph.formats.base import SURE, Context, Identity
+from stenograph.formats.base import Context
 from stenograph.formats.claude_code.message import text_of
 from stenograph.formats.claude_code.record import ClaudeMessage, StreamRecord, Usage
 from stenograph.formats.claude_stream.format import ClaudeStreamFormat
-from stenograph.formats.shared.gemini_parts import token_count
-from stenograph.formats.shared.loose import a_str, first_told, string
+from stenograph.formats.shared.loose import a_str, string, tokens
 from stenograph.model.block import Block, TextBlock
 from stenograph.model.payload import ErrorPayload, UsagePayload
 
 _NOTICE = re.compile(r'Background \w+ ".*" \w+')
-"""How the end of a background task is told."""
+"""The text about the end of a background task."""
 _FAILURE = re.compile(r"\[API Error: ((?:(\d{3})\b)?.*)\]", re.DOTALL)
-"""What stands in the place of an answer when the call of the model failed."""
+"""The text that replaces an answer when the model call failed."""
 
 
 class QwenStreamFormat(ClaudeStreamFormat):
@@ -38,7 +36,7 @@ class QwenStreamFormat(ClaudeStreamFormat):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._replies: dict[str, str] = {}
-        """The id of the answer that each source is in the middle of, by the call that spawned it."""
+        """The id of each source's current answer, by the call that spawned it."""
 
     def _map(self, record: Any) -> None:
         if isinstance(record, StreamRecord) and record.type in ("user", "result"):
@@ -53,7 +51,7 @@ class QwenStreamFormat(ClaudeStreamFormat):
             super()._person(blocks)
 
     def _assistant(self, record: Any, message: ClaudeMessage) -> None:
-        """The events of a line, as a part of the answer that it belongs to."""
+        """Emit the events of a line, as a part of the answer that it belongs to."""
         source = a_str(record.parent_tool_use_id)
         failure = _FAILURE.fullmatch(text_of(message.content))
         if failure is not None:
@@ -69,40 +67,13 @@ class QwenStreamFormat(ClaudeStreamFormat):
         super()._assistant(record, replace(message, id=reply or None, usage=usage if is_counted else None))
 
     def _usage_of(self, usage: Usage, **facts: Any) -> UsagePayload:
-        """Input includes what was read from a cache, output what was thought."""
+        """The tokens: input includes what was read from a cache, output includes reasoning."""
         return UsagePayload(
             scope=facts.get("scope", "call"),
-            input_tokens=token_count(usage.input_tokens) or 0,
-            output_tokens=token_count(usage.output_tokens) or 0,
-            cache_read_input_tokens=token_count(usage.cache_read_input_tokens),
-            cache_creation_input_tokens=token_count(usage.cache_creation_input_tokens),
+            input_tokens=tokens(usage.input_tokens) or 0,
+            output_tokens=tokens(usage.output_tokens) or 0,
+            cache_read_input_tokens=tokens(usage.cache_read_input_tokens),
+            cache_creation_input_tokens=tokens(usage.cache_creation_input_tokens),
             model=string(facts.get("model")),
             message_id=string(facts.get("message_id")),
         )
-
-
-def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream, by its first one, which names the program's version."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    return SURE if any(isinstance(record, dict) and _begins(record) for record in records) else 0
-
-
-def _begins(record: dict[str, Any]) -> bool:
-    is_first = record.get("type") == "system" and record.get("subtype") == "init" and "session_id" in record
-    return is_first and ("qwen_code_version" in record or "permission_mode" in record)
-
-
-def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as the first line names it."""
-    if len(records) == 1 and isinstance(records[0], list):
-        records = records[0]
-    begun = [record for record in records if isinstance(record, dict) and _begins(record)]
-    session_id = first_told(begun, "session_id")
-    return Identity(
-        native_id=session_id or "",
-        session_id=session_id,
-        cwd=first_told(begun, "cwd"),
-        agent_version=first_told(begun, "qwen_code_version"),
-        model=first_told(begun, "model"),
-    )

@@ -1,10 +1,9 @@
 """The description of this format."""
 
 from stenograph.fold.agent_tables import BEGINS, ENDS, Turns
-from stenograph.formats.base import FormatSpec
+from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.qwen_code.agent import AGENT
 from stenograph.formats.qwen_code.tools import TOOLS
-from stenograph.formats.qwen_stream.format import QwenStreamFormat, detect, identify
 
 SPEC = FormatSpec(
     name="qwen_stream",
@@ -12,9 +11,9 @@ SPEC = FormatSpec(
     versions="0.24.4",
     agent=AGENT,
     kind="stream",
-    detect=detect,
-    identify=identify,
-    open=QwenStreamFormat,
+    detect=later("stenograph.formats.qwen_stream.detection", "detect"),
+    identify=later("stenograph.formats.qwen_stream.detection", "identify"),
+    open=later("stenograph.formats.qwen_stream.format", "QwenStreamFormat"),
     turns=Turns(marks={"init": BEGINS, "result": ENDS}, announced=("init",)),
     tools=TOOLS,
     tokens=("call", "turn"),

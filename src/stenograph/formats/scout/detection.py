@@ -1,4 +1,4 @@
-"""Which files are transcripts of Inspect Scout, and what a row tells of its run."""
+"""Which files are transcripts of Inspect Scout, and what a row says about its run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from stenograph.formats.scout.row import is_row, log_of
 
 
 class ScoutFormat(InspectLogFormat):
-    """One transcript a record."""
+    """One transcript per record."""
 
     name = "scout"
 

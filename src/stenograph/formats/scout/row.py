@@ -20,7 +20,7 @@ def is_row(record: Any) -> bool:
 
 
 def plain_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its JSON decoded, and without columns that say nothing; times as text."""
+    """A row with its JSON decoded and without empty columns; times as text."""
     plain = {name: arguments_of(value) if name in _JSON else value for name, value in row.items() if value is not None}
     kinds = (str, int, float, bool, list, dict)
     return {name: value if isinstance(value, kinds) else str(value) for name, value in plain.items()}

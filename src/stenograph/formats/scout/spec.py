@@ -3,7 +3,6 @@
 from stenograph.fold.agent_tables import Agent
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
-from stenograph.formats.scout.detection import detect, identify, transcripts_in
 from stenograph.formats.shared.host_tools import HOST_TOOLS
 
 SPEC = FormatSpec(
@@ -12,10 +11,10 @@ SPEC = FormatSpec(
     versions="inspect_scout 0.6.1",
     agent=Agent("scout", "Inspect Scout"),
     kind="document",
-    layout=Layout(sessions=("*.parquet",), runs=transcripts_in),
+    layout=Layout(sessions=("*.parquet",), runs=later("stenograph.formats.scout.detection", "transcripts_in")),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.scout.detection", "detect"),
+    identify=later("stenograph.formats.scout.detection", "identify"),
     open=later("stenograph.formats.scout.format", "ScoutFormat"),
     tools=HOST_TOOLS,
     tokens=("call", "total"),

@@ -10,7 +10,7 @@ from stenograph.model.codec import REFUSALS
 
 
 def arguments_of(value: Any) -> Any:
-    """What a string of JSON stands for when that is an object or array, else the value as it is.
+    """The object or array in a string of JSON, else the value as it is.
 
     Tool arguments come as strings of JSON, sometimes broken or cut short, and sometimes as objects already.
     """

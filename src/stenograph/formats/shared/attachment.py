@@ -1,4 +1,4 @@
-"""Images, documents and sounds as attachment blocks, whoever wrote them."""
+"""Images, documents and sounds as attachment blocks, for every format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stenograph.model.block import AttachmentBlock
 
 
 def attachment(media_type: Any, data: str) -> AttachmentBlock | None:
-    """Base64 content as a block; None when it is no base64."""
+    """Base64 content as a block; None when it is not base64."""
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
@@ -20,7 +20,7 @@ def attachment(media_type: Any, data: str) -> AttachmentBlock | None:
 
 
 def text_attachment(media_type: Any, content: bytes) -> AttachmentBlock:
-    """Content that stood in a record as plain text."""
+    """Plain text content as a block."""
     return _block(media_type, content, base64.b64encode(content).decode())
 
 

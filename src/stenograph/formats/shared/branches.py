@@ -13,12 +13,12 @@ class Placed(NamedTuple):
     is_shown: bool
 
 
-def told_order(parents: Mapping[str, str | None], leaf: Any) -> Iterator[Placed]:
-    """The messages of a tree, given by their parents in the order of the file.
+def tree_order(parents: Mapping[str, str | None], leaf: Any) -> Iterator[Placed]:
+    """The messages of a tree in the order to emit them; `parents` maps each, in the file's order, to its parent.
 
-    The branch that ends with `leaf` is shown; without such a leaf, the one that ends with the last message. What stands
-    on another branch comes directly after the message from which it branches off. Each message comes once, and
-    messages that are their own ancestors come, too.
+    The branch that ends with `leaf` is shown; without such a leaf, the one that ends with the last message. Other
+    branches come directly after the message from which they branch off. Each message comes once, also one that is its
+    own ancestor.
     """
     if not parents:
         return
@@ -35,7 +35,7 @@ def told_order(parents: Mapping[str, str | None], leaf: Any) -> Iterator[Placed]
         if below is not None:
             met.add(below)
             yield Placed(below, is_shown=True)
-    for name in parents:  # those that only a circle of parents leads to
+    for name in parents:  # messages in a circle of parents
         if name not in met:
             yield from _below(name, children, met)
 

@@ -1,4 +1,4 @@
-"""A wish to run a tool as the call that it is: one mapping for every format."""
+"""A `tool_use` block as the payload of its `tool.call`: one mapping for every format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from stenograph.model.payload import ToolPayload
 
 
 def call_of(block: ToolUseBlock) -> ToolPayload:
-    """The call that a tool_use block asks for."""
+    """The payload of the call that a `tool_use` block asks for."""
     return ToolPayload(
         name=block.tool_name,
         call_id=block.tool_id,

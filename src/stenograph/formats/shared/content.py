@@ -23,7 +23,7 @@ def blocks_of(content: Any) -> tuple[Block, ...]:
 
 
 def seen_by_us(message: MessagePayload) -> MessagePayload:
-    """A message that we sent ourselves, so that it is not the agent's word for it: its blocks are the router's."""
+    """A message that we sent ourselves: its blocks have the fidelity `router`, not `agent_emitted`."""
     blocks = (
         block if isinstance(block, UnknownBlock) else replace(block, fidelity="router") for block in message.blocks
     )
@@ -45,12 +45,12 @@ def _block_of(part: Any) -> Block:
 
 
 def _is_readable(text: Any) -> bool:
-    """Whether mail between agents was left unencrypted: ciphertext has no blanks, and some providers do not encrypt."""
+    """Whether a message between agents is plain text: ciphertext has no blanks, and some providers do not encrypt."""
     return isinstance(text, str) and any(character.isspace() for character in text)
 
 
 def _media(part: dict[str, Any]) -> Block | None:
-    """An image or sound that stands in the part itself, as a data URL or as MCP writes it."""
+    """An image or sound inside the part itself, as a data URL or as MCP writes it."""
     for key in ("image_url", "imageUrl", "audio_url", "file_data"):
         url = part.get(key)
         if isinstance(url, dict):

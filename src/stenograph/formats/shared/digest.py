@@ -1,4 +1,4 @@
-"""Texts as numbers, the same in every process: what a parser remembers of them may be kept on disk."""
+"""Texts as numbers, the same in every process, so that a parser's memory of them can be stored on disk."""
 
 from __future__ import annotations
 

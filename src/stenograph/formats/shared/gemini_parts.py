@@ -12,19 +12,17 @@ from stenograph.model.block import Block, Fidelity, TextBlock, ThinkingBlock, To
 from stenograph.model.payload import ToolPayload
 
 EMITTED: Fidelity = "agent_emitted"
-_TOO_MANY = 1 << 60
-"""Tokens that no model ever reaches."""
 
 
 def parts_of(content: Any) -> list[Any]:
-    """The parts of a message's content, whichever way it is written."""
+    """The parts of a message's content, in each way it is written."""
     if isinstance(content, list):
         return content
     return [] if content is None or content == "" else [content]
 
 
 def text_of(part: Any) -> str | None:
-    """The words of a part that is nothing but words."""
+    """The text of a part that holds nothing but text."""
     if isinstance(part, str):
         return part
     if isinstance(part, dict) and not part.get("thought") and isinstance(text := part.get("text"), str):
@@ -44,7 +42,7 @@ def response_of(part: Any) -> dict[str, Any] | None:
 
 
 def block_of(part: Any, call_id: str = "") -> Block:
-    """One part; what we do not know is kept as it stood. `call_id` names a call that has no id of its own."""
+    """One part; unknown kinds are kept unchanged. `call_id` names a call that has no id of its own."""
     text = text_of(part)
     if text is not None:
         return TextBlock(fidelity=EMITTED, text=text)
@@ -75,7 +73,7 @@ def call_block(call: dict[str, Any], call_id: str) -> ToolUseBlock:
 
 
 def add_block(blocks: list[Block], block: Block) -> None:
-    """Add the block of the next part: adjacent texts are pieces of one, and empty ones say nothing."""
+    """Add the block of the next part: adjacent texts are joined, and empty ones are left out."""
     last = blocks[-1] if blocks else None
     if isinstance(block, TextBlock) and isinstance(last, TextBlock):
         blocks[-1] = TextBlock(fidelity=EMITTED, text=last.text + block.text)
@@ -87,7 +85,7 @@ def add_block(blocks: list[Block], block: Block) -> None:
 
 
 def response_result(response: dict[str, Any]) -> ToolPayload:
-    """The result that only a function response tells: it has failed when there is an error and no output."""
+    """The result in a function response: it has failed when there is an error and no output."""
     part = {"functionResponse": response}
     output, blocks = output_of([part])
     answer = a_dict(response.get("response"))
@@ -100,7 +98,7 @@ def response_result(response: dict[str, Any]) -> ToolPayload:
 def result_payload(
     name: str, call_id: str, output: Any, error: str | None, blocks: tuple[Block, ...] | None
 ) -> ToolPayload:
-    """A result by its pieces."""
+    """The payload of a result."""
     return ToolPayload(
         name=name, call_id=call_id, input=None, output=output, error=error, fidelity=EMITTED, blocks=blocks
     )
@@ -126,7 +124,7 @@ def output_of(parts: list[Any]) -> tuple[Any, tuple[Block, ...] | None]:
 
 
 def _said(response: Any) -> Any:
-    """What a response says: its output or its error, and all of it when there is more."""
+    """What a response says: its output or its error, or the whole response when it has more fields."""
     if isinstance(response, dict) and len(response) == 1:
         for key in ("output", "error"):
             if key in response:
@@ -135,7 +133,7 @@ def _said(response: Any) -> Any:
 
 
 def error_of(parts: list[Any]) -> str | None:
-    """The first error that responses tell."""
+    """The first error in the responses."""
     answers = [a_dict(a_dict(response_of(part)).get("response")) for part in parts]
     return next((words_in(answer["error"]) for answer in answers if answer.get("error")), None)
 
@@ -145,8 +143,3 @@ def words_in(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def token_count(value: Any) -> int | None:
-    """A plausible number of tokens."""
-    return value if value.__class__ is int and 0 <= value < _TOO_MANY else None

@@ -1,7 +1,7 @@
-"""What readers of exchange files share: the words for what such a file tells, and an account of what it loses.
+"""What readers of exchange files share: methods that emit what such a file holds, and a report of what is lost.
 
 Theory of operation. An exchange file is written by one program to be read by others: a record holds a whole run, or one
-message of it; a list is its records. The reader says what happened by the methods below, in the order of the file. A
+message of it; a list is its records. The reader calls the methods below, in the order of the file. A
 system prompt waits for the user message that it goes with, within a line or a document. Everything in the file that no
 event holds is counted by `_drop`, everything that reads differently by `_change`; `losses` is the report of both, in
 the shape of an export's.
@@ -16,6 +16,7 @@ from stenograph.fold.losses import LossReport
 from stenograph.formats.base import Context, LineFormat
 from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.call_ids import CallIds
+from stenograph.formats.shared.digest import digest_of
 from stenograph.formats.shared.model_api.parts import FIDELITY, outcome, plain_text, text_block
 from stenograph.formats.shared.tool_definitions import ToolDefinitions
 from stenograph.model import mend
@@ -35,7 +36,7 @@ _BESIDE = frozenset(
     for name in EVENT_TYPES
     if name in ("system.event", "error", "unknown", "tool.result") or name.startswith(("run.", "step."))
 )
-"""The events that our exports write as they are, because a chat has no words for them."""
+"""Events that our exports write unchanged, because a chat has no message for them."""
 
 
 class ImportFormat(LineFormat):
@@ -50,9 +51,11 @@ class ImportFormat(LineFormat):
         self._is_line = True
         """Whether a record is a line; those of a document have no lines of their own."""
         self._sources: set[str] = set()
+        self._emitted: set[int] = set()
+        """What was emitted, by digests of kinds and names."""
 
     def _record(self, record: dict[str, Any]) -> None:
-        """Tell one record; one that is not told at all becomes an `unknown` event."""
+        """Emit the events of one record; a record without any becomes an `unknown` event."""
         raise NotImplementedError
 
     def feed_object(self, record: dict[str, Any]) -> list[Event]:
@@ -69,7 +72,7 @@ class ImportFormat(LineFormat):
             self._one(each)
         self._is_line = is_line
         if is_line:
-            self._tell_system()
+            self._emit_system()
 
     def _one(self, record: Any) -> None:
         before, waiting = len(self._out), len(self._system)
@@ -79,7 +82,7 @@ class ImportFormat(LineFormat):
             return
         if len(self._system) > waiting:
             if self._is_line:
-                self._tell_system()  # each line has an event of its own
+                self._emit_system()  # each line has an event of its own
             else:
                 self._accumulate()
         else:
@@ -87,7 +90,7 @@ class ImportFormat(LineFormat):
             self._unknown(record, record.get("type") if isinstance(record, dict) else None)
 
     def _finish(self) -> None:
-        self._tell_system()
+        self._emit_system()
 
     def _taken(self) -> list[Event]:
         events = super()._taken()
@@ -99,7 +102,7 @@ class ImportFormat(LineFormat):
         self._sources |= fresh
         return events
 
-    # The account.
+    # The loss report.
 
     @property
     def _next(self) -> int:
@@ -107,39 +110,46 @@ class ImportFormat(LineFormat):
         return self.report.events + len(self._out) + 1
 
     def _drop(self, what: str, count: int = 1) -> None:
-        """Something of the file is in no event; call it before the event that it would have been part of."""
+        """Count something of the file that is in no event; call it before the event that it would have been part of."""
         self.losses.drop(what, self._next, count)
 
     def _change(self, what: str, count: int = 1) -> None:
-        """Something of the file is in the next event, but not as it was."""
+        """Count something of the file that is in the next event, but changed."""
         self.losses.change(what, self._next, count)
 
     def _drop_fields(self, record: dict[str, Any], known: Collection[str], kind: str) -> None:
-        """Count the fields of a record that nothing is made of; empty ones say nothing."""
+        """Count the fields of a record that are not used; empty ones are ignored."""
         for name, value in record.items():
             if name not in known and value not in (None, "", [], {}):
                 self._drop(f"{kind}: {name}")
 
-    # What happened.
+    def _is_new(self, kind: str, name: str) -> bool:
+        """Whether the thing of this kind and name was not emitted before; it is remembered."""
+        digest = digest_of(kind, name)
+        is_new = digest not in self._emitted
+        self._emitted.add(digest)
+        return is_new
+
+    # Events.
 
     def _system_prompt(self, text: str) -> None:
-        """A system prompt, which goes with the next user message."""
+        """Take a system prompt, which goes with the next user message."""
         self._system.append(text)
 
-    def _tell_system(self) -> None:
-        """Tell a system prompt that no user message followed."""
+    def _emit_system(self) -> None:
+        """Emit a system prompt that no user message followed."""
         if self._system:
             text, self._system = "\n".join(self._system), []
             self._note("system_prompt", text)
 
     def _define(self, tools: Any) -> None:
-        """The definitions of tools, where they are new."""
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        """Emit the definitions of tools, if they are new or changed."""
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
     def _user(self, blocks: Iterable[Block], *, message_id: str | None = None) -> None:
-        """A user message, with the system prompt that came before it."""
+        """Emit a user message, with the system prompt that came before it."""
         said, prompt = tuple(blocks), None
         if self._system:
             prompt, self._system = "\n".join(self._system), []
@@ -149,8 +159,8 @@ class ImportFormat(LineFormat):
         )
 
     def _answer(self, blocks: Iterable[Block], **more: Any) -> None:
-        """A model's message, and the calls it asks for."""
-        self._tell_system()
+        """Emit a model's message, and the calls it asks for."""
+        self._emit_system()
         said = tuple(blocks)
         self._emit("message.assistant", MessagePayload(role="assistant", blocks=said, **more))
         for block in said:
@@ -158,7 +168,7 @@ class ImportFormat(LineFormat):
                 self._emit("tool.call", call_of(block))
 
     def _use(self, call_id: Any, name: str, input: Any, **more: Any) -> ToolUseBlock:
-        """The block of a call; without an id it is named by its tool."""
+        """The block of a call; without an id, one is made of its tool's name."""
         return ToolUseBlock(
             fidelity=FIDELITY, tool_name=name, tool_id=self._ids.of_call(call_id, name), tool_input=input, **more
         )
@@ -174,7 +184,7 @@ class ImportFormat(LineFormat):
         duration_ms: float | None = None,
         media: Iterable[Block] = (),
     ) -> None:
-        """A tool's answer; `failed` where the file says so without words of its own, `media` what stands beside it."""
+        """Emit a tool's result; `failed` when the file says so without an error text, `media` for blocks beside it."""
         output, blocks = outcome(content)
         blocks = (*(blocks or ()), *media) or None
         if failed and not error:
@@ -198,11 +208,11 @@ class ImportFormat(LineFormat):
             self._emit("token.usage", usage)
 
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
-        """Something that is neither said nor done."""
+        """Emit a system event."""
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
 
     def _restored(self, type: str, facts: dict[str, Any], *, path: str = "", iteration: int = 0) -> None:
-        """An event that an export of ours wrote as it was: `facts` has its `payload`."""
+        """Emit an event that our export wrote unchanged: `facts` has its `payload`."""
         if type not in _BESIDE:
             self._emit("unknown", UnknownPayload(value=facts))
             return

@@ -29,13 +29,13 @@ class RpcMessage(Struct, gc=False):
     result: Any = UNSET
     error: Any = UNSET
     from_client: bool | None = None
-    """None on a response that stands without a wrapper: only the request tells."""
+    """None on a response without a wrapper: only its request shows it."""
     process: Any = None
     """Which server process; request ids start again in each."""
     milliseconds: Any = None
-    """When it was sent, since 1970; None where nothing says so."""
+    """When it was sent, since 1970; None when unknown."""
     clock: str | None = None
-    """When it was sent, where the recording says so in words."""
+    """When it was sent, if the recording has it as text."""
     exit: Any = UNSET
     """What a recording says about the end of the server process."""
 
@@ -57,5 +57,5 @@ def rpc_message(value: dict[str, Any], is_from_client: IsFromClient) -> RpcMessa
 
 
 def key_of(value: Any) -> Key:
-    """The id of a request; None where it is not one."""
+    """The id of a request; None when it is not valid."""
     return value if isinstance(value, int | str) else None

@@ -30,7 +30,7 @@ def part_block(part: Any, media: Sequence[str]) -> Block | None:
 
 
 def output_of(content: Any, media: Sequence[str]) -> tuple[Any, tuple[Block, ...] | None]:
-    """What a tool gave back: an output, or the blocks of parts that a text cannot hold."""
+    """A tool's result: an output, or blocks when it has parts that a text cannot hold."""
     output, blocks = outcome(content)
     if isinstance(content, list) and blocks is not None:
         return None, tuple(blocks_of(content, media))

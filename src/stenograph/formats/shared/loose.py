@@ -1,4 +1,4 @@
-"""JSON of any shape, read as the shape one hopes for; what does not fit reads as nothing."""
+"""Read JSON of any shape as an expected type; a value of another type reads as empty or None."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 _MILLISECONDS = 100_000_000_000
 """Epoch numbers from here on count milliseconds: in seconds it is the year 5138."""
 _TOO_MUCH = 10**9
-"""Dollars. No call costs as much, and sums stay exact."""
+"""Dollars. No call costs as much; below it, sums stay exact."""
+_TOO_MANY = 1 << 60
 FAR = 253_402_300_800
 """The year 10000, in seconds."""
 
@@ -45,13 +46,13 @@ def first_str(source: dict[str, Any], *names: str) -> str | None:
     return None
 
 
-def first_told(records: Iterable[Any], name: str) -> str | None:
-    """The first non-empty string that one of some records has under a name."""
+def first_in_records(records: Iterable[Any], name: str) -> str | None:
+    """The first non-empty string under this name in any of the records."""
     return next((text for record in records if (text := a_str(a_dict(record).get(name)))), None)
 
 
 def a_count(value: Any) -> int | None:
-    """The value when it is a number of things."""
+    """The value when it is a count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
@@ -77,7 +78,7 @@ def a_time(value: Any) -> str | None:
 
 
 def time_text(milliseconds: Any) -> str | None:
-    """Milliseconds since 1970 as RFC 3339 in UTC, with as many digits; None when they are none."""
+    """Milliseconds since 1970 as RFC 3339 in UTC, with milliseconds; None when out of range."""
     if not isinstance(milliseconds, int) or isinstance(milliseconds, bool) or not 0 <= milliseconds < FAR * 1000:
         return None
     return _rfc3339(milliseconds)
@@ -88,16 +89,27 @@ def _rfc3339(milliseconds: int) -> str:
     return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
-def tokens(number: Any) -> int | None:
-    """A plausible number of tokens."""
-    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 63 else None
+def tokens(value: Any) -> int | None:
+    """The value when it is a plausible number of tokens or milliseconds: sums of a few of them fit into 64 bits."""
+    return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
+
+
+def milliseconds(seconds: Any) -> float | None:
+    """A duration or time in seconds as milliseconds; None when it is not a plausible number."""
+    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
+    return float(seconds) * 1000 if is_time else None
+
+
+def column_value(value: Any) -> Any:
+    """A database column as a JSON value: bytes as text."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
 def small(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:
-    """The facts that are there, or None when there are none."""
+    """The pairs whose value is set, or None when there are none."""
     return {name: value for name, value in pairs if value is not None} or None
 
 
 def string(value: Any) -> str | None:
-    """A string that says something."""
+    """The value when it is a non-empty string."""
     return value if isinstance(value, str) and value else None

@@ -1,7 +1,7 @@
-"""What readers of agents' stores share: the words for messages, calls, results and what is neither said nor done.
+"""What readers of agents' databases and documents share: methods that emit messages, calls, results and notes.
 
-A store is read more than once while its agent works, and a record comes again whenever it changed. So a reader asks
-`_is_first` before it tells something that has a name: what was told is not told again.
+They are read more than once while the agent works, and a record comes again when it changed. So a reader asks
+`_is_first` before it emits something that has a name: nothing is emitted twice.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ class MessageFormat(LineFormat):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._told: set[int] = set()
-        """What was told, by digests of names."""
+        self._emitted: set[int] = set()
+        """What was emitted, by digests of names."""
         self._facts: dict[str, dict[str, Any]] = {}
-        """What was last told of a thing whose facts change."""
+        """The last emitted facts of things whose facts change."""
         self._tools = ToolDefinitions()
 
     def _is_first(self, kind: str, name: str) -> bool:
-        """Whether a thing of this kind and name was not told before; without a name it is always new."""
+        """Whether a thing of this kind and name was not emitted before; without a name it is always new."""
         if not name:
             return True
         digest = digest_of(kind, name)
-        if digest in self._told:
+        if digest in self._emitted:
             return False
-        self._told.add(digest)
+        self._emitted.add(digest)
         return True
 
     def _user(self, blocks: Iterable[Block], message_id: str | None = None) -> None:
-        """A message of the user."""
+        """Emit a message of the user."""
         self._emit("message.user", MessagePayload(role="user", blocks=tuple(blocks), message_id=message_id))
 
     def _answer(self, blocks: Iterable[Block], **more: Any) -> None:
-        """A message of the model, and the calls that it asks for."""
+        """Emit a message of the model, and the calls that it asks for."""
         said = tuple(blocks)
         self._emit("message.assistant", MessagePayload(role="assistant", blocks=said, **more))
         for block in said:
@@ -54,7 +54,7 @@ class MessageFormat(LineFormat):
     def _result(
         self, call_id: str, content: Any, *, name: str = "", error: str | None = None, duration_ms: float | None = None
     ) -> None:
-        """What a tool gave back; `error` where the agent says that it failed."""
+        """Emit a tool's result; `error` if the agent says that it failed."""
         output, blocks = outcome(content)
         payload = ToolPayload(
             name=name,
@@ -73,29 +73,29 @@ class MessageFormat(LineFormat):
             self._emit("token.usage", usage)
 
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
-        """Something that is neither said nor done."""
+        """Emit a system event."""
         self._emit("system.event", SystemPayload(subtype=subtype, text=text or None, data=data))
 
-    def _news(self, subtype: str, facts: dict[str, Any], text: str | None = None, *, of: str = "") -> None:
-        """The facts of a thing, or of the one of that name: all of them at first, then those that changed."""
+    def _emit_changes(self, subtype: str, facts: dict[str, Any], text: str | None = None, *, of: str = "") -> None:
+        """Emit the facts of a thing (`of` names one of several): all of them at first, then those that changed."""
         known = self._facts.get(f"{subtype} {of}".strip())
         self._facts[f"{subtype} {of}".strip()] = facts
         if known is None:
             self._note(subtype, text, facts)
-        elif news := {name: value for name, value in facts.items() if known.get(name) != value}:
-            self._note(subtype, text, news)
+        elif changed := {name: value for name, value in facts.items() if known.get(name) != value}:
+            self._note(subtype, text, changed)
         else:
             self._note("repeated", data={"what": subtype})
 
     def _define(self, tools: Any) -> None:
-        """The definitions of tools, where they are new."""
-        if (told := self._tools.news(tools)) is not None:
-            self._emit("system.event", told)
+        """Emit the definitions of tools, if they are new or changed."""
+        if (definitions := self._tools.changed(tools)) is not None:
+            self._emit("system.event", definitions)
 
     def _error(self, message: str, code: str | None = None, data: Any = None) -> None:
         self._emit("error", ErrorPayload(message=message or "error", code=code, data=data))
 
 
-def use_of(call_id: str, name: str, given: Any) -> ToolUseBlock:
+def use_of(call_id: str, name: str, arguments: Any) -> ToolUseBlock:
     """The block of a call."""
-    return ToolUseBlock(fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=given)
+    return ToolUseBlock(fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=arguments)

@@ -1,4 +1,4 @@
-"""What plugins of ours say, in the language of the agents that load them."""
+"""The text of our plugins, in the language of the agents that load them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ export const Stenograph = async () => ({
 });
 """
 )
-"""For OpenCode's plugins, and those of agents made from it: all sessions are in one store, so the process is named."""
+"""For OpenCode and its forks: all sessions are in one database, so the call names the process."""
 
 EXTENSION = (
     _TELL
@@ -52,7 +52,7 @@ export default function (agent) {
 }
 """
 )
-"""For extensions of pi, and of agents made from it: each session is a file.
+"""For pi and its forks: each session is a file.
 
-Calls run one beside the other, and the last to come need not be the last that happened: so the process is named, too.
+Calls run in parallel and may arrive out of order, so each also names the process.
 """

@@ -1,4 +1,4 @@
-"""Chats that agents print, a message on each line as Chat Completions has them: answers with calls, and results."""
+"""Chats that agents print, one message of Chat Completions per line: answers with calls, and results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.formats.shared.model_api.parts import blocks_of, plain_text
 
 
 class PrintedChat(ImportFormat):
-    """What a program printed. Subclasses set `name`, and may say which results failed."""
+    """The printed chat of one process. Subclasses set `name`, and may say which results failed."""
 
     def _record(self, record: dict[str, Any]) -> None:
         role, content = record.get("role"), record.get("content")
@@ -33,5 +33,5 @@ class PrintedChat(ImportFormat):
             self._note(a_str(record.get("type")) or "meta", a_str(content), facts)
 
     def _failure(self, text: str) -> str | None:
-        """Why a call failed, by what its result says; None where it does not say so."""
+        """Why a call failed, from the text of its result; None when it did not."""
         return None

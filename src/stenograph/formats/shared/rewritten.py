@@ -1,7 +1,7 @@
-"""Sessions whose agent writes a document anew at each step: cut into lines, so that what did not change costs nothing.
+"""Sessions whose agent rewrites a document at each step: split into lines, so that unchanged lines cost nothing.
 
-A session's state is how many lines it has and a digest of all of them. When it has grown, the digest of as many lines
-as before says that the others are all that is new; else the lines are compared one by one with those that are kept.
+A session's state is how many lines it has and a digest of all of them. If the digest of as many lines as before is
+unchanged, the further lines are all that is new; else the lines are compared one by one with the stored ones.
 """
 
 from __future__ import annotations
@@ -30,4 +30,4 @@ def session_of_lines(
 
 def _state(lines: Sequence[bytes]) -> State:
     digest = blake2b(b"".join(lines), digest_size=8).digest()
-    return len(lines), int.from_bytes(digest) >> 1  # a number that a database takes
+    return len(lines), int.from_bytes(digest) >> 1  # a number that fits into a database column

@@ -1,4 +1,4 @@
-"""A side file as a parser takes it: its text, or, of a picture or a sound, a data URL."""
+"""A side file as a parser takes it: its text, or a data URL of a picture or a sound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEDIA = {
     "webm": "audio/webm",
     "aiff": "audio/aiff",
 }
-"""Types of media by the endings of files' names."""
+"""Media types by file suffix."""
 
 
 def media_type_of(name: str) -> str | None:

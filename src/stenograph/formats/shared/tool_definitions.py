@@ -1,4 +1,4 @@
-"""Definitions of tools, however an API words them, as the wire format has them; told when they are new or changed."""
+"""Definitions of tools, from the shapes of all APIs to the wire format; emitted when they are new or changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _definitions(tool: Any, namespace: str | None) -> Iterator[dict[str, Any]]:
         return
     kind = a_str(tool.get("type"))
     inner = a_dict(tool.get("function")) or a_dict(tool.get("custom")) or tool
-    # A tool of the API itself has no name but its type.
+    # A tool of the API itself has only its type as a name.
     name = first_str(inner, "name") or (kind if kind not in ("", "function", "custom", "namespace") else "")
     if not name:
         return
@@ -61,24 +61,24 @@ def _schema_of(tool: dict[str, Any]) -> Any:
 
 
 class ToolDefinitions:
-    """Which definitions were told last."""
+    """Remembers the definitions that were emitted last."""
 
     def __init__(self) -> None:
         self._last: int | None = None
 
     @property
-    def are_told(self) -> bool:
-        """Whether any were."""
+    def are_emitted(self) -> bool:
+        """Whether any definitions were emitted."""
         return self._last is not None
 
-    def news(self, tools: Any) -> SystemPayload | None:
-        """The event that tells these definitions; None when there are none, or they are as they were."""
+    def changed(self, tools: Any) -> SystemPayload | None:
+        """The event with these definitions; None when there are none, or they have not changed."""
         found = definitions_of(tools)
         if not found:
             return None
         try:
             digest = digest_of("tools", _encode(found))
-        except UnicodeEncodeError:  # a lone surrogate, which whoever writes the event replaces
+        except UnicodeEncodeError:  # a lone surrogate, which is replaced when the event is written
             digest = digest_of("tools", json.dumps(found, sort_keys=True))
         if digest == self._last:
             return None

@@ -1,6 +1,6 @@
 """Tables of tools, `FormatSpec.tools`, by the names under which they are called.
 
-A table names tools that are `other` on purpose: each was seen, and is none of the other kinds.
+A table also names tools of kind `other`: each was seen, and has none of the other kinds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decoded JSON as a record with typed fields, without what fits nowhere."""
+"""Decoded JSON as a record with typed fields, without values of the wrong type."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 Other = list[Any] | str | int | float | bool | None
-"""Whatever stands where an object was expected."""
+"""Any value in a place where an object was expected."""
 R = TypeVar("R", bound=Struct)
 
 
 def fitted(value: dict[Any, Any], kind: type[R]) -> R:
-    """A record with those fields of an object that fit; a field that is a record itself, with those of its own."""
+    """A record with those fields of an object that have the right type, also in nested records."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError):

@@ -1,4 +1,4 @@
-"""Token counts by the names that an exchange file has for them."""
+"""Token counts, by the names that a format has for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stenograph.model.payload import Scope, UsagePayload
 
 
 class UsageFields(Struct, frozen=True, kw_only=True):
-    """Where a format has each number: paths of names, tried in order; empty where it has none."""
+    """Where a format has each number: paths of names, tried in order; empty when it has none."""
 
     input: tuple[str, ...]
     output: tuple[str, ...]
@@ -20,12 +20,12 @@ class UsageFields(Struct, frozen=True, kw_only=True):
     reasoning: tuple[str, ...] = ()
     cost: tuple[str, ...] = ()
     input_has_cache: bool = True
-    """False where reads and writes of a cache are not part of the input."""
+    """False when reads and writes of a cache are not part of the input."""
 
     def read(
         self, counts: Any, *, model: str | None = None, message_id: str | None = None, scope: Scope = "call"
     ) -> UsagePayload | None:
-        """The usage that an object of counts tells; None where it tells none."""
+        """The usage in an object of counts; None when it has none."""
         into, out = _first(counts, self.input), _first(counts, self.output)
         if into is None and out is None:
             return None

@@ -1,4 +1,4 @@
-"""Parts of messages that no block of ours stands for, kept as the agent wrote them."""
+"""Parts of messages that have no block type, kept as the agent wrote them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _OURS = {str(kind.__struct_config__.tag) for kind in get_args(Block)}
 
 
 def verbatim(part: Any) -> UnknownBlock:
-    """A part as it stood, under its own type; whole, as `value`, where a reader would take it for a block of ours."""
+    """A part unchanged, under its own type; as `value`, when its type is the name of one of our blocks."""
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(kind, str) or kind in _OURS:
         return UnknownBlock(extra=Extra(fidelity="agent_emitted", value=part))
-    told = {name: value for name, value in part.items() if name != "fidelity"}  # who vouches is not the agent's to say
-    return UnknownBlock(extra=Extra({"type": kind, "fidelity": "agent_emitted", **told}))
+    others = {name: value for name, value in part.items() if name != "fidelity"}  # we set it, not the agent
+    return UnknownBlock(extra=Extra({"type": kind, "fidelity": "agent_emitted", **others}))

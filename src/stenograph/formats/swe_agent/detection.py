@@ -1,4 +1,4 @@
-"""Which files are trajectories of SWE-agent, and what they tell of their run."""
+"""Which files are trajectories of SWE-agent, and what they say about their run."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The version; nothing in a trajectory names its run, so its beginning does."""
+    """The version; a trajectory has no id of its run, so its beginning identifies it."""
     info = a_dict(a_dict(records[0]).get("info")) if records else {}
     return Identity(agent_version=first_str(info, "swe_agent_version"))

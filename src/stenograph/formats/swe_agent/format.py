@@ -1,9 +1,9 @@
-"""A trajectory as events: by its history where that is there, else by its steps.
+"""A trajectory as events: from its history if there is one, else from its steps.
 
 Theory of operation. SWE-agent writes a run twice: `history` is the conversation with the model (with ids of calls where
-the model calls functions), `trajectory` the steps (thought, action, observation). The history is told; a demonstration
-in it is a note, because it is not of this run. What a step alone knows (how long it took) goes with its result. Without
-a history the steps are told: an answer with a call named by its place, and its observation.
+the model calls functions), `trajectory` the steps (thought, action, observation). The history is emitted; a
+demonstration in it is a note, because it is not part of this run. What only a step has (its duration) goes with its
+result. Without a history the steps are emitted: an answer with a call named by its place, and its observation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from stenograph.formats.shared.arguments import arguments_of
 from stenograph.formats.shared.importing import ImportFormat
-from stenograph.formats.shared.loose import FAR, a_dict, a_list, a_str, dicts, first_str
+from stenograph.formats.shared.loose import a_dict, a_list, a_str, dicts, first_str, milliseconds
 from stenograph.formats.shared.model_api.chat import thoughts_of
 from stenograph.formats.shared.model_api.parts import blocks_of, plain_text, text_block
 from stenograph.formats.shared.usage import UsageFields
@@ -21,7 +21,7 @@ from stenograph.model.block import Block
 
 _STATS = UsageFields(input=("tokens_sent",), output=("tokens_received",), cost=("instance_cost", "total_cost"))
 _SHELL = "bash"
-"""What runs an action that is a line of the shell."""
+"""The tool that runs an action that is a shell command."""
 
 
 class SweAgentFormat(ImportFormat):
@@ -41,7 +41,7 @@ class SweAgentFormat(ImportFormat):
             self._history(history, steps)
         else:
             self._steps(steps)
-        self._tell_system()
+        self._emit_system()
         self._usage(_STATS.read(info.get("model_stats"), scope="total"))
         if info:
             self._note("result", first_str(info, "exit_status"), info)
@@ -49,7 +49,7 @@ class SweAgentFormat(ImportFormat):
     # The conversation.
 
     def _history(self, history: list[dict[str, Any]], steps: list[dict[str, Any]]) -> None:
-        durations = [_milliseconds(step.get("execution_time")) for step in steps]
+        durations = [milliseconds(step.get("execution_time")) for step in steps]
         called: list[str] = []
         number = 0
         for item in history:
@@ -94,13 +94,8 @@ class SweAgentFormat(ImportFormat):
             action = a_str(step.get("action"))
             call = self._use(None, _SHELL, {"command": action}) if action.strip() else None
             self._answer([*([text_block(said)] if said else []), *([call] if call else [])])
-            duration = _milliseconds(step.get("execution_time"))
+            duration = milliseconds(step.get("execution_time"))
             if call is not None:
                 self._result(call.tool_id, step.get("observation"), name=_SHELL, duration_ms=duration)
             elif step.get("observation"):
                 self._note("observation", plain_text(step["observation"]))
-
-
-def _milliseconds(seconds: Any) -> float | None:
-    is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < FAR
-    return float(seconds) * 1000 if is_time else None

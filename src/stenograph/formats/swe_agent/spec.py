@@ -5,7 +5,6 @@ from stenograph.fold.agent_tables import ENDS, Agent, Turns
 from stenograph.formats.base import FormatSpec, later
 from stenograph.formats.layout import Layout
 from stenograph.formats.shared.tools import editors, shells, tools
-from stenograph.formats.swe_agent.detection import detect, identify
 
 SPEC = FormatSpec(
     name="swe_agent",
@@ -15,8 +14,8 @@ SPEC = FormatSpec(
     kind="document",
     layout=Layout(sessions=("*.traj",)),
     documents=True,
-    detect=detect,
-    identify=identify,
+    detect=later("stenograph.formats.swe_agent.detection", "detect"),
+    identify=later("stenograph.formats.swe_agent.detection", "identify"),
     open=later("stenograph.formats.swe_agent.format", "SweAgentFormat"),
     turns=Turns(marks={"result": ENDS}),
     tools=shells("bash", r"exit code:? (-?\d+)")

@@ -1,1 +1,1 @@
-"""What is well and what is not: agents' files, the archive, journals. Facts only; nothing is changed."""
+"""Diagnosis of agents' files, the archive and journals. It only reports facts; nothing is changed."""

@@ -1,4 +1,4 @@
-"""Per agent: the files in its folders, and what the index says of those that are kept."""
+"""Per agent: the files in its folders, and what the index says about those that are kept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SYSTEM = """
     SELECT runs.format, count(*) FROM events JOIN runs ON runs.id = events.run WHERE events.type = 'system.event'
     GROUP BY runs.format
 """
-_UNTOLD = """
+_MISSING_SUBAGENTS = """
     SELECT DISTINCT runs.run_id, runs.agent_version FROM calls JOIN runs ON runs.id = calls.run
     WHERE runs.format = ? AND calls.name IN (SELECT value FROM json_each(?)) AND calls.result IS NOT NULL
       AND calls.error IS NULL
@@ -40,7 +40,7 @@ _UNTOLD = """
 
 
 def agents_of(roots: Iterable[Root], index: sqlite3.Connection | None, refused: Refused) -> list[AgentState]:
-    """The agents that have a folder here or files in the index; `refused` gets what may not be looked at."""
+    """The agents that have a folder here or files in the index; `refused` gets folders that cannot be read."""
     names = agent_names()
     drafts: dict[str, _Draft] = defaultdict(_Draft)
     skipped = _skipped(index)
@@ -54,9 +54,9 @@ def agents_of(roots: Iterable[Root], index: sqlite3.Connection | None, refused: 
     for row in kept:
         drafts[row[1]].keep(row)
     runs, system = ({} if index is None else dict(index.execute(query).fetchall()) for query in (_RUNS, _SYSTEM))
-    untold = {} if index is None else _untold(index)
+    missing = {} if index is None else _missing_subagents(index)
     return [
-        draft.state(names.get(name, name), name, runs.get(name, 0), system.get(name, 0), untold.get(name, []))
+        draft.state(names.get(name, name), name, runs.get(name, 0), system.get(name, 0), missing.get(name, []))
         for name, draft in sorted(drafts.items())
     ]
 
@@ -97,7 +97,7 @@ class _Draft:
         self.unknown_types.update(_types(types))
         self.present[run_id] = self.present.get(run_id, False) or bool(is_present)
 
-    def state(self, agent: str, name: str, runs: int, system: int, untold: list[str]) -> AgentState:
+    def state(self, agent: str, name: str, runs: int, system: int, missing: list[str]) -> AgentState:
         numbers = dict(self.numbers)
         return AgentState(
             agent=agent,
@@ -109,7 +109,7 @@ class _Draft:
             system=system,
             versions=dict(self.versions.most_common()),
             unknown_types=dict(self.unknown_types.most_common()),
-            missing_subagents=tuple(untold[:_SHOWN]),
+            missing_subagents=tuple(missing[:_SHOWN]),
             **numbers,
         )
 
@@ -129,14 +129,14 @@ def _types(text: str) -> dict[str, int]:
         return {}
 
 
-def _untold(index: sqlite3.Connection) -> dict[str, list[str]]:
-    """By format, the runs with a subagent that ended and of which there is no file, where there always is one."""
+def _missing_subagents(index: sqlite3.Connection) -> dict[str, list[str]]:
+    """By format, the runs with a finished subagent that has no file, where this agent version always writes one."""
     found: dict[str, list[str]] = {}
     for spec in placed_formats():
         rule = None if spec.layout is None else spec.layout.always_members
         if rule is not None:
             tools, since = rule
-            rows = index.execute(_UNTOLD, (spec.name, json.dumps(tools))).fetchall()
+            rows = index.execute(_MISSING_SUBAGENTS, (spec.name, json.dumps(tools))).fetchall()
             found[spec.name] = [run_id for run_id, version in rows if _number(version) >= since]
     return found
 

@@ -1,4 +1,4 @@
-"""One look at everything, and what a person should know of it."""
+"""Examines the archive, agents' folders, journals and hooks, and lists what a person should know."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stenograph.query.doctor.report import AgentState, ArchiveState, Finding, Ho
 from stenograph.query.retention import Expiry
 
 LITTLE_SPACE = 1 << 30
-"""Bytes. With less on its disk an archive may soon not take what agents write."""
+"""Bytes. With less free space on its disk an archive may soon be unable to store what agents write."""
 LATE = timedelta(days=7)
 """Agents delete their transcripts after weeks; a sync should come well before."""
 _SHOWN = 3
@@ -34,7 +34,7 @@ def examine(
     problems: Sequence[tuple[Path, str]] = (),
     expiries: Iterable[Expiry] = (),
 ) -> Report:
-    """Look at an archive, at the folders of agents and journals, and at what hooks noted. Nothing is changed.
+    """Examine an archive, the folders of agents and journals, and the logs of hooks. Nothing is changed.
 
     Works without an archive and with a damaged one. `problems` are lines of the logs of problems, each with its log.
     """
@@ -89,7 +89,7 @@ _COUNTED = ("runs", "events")
 
 @contextmanager
 def _index(home: Home) -> Iterator[tuple[sqlite3.Connection | None, str | None]]:
-    """The index, and what is wrong with it where there is none to read although there should be."""
+    """The index, or a description of the problem where there should be an index and none can be read."""
     try:
         index = open_index(home.path, readonly=True)
     except RunNotFound:
@@ -175,7 +175,7 @@ def _of_hooks(state: HookState) -> Iterator[Finding]:
 
 
 def _of_problems(problems: Sequence[tuple[Path, str]], now: datetime) -> Iterator[Finding]:
-    """What hooks and collectors could not do in the last days, each log once."""
+    """What hooks and collectors failed to do in the last days, one finding for each log."""
     recent: dict[Path, list[str]] = {}
     for log, line in problems:
         at = moment_of(line.partition(" ")[0])

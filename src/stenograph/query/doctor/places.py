@@ -16,11 +16,11 @@ from stenograph.liveness import is_being_written
 from stenograph.query.doctor.report import ArchiveState, JournalState
 
 _PRIVATE = ("kept", "transcripts", "collectors")
-"""The folders of an archive that hold what people said."""
+"""The folders of an archive that hold transcripts."""
 
 
 def archive_state(home: Home, *, is_readable: bool, runs: int, events: int) -> ArchiveState:
-    """The archive but for what only its index knows."""
+    """The archive's state, except for what only its index knows."""
     synced = _modified(home.write_lock)
     return ArchiveState(
         path=str(home.path),
@@ -46,7 +46,7 @@ def holder_of(lock: Path) -> int | None:
         return None
     try:
         text = os.pread(fd, 32, 0).strip()
-        if not text.isdigit():  # given up, and nobody is disturbed by our looking
+        if not text.isdigit():  # the lock was released, and this check does not disturb another process
             return None
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -59,7 +59,7 @@ def holder_of(lock: Path) -> int | None:
 
 
 def open_to_others(home: Home) -> list[tuple[Path, int]]:
-    """What of an archive others can reach, with its mode: the folder, its databases, and all that was said."""
+    """The parts of an archive that others can access, with their modes: the folder, its databases, all transcripts."""
     paths = [home.path, *home.path.glob("index.db*")]
     for name in _PRIVATE:
         paths += [home.path / name, *_files(home.path / name)]

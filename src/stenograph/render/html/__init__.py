@@ -1,4 +1,4 @@
-"""A run as one HTML page to hand to someone, or a part of it as a fragment. No I/O."""
+"""A run as one HTML page, or a part of it as a fragment. No I/O."""
 
 from stenograph.render.html.page import html_fragment, html_page
 

@@ -1,7 +1,7 @@
 """Colours of terminal output as CSS classes.
 
-Only colours and styles are obeyed, and only as one of a few classes; every other escape sequence is shown.
-Colours beyond the sixteen become the nearest of them: a class is all that the page's policy lets text choose.
+Only colours and styles are applied, and only as one of a few classes; every other escape sequence is shown.
+Colours beyond the sixteen become the nearest of them: the page's policy lets text choose only classes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PALETTE = [
 
 
 class Ansi:
-    """Renders terminal output piece by piece; a colour goes on where the piece before left it."""
+    """Renders terminal output piece by piece; a colour continues from the previous piece."""
 
     def __init__(self) -> None:
         self._ink = ""
@@ -37,7 +37,7 @@ class Ansi:
         end = 0
         for match in _SGR.finditer(output):
             parts.append(self._span(output[end : match.start()]))
-            self._obey(match[1])
+            self._apply(match[1])
             end = match.end()
         parts.append(self._span(output[end:]))
         return "".join(parts)
@@ -46,7 +46,7 @@ class Ansi:
         classes = " ".join([*filter(None, (self._ink, self._ground)), *sorted(self._styles)])
         return f'<span class="{classes}">{text(output)}</span>' if classes and output else text(output)
 
-    def _obey(self, codes: str) -> None:
+    def _apply(self, codes: str) -> None:
         numbers = iter([int(code[-4:]) if code else 0 for code in re.split("[;:]", codes)])
         for number in numbers:
             if number == 0:

@@ -16,31 +16,31 @@ from stenograph.model.block import (
 )
 from stenograph.render.html.escape import line, pre, text
 from stenograph.render.html.highlight import Highlighter
-from stenograph.render.html.output import folded, given_html
+from stenograph.render.html.output import folded, input_html
 from stenograph.render.html.prose import has_markup, plain, prose
-from stenograph.render.outline import on_a_line
+from stenograph.render.page_facts import on_a_line
 from stenograph.transcript.content import as_text, block_text
 
 PREVIEW_LENGTH = 90
 LONG_CHARACTERS = 8_000
 LONG_LINES = 60
-"""Beyond these, what somebody said is folded after about half of them."""
+"""Longer messages are folded after about half of these."""
 IMAGES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
-"""What a browser may draw from a transcript; an SVG is a program."""
+"""Images that a browser may draw from a transcript; an SVG is a program."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 def block_html(
-    block: Block, *, is_user: bool, full: bool, untold: frozenset[str], highlighter: Highlighter | None = None
+    block: Block, *, is_user: bool, full: bool, orphans: frozenset[str], highlighter: Highlighter | None = None
 ) -> str:
-    """One block; nothing for a tool block that an event of its own tells."""
+    """One block; nothing for a tool block that has an event of its own."""
     match block:
         case TextBlock(text=words):
-            return said(words, is_user=is_user, full=full, highlighter=highlighter) if words.strip() else ""
+            return message_html(words, is_user=is_user, full=full, highlighter=highlighter) if words.strip() else ""
         case ThinkingBlock(thinking=words):
             return thinking(words) if words.strip() else ""
         case ToolUseBlock() | ToolResultBlock():
-            return _untold(block, full=full) if block.tool_id in untold else ""
+            return _orphan(block, full=full) if block.tool_id in orphans else ""
         case AttachmentBlock():
             return attachment(block)
         case StreamBlock() | CommandBlock():
@@ -48,16 +48,18 @@ def block_html(
     return pre(block_text(block))
 
 
-def said(words: str, *, is_user: bool, full: bool, highlighter: Highlighter | None = None) -> str:
-    """What somebody said, as Markdown, folded where it is long; what a person typed also as it was typed."""
+def message_html(words: str, *, is_user: bool, full: bool, highlighter: Highlighter | None = None) -> str:
+    """A message's text, as Markdown, folded where it is long; a person's text also as it was typed."""
     head, rest = (words, "") if full else split_prose(words)
     shown = f'<div class="md">{prose(head, highlighter)}</div>' if head else ""
     if rest:
         lines = rest.count("\n") + 1
-        told = f"{lines:,} more line{'s' if lines > 1 else ''}, {len(rest):,} characters"
-        label = told if head else f"{line(on_a_line(words, PREVIEW_LENGTH))} <small>{told.replace(' more', '')}</small>"
-        body = f'<div class="md">{prose(rest, highlighter)}</div>'
-        shown += f'<details class="more long"><summary>{label}</summary>{body}</details>'
+        size = f"{lines:,} more line{'s' if lines > 1 else ''}, {len(rest):,} characters"
+        label = size if head else f"{line(on_a_line(words, PREVIEW_LENGTH))} <small>{size.replace(' more', '')}</small>"
+        shown += (
+            f'<details class="more long"><summary>{label}</summary>'
+            f'<div class="md">{prose(rest, highlighter)}</div></details>'
+        )
     if not is_user or not has_markup(words):
         return shown
     return f'{shown}<details class="raw"><summary>as typed</summary>{plain(words)}</details>'
@@ -84,7 +86,7 @@ def _begins_block(each: str, before: str) -> bool:
 
 
 def thinking(words: str) -> str:
-    """What the agent thought, folded, with how it begins."""
+    """The agent's thinking, folded, with its beginning."""
     begins = line(on_a_line(words[: 4 * PREVIEW_LENGTH].replace("**", ""), PREVIEW_LENGTH))
     size = f"{len(words):,} characters"
     head = f'<details class="think"><summary>Thinking <small>{begins} · {size}</small></summary>'
@@ -92,16 +94,16 @@ def thinking(words: str) -> str:
 
 
 def attachment(block: AttachmentBlock) -> str:
-    """An image of a kind that browsers draw safely; anything else by its name."""
-    told = line(f"{block.media_type}, {block.size:,} bytes")
+    """An image of a type that browsers draw safely; any other attachment by its name."""
+    about = line(f"{block.media_type}, {block.size:,} bytes")
     if block.media_type in IMAGES and block.data and _BASE64.fullmatch(block.data):
-        return f'<img alt="{told}" src="data:{block.media_type};base64,{block.data}">'
-    return f'<p class="empty">[{told}]</p>'
+        return f'<img alt="{about}" src="data:{block.media_type};base64,{block.data}">'
+    return f'<p class="empty">[{about}]</p>'
 
 
-def _untold(block: ToolUseBlock | ToolResultBlock, *, full: bool) -> str:
+def _orphan(block: ToolUseBlock | ToolResultBlock, *, full: bool) -> str:
     if isinstance(block, ToolUseBlock):
-        return f'<div class="who">asks for {line(block.tool_name)}</div>{given_html(block.tool_input, full=full)}'
+        return f'<div class="who">asks for {line(block.tool_name)}</div>{input_html(block.tool_input, full=full)}'
     return f'<div class="who">result of {line(block.tool_id)}</div>{folded(as_text(block.tool_content), full=full)}'
 
 

@@ -1,4 +1,4 @@
-"""Calls that people read as something else than arguments: checklists, questions, plans."""
+"""Calls that are shown as something other than arguments: checklists, questions, plans."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ _MARKS = {"completed": "☑", "done": "☑", "in_progress": "◐", "inProgress":
 
 
 def card(
-    kind: str, given: Any, highlighter: Highlighter, answer: Any = None, before: dict[str, str] | None = None
+    kind: str, tool_input: Any, highlighter: Highlighter, answer: Any = None, before: dict[str, str] | None = None
 ) -> tuple[str, Any]:
-    """The card of a call by its kind, and what of its input the card does not show; "" where there is no card.
+    """The card of a call by its kind, and the rest of its input; "" where there is no card.
 
-    `answer` is the result of a question; `before` are the states of the checklist before, by the texts of its items.
+    `answer` is the result of a question; `before` are the states of the previous checklist, by the texts of its items.
     """
-    if not isinstance(given, dict):
-        return "", given
+    if not isinstance(tool_input, dict):
+        return "", tool_input
     if kind == TODO:
-        return _checklist(given, before)
+        return _checklist(tool_input, before)
     if kind == QUESTION:
-        return _questions(given, answer)
+        return _questions(tool_input, answer)
     if kind == PLAN:
-        return _plan(given, highlighter)
-    return "", given
+        return _plan(tool_input, highlighter)
+    return "", tool_input
 
 
-def states_of(given: Any) -> dict[str, str]:
-    """The states of a checklist, by the texts of its items; nothing where the input is not one."""
-    for items in given.values() if isinstance(given, dict) else ():
+def states_of(tool_input: Any) -> dict[str, str]:
+    """The states of a checklist, by the texts of its items; none where the input is not a checklist."""
+    for items in tool_input.values() if isinstance(tool_input, dict) else ():
         if isinstance(items, list) and items and all(map(_is_todo, items)):
             return {_text_of(item)[1]: item["status"] for item in items}
     return {}
 
 
-def _checklist(given: dict[str, Any], before: dict[str, str] | None) -> tuple[str, Any]:
-    for name, items in given.items():
+def _checklist(tool_input: dict[str, Any], before: dict[str, str] | None) -> tuple[str, Any]:
+    for name, items in tool_input.items():
         if isinstance(items, list) and items and all(map(_is_todo, items)):
             shown = "".join(_todo(item, before) for item in items)
             rest = [kept for item in items if (kept := _without(item, (_text_of(item)[0], "status", "activeForm")))]
-            others = _without(given, (name,)) | ({name: rest} if rest else {})
+            others = _without(tool_input, (name,)) | ({name: rest} if rest else {})
             return f'<ul class="todo">{shown}</ul>', others
-    return "", given
+    return "", tool_input
 
 
 def _is_todo(item: Any) -> bool:
@@ -62,11 +62,11 @@ def _todo(item: dict[str, Any], before: dict[str, str] | None) -> str:
     active = item.get("activeForm")
     hint = f' title="{line(active)}"' if isinstance(active, str) and active else ""
     kind = "done" if mark == "☑" else "doing" if mark == "◐" else "open"
-    told = "" if status in ("completed", "pending", "in_progress") else f" <small>{line(status)}</small>"
+    notes = "" if status in ("completed", "pending", "in_progress") else f" <small>{line(status)}</small>"
     if was is not None and was != status:
         change = "new" if was == "new" else f"was {was.replace('_', ' ')}"
-        told += f' <small class="change">{line(change)}</small>'
-    return f'<li class="{kind}"{hint} dir="auto">{mark} {text(_text_of(item)[1])}{told}</li>'
+        notes += f' <small class="change">{line(change)}</small>'
+    return f'<li class="{kind}"{hint} dir="auto">{mark} {text(_text_of(item)[1])}{notes}</li>'
 
 
 def _text_of(item: dict[str, Any]) -> tuple[str, str]:
@@ -74,15 +74,17 @@ def _text_of(item: dict[str, Any]) -> tuple[str, str]:
     return next(found, ("", ""))
 
 
-def _questions(given: dict[str, Any], answer: Any) -> tuple[str, Any]:
-    asked = given.get("questions")
+def _questions(tool_input: dict[str, Any], answer: Any) -> tuple[str, Any]:
+    asked = tool_input.get("questions")
     if isinstance(asked, list) and asked and all(isinstance(each, dict) and _asks(each) for each in asked):
         rest = [kept for each in asked if (kept := _without(each, ("question", "header", "options")))]
         shown = "".join(map(_question, asked, answers_of(asked, answer)))
-        return shown, _without(given, ("questions",)) | ({"questions": rest} if rest else {})
-    if _asks(given):
-        return _question(given, answers_of([given], answer)[0]), _without(given, ("question", "header", "options"))
-    return "", given
+        return shown, _without(tool_input, ("questions",)) | ({"questions": rest} if rest else {})
+    if _asks(tool_input):
+        return _question(tool_input, answers_of([tool_input], answer)[0]), _without(
+            tool_input, ("question", "header", "options")
+        )
+    return "", tool_input
 
 
 def _asks(each: dict[str, Any]) -> bool:
@@ -102,9 +104,9 @@ def _question(each: dict[str, Any], chosen: tuple[str, ...]) -> str:
     options = "".join(_option(option, is_chosen=_label(option) in marked) for option in each.get("options", []))
     listed = f"<ul>{options}</ul>" if options else ""
     typed = [] if marked else [answer for answer in chosen if answer.strip()]
-    said = "".join(f'<p class="chosen" dir="auto">{_CHOSEN} {text(answer)}</p>' for answer in typed)
+    typed_html = "".join(f'<p class="chosen" dir="auto">{_CHOSEN} {text(answer)}</p>' for answer in typed)
     asked = f'<p dir="auto">{head}<strong>{text(each["question"])}</strong></p>'
-    return f'<div class="question">{asked}{listed}{said}</div>'
+    return f'<div class="question">{asked}{listed}{typed_html}</div>'
 
 
 _CHOSEN = '<span aria-hidden="true">☑</span><span class="unseen">chosen:</span>'
@@ -128,12 +130,12 @@ def _option(option: str | dict[str, str], *, is_chosen: bool) -> str:
     return f'<li{kind} dir="auto">{mark}{text(_label(option))}{more}</li>'
 
 
-def _plan(given: dict[str, Any], highlighter: Highlighter) -> tuple[str, Any]:
+def _plan(tool_input: dict[str, Any], highlighter: Highlighter) -> tuple[str, Any]:
     for name in _PLANS:
-        if isinstance(given.get(name), str) and given[name].strip():
-            return f'<div class="md plan">{prose(given[name], highlighter)}</div>', _without(given, (name,))
-    return "", given
+        if isinstance(tool_input.get(name), str) and tool_input[name].strip():
+            return f'<div class="md plan">{prose(tool_input[name], highlighter)}</div>', _without(tool_input, (name,))
+    return "", tool_input
 
 
-def _without(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name not in names}
+def _without(tool_input: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in tool_input.items() if name not in names}

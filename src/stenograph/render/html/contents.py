@@ -1,4 +1,4 @@
-"""The contents of a page: its units, with what they took and what failed in them."""
+"""The contents of a page: its units, with their figures and failures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from stenograph.render.figures import cost_words, counted, duration
 from stenograph.render.html.escape import line, text
-from stenograph.render.outline import UnitFacts
+from stenograph.render.page_facts import UnitFacts
 
 _WORTH_FILTERING = 8
-"""Units from which a filter helps."""
+"""From this many units on a filter is shown."""
 _ERRORS = '<label class="only"><input id="only-errors" type="checkbox" autocomplete="off"> with errors</label>'
 _FILTER = (
     '<input id="sift" type="search" placeholder="Filter" aria-label="Filter the contents" autocomplete="off" hidden>'
@@ -26,12 +26,12 @@ def contents(units: Sequence[UnitFacts], *, title: str = "Contents", before: str
 
 
 def unit_title(unit: UnitFacts) -> str:
-    """What to call a unit."""
+    """The title of a unit."""
     return unit.title or (f"Prompt {unit.number}" if unit.number else "Before the first prompt")
 
 
 def _rows(units: Sequence[UnitFacts]) -> Iterator[str]:
-    """The units; where they are of several days, each day is named."""
+    """The units; where they span several days, each day is named."""
     days = [unit.span.started_at[:10] for unit in units]
     has_days = len(set(filter(None, days))) > 1
     last = ""
@@ -45,8 +45,8 @@ def _rows(units: Sequence[UnitFacts]) -> Iterator[str]:
 
 
 def _small(unit: UnitFacts) -> str:
-    told = [counted(unit.calls, "tool call")] if unit.calls else []
-    told += [duration(unit.span.seconds)] if unit.span.seconds else []
-    told += [paid] if (paid := cost_words(unit.cost.dollars, unit.cost.is_partial)) else []
+    figures = [counted(unit.calls, "tool call")] if unit.calls else []
+    figures += [duration(unit.span.seconds)] if unit.span.seconds else []
+    figures += [paid] if (paid := cost_words(unit.cost.dollars, unit.cost.is_partial)) else []
     failed = f' <span class="no">{counted(unit.errors, "error")}</span>' if unit.errors else ""
-    return f"<small>{line(' · '.join(told))}{failed}</small>" if told or failed else ""
+    return f"<small>{line(' · '.join(figures))}{failed}</small>" if figures or failed else ""

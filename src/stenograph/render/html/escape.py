@@ -1,8 +1,8 @@
-"""Text of a transcript inside HTML: escaped for elements and attributes, and with nothing invisible that commands."""
+"""Text of a transcript inside HTML: escaped for elements and attributes, with control characters made visible."""
 
 from __future__ import annotations
 
-from stenograph.render.visible import on_one_line, visible
+from stenograph.render.control_chars import on_one_line, visible
 
 
 def text(value: str) -> str:
@@ -11,17 +11,17 @@ def text(value: str) -> str:
 
 
 def line(value: str) -> str:
-    """The same for a name or an id: on one line."""
+    """A name or an id for the inside of an element or a quoted attribute: on one line."""
     return _entities(on_one_line(value))
 
 
 def pre(value: str, kind: str = "") -> str:
-    """A block that keeps spaces and line ends."""
+    """A `<pre>` element, which keeps spaces and line ends."""
     return pre_of(text(value), kind)
 
 
 def pre_of(html: str, kind: str = "") -> str:
-    """The same for what is HTML already; a first line end would be swallowed, so it is doubled."""
+    """A `<pre>` element of HTML; its first line end is doubled, because browsers drop it."""
     opening = f'<pre class="{kind}" dir="auto">' if kind else '<pre dir="auto">'
     return f"{opening}\n{html}</pre>" if html.startswith("\n") else f"{opening}{html}</pre>"
 

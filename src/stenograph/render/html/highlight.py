@@ -1,6 +1,6 @@
-"""Code in colours: tokens of Pygments as a few classes of ours. Bounded, because lexers are slow.
+"""Code in colours: tokens of Pygments as a few of our classes. Bounded, because lexers are slow.
 
-Only well-known languages are coloured; what the lexer does not give back character by character stays plain.
+Only well-known languages are coloured; code that the lexer does not return unchanged stays plain.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from stenograph.render.html.escape import pre_of, text
 
 PAGE_CHARACTERS = 100_000
-"""How much code is coloured on a page; what comes after stays plain."""
+"""How much code is coloured on a page; the rest stays plain."""
 BLOCK_CHARACTERS = 16_000
 LONGEST_LINE = 1_000
 _LANGUAGES = {
@@ -61,7 +61,7 @@ _CLASSES = (
 
 
 class Highlighter:
-    """Colours the code of one page, until the page has enough of it."""
+    """Colours the code of one page, up to a limit."""
 
     def __init__(self, budget: int = PAGE_CHARACTERS) -> None:
         self._left = budget
@@ -98,12 +98,12 @@ def _lexer(name: str) -> Any:
 
 @cache
 def _class(kind: Any) -> str:
-    told = str(kind)
-    return next((each for prefix, each in _CLASSES if told.startswith(prefix)), "")
+    name = str(kind)
+    return next((each for prefix, each in _CLASSES if name.startswith(prefix)), "")
 
 
 def _spans(name: str, code: str) -> list[str] | None:
-    """The code with its tokens in spans; None where the lexer gives something else back."""
+    """The code with its tokens in spans; None where the lexer returns another text."""
     merged: list[tuple[str, list[str]]] = []
     for _, kind, value in _lexer(name).get_tokens_unprocessed(code):
         each = _class(kind)

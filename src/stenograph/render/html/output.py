@@ -1,60 +1,61 @@
-"""What tools were given and what they gave back: commands, changes, JSON, long outputs folded."""
+"""Inputs and outputs of tools: commands, changes, JSON; long outputs are folded."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from stenograph.render.given import COMMANDS, SUMMARY_LENGTH, change_of, command_of, is_patch, path_of, says_all
+from stenograph.fold.actions import command_of
 from stenograph.render.html import diff
 from stenograph.render.html.ansi import Ansi
 from stenograph.render.html.escape import line, pre, pre_of, text
 from stenograph.render.html.highlight import Highlighter
+from stenograph.render.tool_input import COMMANDS, SUMMARY_LENGTH, change_of, is_patch, path_of, says_all
 from stenograph.transcript.content import as_text, indented
 
 SHOWN_LINES = 12
-"""Of a long output; a few more are not worth a fold."""
+"""Lines of a long output that are shown; a few more do not justify a fold."""
 WORTH_LINES = 20
 SHOWN_CHARACTERS = 4_000
 _NUMBERED = re.compile(r" *(\d{1,7})(?:→|\t|\| ?|: )")
-"""How the lines of a file that was read begin."""
+"""How the lines of a listed file begin."""
 DEEPEST = 4
 
 
-def given_html(
-    given: Any, *, full: bool, depth: int = 0, shown: str = "", highlighter: Highlighter | None = None
+def input_html(
+    tool_input: Any, *, full: bool, depth: int = 0, shown: str = "", highlighter: Highlighter | None = None
 ) -> str:
-    """The input of a tool; `shown` is what its head shows of it already."""
-    if given is None or given == {}:
+    """The input of a tool; `shown` is what its head shows already."""
+    if tool_input is None or tool_input == {}:
         return ""
-    if not isinstance(given, dict) or depth >= DEEPEST:
-        return folded(as_text(given), full=full)
-    rest = {name: value for name, value in given.items() if not (shown and value == shown)}
-    parts = _commands(rest) if depth == 0 else []  # deeper, the name `command` may mean anything, so it is shown
-    found = change_of(given)
+    if not isinstance(tool_input, dict) or depth >= DEEPEST:
+        return folded(as_text(tool_input), full=full)
+    rest = {name: value for name, value in tool_input.items() if not (shown and value == shown)}
+    parts = _commands(rest) if depth == 0 else []  # deeper, the name `command` may mean anything, so it is kept
+    found = change_of(tool_input)
     if found is not None:
         used, old, new = found
         if old or len(used) > 1:
             parts.append(_folded_change(diff.change(old, new), old, new, full=full))
         else:
-            code = (highlighter or Highlighter()).pre(new, path=path_of(given))
+            code = (highlighter or Highlighter()).pre(new, path=path_of(tool_input))
             parts.append(_folded_change(code, "", new, full=full))
         for name in used:
             rest.pop(name, None)
     small = {name: value for name, value in rest.items() if _is_small(value)} if depth == 0 else {}
     fields = "".join(_field(name, value, full=full, depth=depth) for name, value in rest.items() if name not in small)
-    told = " · ".join(f"{line(str(name))} {line(indented(value))}" for name, value in small.items())
-    listed = f'<p class="args">{told}</p>' if told else ""
+    summary = " · ".join(f"{line(str(name))} {line(indented(value))}" for name, value in small.items())
+    listed = f'<p class="args">{summary}</p>' if summary else ""
     return (f"<dl>{fields}</dl>" if fields else "") + "".join(parts) + listed
 
 
 def _is_small(value: Any) -> bool:
-    """Whether an argument is a number or a switch, which people seldom look for."""
+    """Whether an argument is a number or a switch, which people seldom need."""
     return value is None or isinstance(value, bool | int | float)
 
 
 def _commands(rest: dict[str, Any]) -> list[str]:
-    """The commands that a tool was given, taken out of `rest` where the command line says all of it."""
+    """The commands in a tool's input, removed from `rest` where the command line holds all of it."""
     parts: list[str] = []
     for name in COMMANDS:
         command = command_of(rest.get(name))
@@ -77,16 +78,16 @@ def _field(name: Any, value: Any, *, full: bool, depth: int) -> str:
     if isinstance(value, str) and ("\n" in value or len(value) > SUMMARY_LENGTH):
         return f"<dt>{key}</dt><dd>{folded(value, full=full)}</dd>"
     if isinstance(value, dict) and value:
-        return f"<dt>{key}</dt><dd>{given_html(value, full=full, depth=depth + 1)}</dd>"
+        return f"<dt>{key}</dt><dd>{input_html(value, full=full, depth=depth + 1)}</dd>"
     if isinstance(value, list) and value and all(isinstance(item, dict) and item for item in value):
-        items = "".join(f"<li>{given_html(item, full=full, depth=depth + 1)}</li>" for item in value)
+        items = "".join(f"<li>{input_html(item, full=full, depth=depth + 1)}</li>" for item in value)
         return f"<dt>{key}</dt><dd><ol>{items}</ol></dd>"
     shown = value if isinstance(value, str) else indented(value)
     return f'<dt>{key}</dt><dd><code dir="auto">{text(shown)}</code></dd>'
 
 
 def folded(value: str, *, full: bool, kind: str = "") -> str:
-    """An output: patches and colours as such, and beyond some lines folded, with how much that is."""
+    """An output: patches and colours as such; a long one is folded, with its size."""
     if is_patch(value) and "\x1b" not in value:
         html = diff.patch(value)
         return html if full else _folded_change(html, value, "", full=False)
@@ -97,12 +98,12 @@ def folded(value: str, *, full: bool, kind: str = "") -> str:
         return html
     rest = value[at:]
     lines = rest.count("\n") + (not rest.endswith("\n"))
-    told = f"{lines:,} more line{'s' if lines > 1 else ''}, {_size(len(rest))}"
-    return f'{html}<details class="more"><summary>{told}</summary>{pre_of(shown(rest), kind)}</details>'
+    summary = f"{lines:,} more line{'s' if lines > 1 else ''}, {_size(len(rest))}"
+    return f'{html}<details class="more"><summary>{summary}</summary>{pre_of(shown(rest), kind)}</details>'
 
 
 def listing(value: str, path: str, highlighter: Highlighter, *, full: bool) -> str | None:
-    """A file that was read, its line numbers beside it; None where the lines have no numbers."""
+    """A file that was read, with its line numbers beside it; None where the lines have no numbers."""
     lines = value.split("\n")
     first = next((number for number, each in enumerate(lines[:4]) if _NUMBERED.match(each)), None)
     if first is None:

@@ -16,16 +16,16 @@ from stenograph.fold.status import Life
 from stenograph.model.event import Event
 from stenograph.render.explanation import explanation_lines
 from stenograph.render.figures import cost, counted, day, duration, tokens
+from stenograph.render.first_pass import page_facts_of
 from stenograph.render.html.contents import contents, unit_title
 from stenograph.render.html.escape import line, pre
+from stenograph.render.html.page_writer import HtmlPageWriter
 from stenograph.render.html.script import SCRIPT
-from stenograph.render.html.skin import HtmlSkin
 from stenograph.render.html.strip import Cell, strip
 from stenograph.render.html.style import STYLE
 from stenograph.render.layout import PageLayout
-from stenograph.render.outline import Outline, UnitFacts
-from stenograph.render.rereading import Rereading
-from stenograph.render.survey import outline_of
+from stenograph.render.page_facts import PageFacts, UnitFacts
+from stenograph.render.two_pass import TwoPass
 
 
 def html_page(
@@ -38,16 +38,16 @@ def html_page(
 ) -> Iterator[str]:
     """The page of a run, piece by piece.
 
-    `read` gives the events of the run, from the first on, each time it is called: once for what must be known
-    beforehand and, when they are too many to remember, once more to write. `full` folds no output.
-    `life` is what is known of its process; without it the page says no status. `density` is how much of it is unfolded
-    at first: `brief`, `normal` or `all`.
+    `read` returns the events of the run, from the first on, each time it is called: once for what must be known
+    beforehand and, when they are too many to keep, once more to write. `full` folds no output.
+    `life` is what is known about its process; without it the page shows no status. `density` is how much of it is
+    unfolded at first: `brief`, `normal` or `all`.
     """
     return HtmlPage(read, full=full, prices=prices, life=life, density=density).parts()
 
 
 class HtmlPage:
-    """The page of a run, and what is said in its head. The arguments are those of `html_page`."""
+    """The page of a run, and the explanation in its head. The arguments are those of `html_page`."""
 
     def __init__(
         self,
@@ -58,33 +58,33 @@ class HtmlPage:
         life: Life | None = None,
         density: str = "normal",
     ) -> None:
-        self._events = Rereading(read)
+        self._events = TwoPass(read)
         self._full = full
         self._density = density
         explaining = Explaining()
-        self._outline = outline_of(_heard(self._events, explaining), prices, life)
+        self._facts = page_facts_of(_explained(self._events, explaining), prices, life)
         self.explanation = explaining.explanation(prices, life)
         """What happened in the run."""
 
     def parts(self) -> Iterator[str]:
         """The page, piece by piece."""
-        yield _head(self._outline, self.explanation, self._density)
-        yield from PageLayout(self._outline, HtmlSkin(full=self._full)).text(self._events)
-        yield _foot(self._outline)
+        yield _head(self._facts, self.explanation, self._density)
+        yield from PageLayout(self._facts, HtmlPageWriter(full=self._full)).text(self._events)
+        yield _foot(self._facts)
 
 
-def _heard(events: Iterable[Event], explaining: Explaining) -> Iterator[Event]:
+def _explained(events: Iterable[Event], explaining: Explaining) -> Iterator[Event]:
     for event in events:
         explaining.add(event)
         yield event
 
 
-def html_fragment(events: Sequence[Event], *, skin: HtmlSkin | None = None, full: bool = False) -> str:
+def html_fragment(events: Sequence[Event]) -> str:
     """Some events of a run, a unit or a single one, as HTML without a page around it.
 
-    The page that takes it has `STYLE`, and `switches`, without which machine events stay hidden.
+    The surrounding page needs `STYLE`, and `switches`, without which machine events stay hidden.
     """
-    return "".join(PageLayout(outline_of(events), skin or HtmlSkin(full=full)).text(events))
+    return "".join(PageLayout(page_facts_of(events), HtmlPageWriter()).text(events))
 
 
 def _digest(content: str) -> str:
@@ -97,7 +97,7 @@ POLICY = (
 )
 
 _WORTH_A_STRIP = 4
-"""Units from which a strip helps."""
+"""From this many units on a strip is shown."""
 _KEYS = [
     ("j k", "next, previous event"),
     ("J K", "next, previous prompt"),
@@ -118,18 +118,18 @@ _KEYS = [
 ]
 
 
-def _head(outline: Outline, explanation: Explanation, density: str) -> str:
+def _head(facts: PageFacts, explanation: Explanation, density: str) -> str:
     attribute = "" if density == "normal" else f' data-density="{line(density)}"'
-    title = line(outline.title)
+    title = line(facts.title)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="Stenograph">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body{attribute}>\n"
-        f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(outline)}'
-        f"{what_happened(explanation)}{switches(outline)}</header>\n"
-        f"{_tools(outline.units)}{_help()}{contents(outline.units)}<main>\n"
+        f'<div class="page">\n<header class="top"><h1 dir="auto">{title}</h1>\n{_facts(facts)}'
+        f"{what_happened(explanation)}{switches(facts)}</header>\n"
+        f"{_tools(facts.units)}{_help()}{contents(facts.units)}<main>\n"
     )
 
 
@@ -148,12 +148,12 @@ def _tools(units: tuple[UnitFacts, ...]) -> str:
 """
 
 
-def switches(outline: Outline) -> str:
-    """The switch for what machines write for each other, and the way to the errors; they work without a script."""
-    first = next((unit.number for unit in outline.units if unit.errors), None)
+def switches(facts: PageFacts) -> str:
+    """The switch for machine events, and the link to the errors; they work without a script."""
+    first = next((unit.number for unit in facts.units if unit.errors), None)
     link = "" if first is None else f'<a id="errors" href="#unit-{first}">Go to the first error</a>'
-    told = f"Show {counted(outline.asides, 'machine event')}"
-    switch = f'<label><input id="noise" type="checkbox" autocomplete="off"> {told}</label>' if outline.asides else ""
+    label = f"Show {counted(facts.asides, 'machine event')}"
+    switch = f'<label><input id="noise" type="checkbox" autocomplete="off"> {label}</label>' if facts.asides else ""
     return f'<div class="noise">{switch}{link}</div>' if switch or link else ""
 
 
@@ -162,42 +162,42 @@ def _help() -> str:
     return f'<div class="help" id="help" hidden><dl>{rows}</dl></div>\n'
 
 
-def _facts(outline: Outline) -> str:
-    asked = sum(1 for unit in outline.units if unit.number)
-    seconds = outline.span.seconds
-    facts = [
-        ("Agent", ", ".join(outline.agent_names)),
-        ("Model", ", ".join(outline.models)),
-        ("Run", outline.name if outline.name != outline.title else ""),
-        ("Folder", outline.cwd or ""),
-        ("When", day(outline.span.started_at)),
+def _facts(facts: PageFacts) -> str:
+    asked = sum(1 for unit in facts.units if unit.number)
+    seconds = facts.span.seconds
+    shown = [
+        ("Agent", ", ".join(facts.agent_names)),
+        ("Model", ", ".join(facts.models)),
+        ("Run", facts.name if facts.name != facts.title else ""),
+        ("Folder", facts.cwd or ""),
+        ("When", day(facts.span.started_at)),
         ("Duration", "" if not seconds else duration(seconds)),
         ("Prompts", f"{asked:,}" if asked else ""),
-        ("Status", outline.status),
-        *outline.counts,
-        ("Tokens", tokens(outline.totals.tokens)),
-        ("Cost", cost(outline.cost.dollars, outline.cost.is_partial)),
+        ("Status", facts.status),
+        *facts.counts,
+        ("Tokens", tokens(facts.totals.tokens)),
+        ("Cost", cost(facts.cost.dollars, facts.cost.is_partial)),
     ]
-    rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in facts if value]
-    if outline.totals.errors:
-        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{outline.totals.errors:,}</dd></div>')
+    rows = [f"<div><dt>{name}</dt><dd>{line(value)}</dd></div>" for name, value in shown if value]
+    if facts.totals.errors:
+        rows.append(f'<div class="bad-fact"><dt>Errors</dt><dd>{facts.totals.errors:,}</dd></div>')
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
-def what_happened(told: Explanation) -> str:
-    """What `steno explain` says of a run, folded, with its end in sight."""
-    if not told.run_id:
+def what_happened(explanation: Explanation) -> str:
+    """What `steno explain` says about a run, folded, with the run's end in the summary."""
+    if not explanation.run_id:
         return ""
-    failed = counted(told.totals.errors, "error")
-    changed = counted(len(told.files), "file")
-    end = "" if told.verdict is None else f"{told.verdict.status}, "
+    failed = counted(explanation.totals.errors, "error")
+    changed = counted(len(explanation.files), "file")
+    end = "" if explanation.verdict is None else f"{explanation.verdict.status}, "
     small = f"<small>{line(f'{end}{changed} changed, {failed}')}</small>"
-    body = pre("\n".join(explanation_lines(told)))
+    body = pre("\n".join(explanation_lines(explanation)))
     return f'<details class="told"><summary>What happened {small}</summary>{body}</details>'
 
 
 def _strip(units: tuple[UnitFacts, ...]) -> str:
-    """The units, as long as their calls are many, each with its failures at its end; nothing for a short run."""
+    """The units, sized by their calls, each with its failures at its end; nothing for a short run."""
     if len(units) < _WORTH_A_STRIP:
         return ""
     cells: list[Cell] = []
@@ -211,10 +211,10 @@ def _strip(units: tuple[UnitFacts, ...]) -> str:
     return strip(cells)
 
 
-def _foot(outline: Outline) -> str:
-    told = f"{counted(outline.events, 'event')} of run {outline.run_id}" if outline.events else "Nothing was recorded"
+def _foot(facts: PageFacts) -> str:
+    words = f"{counted(facts.events, 'event')} of run {facts.run_id}" if facts.events else "Nothing was recorded"
     return (
-        f"</main>\n<footer>{line(told)}. Made with Stenograph.</footer>\n</div>\n"
+        f"</main>\n<footer>{line(words)}. Made with Stenograph.</footer>\n</div>\n"
         f'<button class="copy" id="copy" type="button" hidden>Copy</button>'
         f'<div class="toast" id="toast" role="status"></div>\n<script>{SCRIPT}</script>\n</body>\n</html>\n'
     )

@@ -1,7 +1,7 @@
-"""Markdown as HTML: CommonMark with tables, parsed by markdown-it-py, written by us. No HTML passes through.
+"""Markdown as HTML: CommonMark with tables, parsed by markdown-it-py, written by us. HTML in it is escaped.
 
 What CommonMark would drop stays: link definitions, entities and images are shown as typed, a table with more cells
-than columns is shown as its source. A link is one only when it leads to http or https by plain characters.
+than columns is shown as its source. Only addresses of http or https with plain characters become links.
 Headings begin below those of the page.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 100_000
-"""Characters of Markdown that are parsed; a longer text is shown as typed."""
+"""Longer texts are not parsed but shown as typed."""
 LONGEST_LINE = 20_000
-"""A line that is longer is not prose, and its marks could cost more time than they are worth."""
+"""A longer line is not prose, and parsing its marks could take too long."""
 _URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,2000}")
 _TRAILING = ".,;:!?*~_"
 _MARKS = re.compile(r"[`*~\\\t│├└]")
 _LEADS = re.compile(r"\n(?: {0,3}(?:[-+=>#|:]|\d+[.)])| {4})")
 _UNDERSCORE = re.compile(r"\b_|_\b|(?<!\w)_")
 _DRAWING = ("│", "├", "└")
-"""What the lines of a tree of files begin with."""
+"""How the lines of a tree of files begin."""
 _PARAGRAPHS = re.compile(r"\n[ ]*(?:\n[ ]*)+")
 _ALIGNMENT = {"text-align:left": "left", "text-align:right": "right", "text-align:center": "center"}
 _TAGS = {"strong_open": "strong", "em_open": "em", "s_open": "s"}
@@ -52,7 +52,7 @@ def _longest_line(source: str) -> int:
 
 
 def has_markup(words: str) -> bool:
-    """Whether a text may be anything else than paragraphs; each test begins with characters that are quick to find."""
+    """Whether a text may be more than paragraphs; each test begins with characters that are quick to find."""
     return (
         "](" in words
         or "\n  " in words
@@ -69,15 +69,15 @@ def plain(words: str, kind: str = "said") -> str:
 
 
 def _paragraphs(source: str) -> str:
-    """A text without any mark: what the parser would give, without asking it."""
-    passages = _PARAGRAPHS.split(source.strip(" \n"))
-    return "".join(f'<p dir="auto">{text(_unindented(passage))}</p>' for passage in passages if passage)
+    """A text without any mark: what the parser would return, without calling it."""
+    paragraphs = _PARAGRAPHS.split(source.strip(" \n"))
+    return "".join(f'<p dir="auto">{text(_unindented(paragraph))}</p>' for paragraph in paragraphs if paragraph)
 
 
-def _unindented(passage: str) -> str:
-    if " \n" not in passage and "\n " not in passage:
-        return passage
-    return "\n".join(each.strip(" ") for each in passage.split("\n"))
+def _unindented(paragraph: str) -> str:
+    if " \n" not in paragraph and "\n " not in paragraph:
+        return paragraph
+    return "\n".join(each.strip(" ") for each in paragraph.split("\n"))
 
 
 @cache
@@ -86,7 +86,7 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable(["reference", "entity", "image", "html_block", "html_inline"])
-    parser.validateLink = _is_safe  # type: ignore[method-assign]  # how the parser is told which links are links
+    parser.validateLink = _is_safe  # type: ignore[method-assign]  # how the parser is configured
     parser.normalizeLink = _as_typed  # type: ignore[method-assign]
     parser.normalizeLinkText = _as_typed  # type: ignore[method-assign, assignment]
     return parser
@@ -101,8 +101,8 @@ def _as_typed(url: str) -> str:
 
 
 def _link(url: str, title: str = "") -> str:
-    told = f' title="{line(title)}"' if title else ""
-    return f'<a href="{text(url)}"{told} rel="noopener noreferrer nofollow">'
+    attribute = f' title="{line(title)}"' if title else ""
+    return f'<a href="{text(url)}"{attribute} rel="noopener noreferrer nofollow">'
 
 
 def _linked(words: str) -> str:
@@ -126,7 +126,7 @@ class _Prose:
         self._lines = source.split("\n")
         self._highlighter = highlighter
         self._lists: list[int | None] = []
-        """The number that the next item has by itself, for each list around; None in one without numbers."""
+        """The number that the next item has by itself, for each surrounding list; None in one without numbers."""
         self._parts: list[str] = []
 
     def html(self) -> str:
@@ -137,7 +137,7 @@ class _Prose:
         return "".join(self._parts)
 
     def _write(self, tokens: Sequence[Token], at: int) -> int:
-        """One token; gives the place of the next."""
+        """Write one token; returns the place of the next."""
         token = tokens[at]
         match token.type:
             case "inline":
@@ -165,7 +165,7 @@ class _Prose:
         return at + 1
 
     def _drawn(self, token: Token) -> str:
-        """The source of a paragraph that only means something as typed: indented lines, trees of files."""
+        """The source of a paragraph that is only readable as typed: indented lines, trees of files."""
         first, last = token.map or (0, 0)
         lines = self._lines[first:last]
         is_drawn = any(each.startswith("  ") or each[:1] in _DRAWING for each in lines[1:] if each)
@@ -189,12 +189,12 @@ class _Prose:
             attributes = f' class="{aligned}" dir="auto"' if aligned else ' dir="auto"'
         self._parts.append(f"<{token.tag}{attributes}>")
 
-    def _number(self, told: str) -> str:
-        """The number of an item, where it is another than its place gives."""
+    def _number(self, info: str) -> str:
+        """The number of an item, where it differs from its position."""
         expected = self._lists[-1]
         if expected is None:
             return ""
-        number = int(told) if told.isascii() and told.isdigit() else expected
+        number = int(info) if info.isascii() and info.isdigit() else expected
         self._lists[-1] = number + 1
         return "" if number == expected else f' value="{number}"'
 

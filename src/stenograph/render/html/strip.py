@@ -1,6 +1,6 @@
-"""A strip that shows a whole run at once: where it was asked, where something failed; each place a link.
+"""A strip that shows a whole run at once: its prompts and failures, each a link.
 
-What it shows stands elsewhere on the page as text, so it is hidden from screen readers and from the Tab key.
+It repeats text of the page, so it is hidden from screen readers and from the Tab key.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from stenograph.render.html.escape import line
 
 WIDTH = 1000
 MOST = 160
-"""Cells; more are put together."""
+"""The most cells; if there are more, they are merged."""
 _ORDER = ("", "ask", "bad")
-"""Of cells that are put together, the last kind in this order stands for all."""
+"""Merged cells have the last of their kinds in this order."""
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -23,14 +23,14 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     weight: float
     place: str
-    """Where a click leads."""
+    """The target of a click."""
     kind: str = ""
     """`ask` where a prompt begins, `bad` where something failed."""
     title: str = ""
 
 
 class Lane(Struct, frozen=True):
-    """Something that goes on for a while, drawn below the cells, from one share of the width to another."""
+    """Something with a duration, drawn below the cells, from one share of the width to another."""
 
     begin: float
     end: float
@@ -70,5 +70,5 @@ def _together(cells: Sequence[Cell]) -> Iterable[Cell]:
     for at in range(0, len(cells), each):
         group = cells[at : at + each]
         kind = max((cell.kind for cell in group), key=_ORDER.index)
-        told = next(cell for cell in group if cell.kind == kind)
-        yield Cell(weight=sum(cell.weight for cell in group), place=told.place, kind=kind, title=told.title)
+        chosen = next(cell for cell in group if cell.kind == kind)
+        yield Cell(weight=sum(cell.weight for cell in group), place=chosen.place, kind=kind, title=chosen.title)

@@ -3,7 +3,7 @@ import { main, reveal, run, say } from './page.js';
 
 const form = document.querySelector('form.find');
 const box = form && form.elements.q;
-const told = document.getElementById('hits');
+const output = document.getElementById('hits');
 const marks = window.CSS && CSS.highlights && window.Highlight;
 let seqs = [], words = '', at = -1;
 
@@ -39,7 +39,7 @@ const show = (element) => {
 
 const go = (seq) => {
   const element = document.getElementById(`seq-${seq}`);
-  if (told) told.textContent = `${at + 1} of ${seqs.length}`;
+  if (output) output.textContent = `${at + 1} of ${seqs.length}`;
   if (element) show(element);
   else location.assign(`/runs/${run}/at/${seq}?q=${encodeURIComponent(words)}`);
 };
@@ -70,7 +70,7 @@ const look = async (sought, seq) => {
   seqs = document.seqs || [];
   if (document.error) say(document.error);
   drawHits();
-  if (told) told.textContent = seqs.length ? `${seqs.length} hits` : 'not found';
+  if (output) output.textContent = seqs.length ? `${seqs.length} hits` : 'not found';
   at = seq ? seqs.indexOf(seq) - 1 : -1;
   if (seqs.length) step(1);
 };

@@ -1,4 +1,4 @@
-// The keys of the page. None works while somebody types, and none does harm.
+// The keys of the page. None works while the user types, and none changes a transcript.
 import { body, copy, here, main, run, say, setDensity, toggleStar, toggleTheme } from './page.js';
 import * as find from './find.js';
 import { follow } from './live.js';

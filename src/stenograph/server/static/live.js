@@ -1,4 +1,4 @@
-// What comes while somebody looks. One stream for the whole browser: the tab that holds the lock has it, and passes
+// Live updates of an open page. One stream for the whole browser: the tab that holds the lock has it, and passes
 // everything on; when that tab closes, the next one takes over from the cursors that the tabs themselves have.
 import { body, localTimes, main, mark, reveal, run, say } from './page.js';
 
@@ -75,14 +75,14 @@ const unitOf = (number) => {
   const units = main.querySelectorAll('.unit');
   return document.getElementById(`unit-${number}`) || units[units.length - 1] || main;
 };
-const append = (told) => {
-  const content = made(told.html);
-  if (told.source) {
-    let agent = [...main.querySelectorAll('details.agent')].reverse().find((each) => each.dataset.source === told.source);
+const append = (message) => {
+  const content = made(message.html);
+  if (message.source) {
+    let agent = [...main.querySelectorAll('details.agent')].reverse().find((each) => each.dataset.source === message.source);
     if (!agent) {
-      agent = made(told.frame).firstElementChild;
-      const call = told.under && document.getElementById(told.under);
-      ((call && call.querySelector(':scope > .body')) || call || unitOf(told.unit)).append(agent);
+      agent = made(message.frame).firstElementChild;
+      const call = message.under && document.getElementById(message.under);
+      ((call && call.querySelector(':scope > .body')) || call || unitOf(message.unit)).append(agent);
       if (call) reveal(agent.parentElement);
     }
     (agent.querySelector(':scope > .body') || agent).append(content);
@@ -91,12 +91,12 @@ const append = (told) => {
   const section = content.querySelector(':scope > .unit');
   const empty = main.querySelector(':scope > .empty');
   if (empty) empty.remove();
-  if (section) main.append(content); else unitOf(told.unit).append(content);
+  if (section) main.append(content); else unitOf(message.unit).append(content);
 };
-const replace = (told) => {
-  const old = document.getElementById(told.anchor), fresh = made(told.html);
+const replace = (message) => {
+  const old = document.getElementById(message.anchor), fresh = made(message.html);
   if (!old) { unitOf(0).append(fresh); return; }
-  const call = fresh.getElementById(told.anchor);
+  const call = fresh.getElementById(message.anchor);
   if (!call) return;
   const inside = call.querySelector(':scope > .body');
   for (const agent of old.querySelectorAll(':scope > .body > details.agent')) (inside || call).append(agent);
@@ -104,34 +104,34 @@ const replace = (told) => {
   old.replaceWith(call);
 };
 
-const tell = (told) => {
+const showRun = (message) => {
   document.title = document.title.replace(/^[●◆✗] /u, '');
-  const sign = { running: '●', waiting: '◆', failed: '✗' }[told.status];
+  const sign = { running: '●', waiting: '◆', failed: '✗' }[message.status];
   if (sign) document.title = `${sign} ${document.title}`;
   const mark = document.querySelector('.top.run .status');
-  const fresh = made(`<table><tbody>${told.row}</tbody></table>`).querySelector('.status');
+  const fresh = made(`<table><tbody>${message.row}</tbody></table>`).querySelector('.status');
   if (mark && fresh) mark.replaceWith(fresh);
-  const facts = { Turns: told.figures.turns, 'Tool calls': told.figures.tool_calls,
-    Tokens: told.figures.input_tokens + told.figures.output_tokens };
+  const facts = { Turns: message.figures.turns, 'Tool calls': message.figures.tool_calls,
+    Tokens: message.figures.input_tokens + message.figures.output_tokens };
   for (const each of document.querySelectorAll('.facts div')) {
     const value = facts[each.querySelector('dt').textContent];
     if (value !== undefined) each.querySelector('dd').textContent = value.toLocaleString('en-US');
   }
-  const cells = made(`<table><tbody>${told.row}</tbody></table>`).querySelectorAll('td');
+  const cells = made(`<table><tbody>${message.row}</tbody></table>`).querySelectorAll('td');
   for (const each of document.querySelectorAll('.facts div')) {
     const name = each.querySelector('dt').textContent;
     const cell = [...cells].find((td) => td.dataset.head === name && ['Took', 'Cost'].includes(name));
     if (cell) each.querySelector('dd').textContent = cell.textContent;
   }
 };
-const changeRow = (told) => {
+const changeRow = (message) => {
   const table = document.querySelector('table.runs tbody');
-  if (body.dataset.reload && !document.querySelector(`[data-run="${told.run}"] .status.${told.status}`)) {
-    if (['running', 'waiting'].includes(told.status) || document.querySelector(`[data-run="${told.run}"]`)) location.reload();
+  if (body.dataset.reload && !document.querySelector(`[data-run="${message.run}"] .status.${message.status}`)) {
+    if (['running', 'waiting'].includes(message.status) || document.querySelector(`[data-run="${message.run}"]`)) location.reload();
     return;
   }
   if (!table) return;
-  const fresh = made(`<table><tbody>${told.row}</tbody></table>`).querySelector('tr');
+  const fresh = made(`<table><tbody>${message.row}</tbody></table>`).querySelector('tr');
   const old = document.getElementById(fresh.id);
   fresh.classList.add('unread');
   if (old) {
@@ -143,12 +143,12 @@ const changeRow = (told) => {
 };
 // A notification, where the reader allowed it: once whenever a run begins to wait or fails.
 const statuses = new Map();
-const notify = (told) => {
-  const before = statuses.get(told.run);
-  statuses.set(told.run, told.status);
-  if (before === told.status || !['waiting', 'failed'].includes(told.status)) return;
+const notify = (message) => {
+  const before = statuses.get(message.run);
+  statuses.set(message.run, message.status);
+  if (before === message.status || !['waiting', 'failed'].includes(message.status)) return;
   if (!window.Notification || Notification.permission !== 'granted') return;
-  new Notification(told.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: told.title, tag: told.run });
+  new Notification(message.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: message.title, tag: message.run });
 };
 const asking = document.querySelector('[data-do=notify]');
 if (asking && window.Notification && Notification.permission === 'default') {
@@ -156,26 +156,26 @@ if (asking && window.Notification && Notification.permission === 'default') {
   asking.addEventListener('click', async () => { asking.hidden = await Notification.requestPermission() !== 'default'; });
 }
 
-const take = (kind, told) => {
-  const known = cursors.get(told.run);
+const take = (kind, message) => {
+  const known = cursors.get(message.run);
   if (kind === 'run') {
-    if (told.run === run) tell(told);
-    if (body.dataset.topic === 'list') changeRow(told);
+    if (message.run === run) showRun(message);
+    if (body.dataset.topic === 'list') changeRow(message);
     return;
   }
-  if (told.run !== run || !known) return;
-  const [, revision] = told.cursor.split(':').map(Number);
+  if (message.run !== run || !known) return;
+  const [, revision] = message.cursor.split(':').map(Number);
   if (kind === 'gap') {
-    note(told.cursor);
+    note(message.cursor);
     if (following || !isLast) location.reload(); else { say('The run was ordered anew'); count(1); }
     return;
   }
-  if (revision === known.revision && told.seq <= known.seq) return; // it was here already
-  cursors.set(run, { revision, seq: told.seq });
-  if (told.unit) lastUnit = told.unit;
+  if (revision === known.revision && message.seq <= known.seq) return; // it was here already
+  cursors.set(run, { revision, seq: message.seq });
+  if (message.unit) lastUnit = message.unit;
   if (!main || body.dataset.view) return;
-  if (!isLast) { count(told.count); return; }
-  grown(told.count, () => (kind === 'append' ? append : replace)(told));
+  if (!isLast) { count(message.count); return; }
+  grown(message.count, () => (kind === 'append' ? append : replace)(message));
 };
 
 // The stream itself, where this tab has it.
@@ -206,10 +206,10 @@ const open = () => {
   source = new EventSource(`/api/v1/stream?runs=${runs}&after=${encodeURIComponent(after)}`);
   for (const kind of ['append', 'replace', 'run', 'gap']) {
     source.addEventListener(kind, (event) => {
-      const told = JSON.parse(event.data);
-      if (channel) channel.postMessage({ kind, told });
-      take(kind, told);
-      if (kind === 'run') notify(told);
+      const message = JSON.parse(event.data);
+      if (channel) channel.postMessage({ kind, message });
+      take(kind, message);
+      if (kind === 'run') notify(message);
     });
   }
   // A stream that the browser gave up on is opened again; one that it opens again itself resumes by its last id.
@@ -227,13 +227,13 @@ const lead = () => {
   reopen(channel ? 60 : 0);
 };
 
-// How far it was read: what came while nobody looked is new in the list.
+// How far it was read: events that come while the page is hidden are marked as new in the list.
 if (isLast && run && body.dataset.cursor) {
-  let told = 0;
+  let sent = 0;
   const read = () => {
     const { seq } = cursors.get(run);
-    if (document.visibilityState !== 'visible' || seq === told) return;
-    told = seq;
+    if (document.visibilityState !== 'visible' || seq === sent) return;
+    sent = seq;
     mark({ seen: seq });
   };
   setTimeout(read, 1500);
@@ -246,14 +246,14 @@ if (topics().length) {
       if (data.kind === 'hello') { tabs.set(data.name, data); if (leads) reopen(); }
       else if (data.kind === 'gone') { tabs.delete(data.name); if (leads) reopen(2000); }
       else if (data.kind === 'who') hello();
-      else take(data.kind, data.told);
+      else take(data.kind, data.message);
     });
     hello();
     navigator.locks.request('stenograph-stream', () => { lead(); return new Promise(() => {}); }).catch(() => lead());
     addEventListener('pagehide', () => { channel.postMessage({ kind: 'gone', name: own }); if (source) source.close(); });
     addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
   } else {
-    // Without locks: a stream of its own, only while somebody looks.
+    // Without locks: each tab has its own stream, only while it is visible.
     const look = () => {
       if (document.visibilityState === 'visible') lead();
       else { leads = false; if (source) source.close(); source = null; opened = ''; }

@@ -61,9 +61,9 @@ export const visit = () => {
   if (target && main && main.contains(target)) here(target);
 };
 
-export const copy = (text, told) => {
+export const copy = (text, message) => {
   const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject();
-  copied.then(() => say(told), () => say(text));
+  copied.then(() => say(message), () => say(text));
 };
 
 export const setDensity = (name) => {

@@ -1,4 +1,4 @@
-"""Whose model APIs are recorded: the service stands in for the agent, which is not known."""
+"""The agents of model API formats: the service stands for the agent, which is not known."""
 
 from stenograph.fold.agent_tables import Agent
 

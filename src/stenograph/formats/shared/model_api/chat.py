@@ -27,39 +27,39 @@ class Chat(Dialect):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._streams = ChatStreams(self._tell_choice, self._tell_usage)
+        self._streams = ChatStreams(self._emit_choice, self._emit_usage)
 
     def request(self, body: dict[str, Any]) -> None:
-        """Tell the new messages of a request, or of one line of a dataset."""
-        given = body.get("messages")
-        if given is None:
-            given = a_dict(body.get("input")).get("messages")  # a preference dataset
-        messages = dicts(given)
+        """Emit the new messages of a request, or of one line of a dataset."""
+        listed = body.get("messages")
+        if listed is None:
+            listed = a_dict(body.get("input")).get("messages")  # a preference dataset
+        messages = dicts(listed)
         start = next((at for at, item in enumerate(messages) if item.get("role") not in SYSTEM_ROLES), len(messages))
         system = "\n".join(plain_text(item.get("content")) for item in messages[:start])
         self._converse(messages[start:], system or None)
         self._define(body.get("tools") or body.get("functions") or a_dict(body.get("input")).get("tools"))
         self._say(dicts(body.get("preferred_output")), None)
         for item in dicts(body.get("non_preferred_output")):
-            self._tell_alternative({"message": item})
+            self._emit_alternative({"message": item})
 
     def response(self, body: dict[str, Any]) -> None:
-        """Tell an answer: its first choice is the message, the others are alternatives."""
+        """Emit an answer: its first choice is the message, the others are alternatives."""
         choices = dicts(body.get("choices"))
         messages = [_message_of(choice) for choice in choices]
         marks = [self._mark(message) for message in messages]
         answer_id = first_str(body, "id")
-        if choices and self._was_told(answer_id, marks[:1]):
+        if choices and self._was_emitted(answer_id, marks[:1]):
             self._note("repeated", data={"id": answer_id})
         else:
             for number, choice in enumerate(choices):
-                self._tell_choice(body, choice, number)
+                self._emit_choice(body, choice, number)
         if not choices:
             if body.get("error"):
                 self.error(body)
             else:
                 self._note("empty_response")
-        self._tell_usage(body)
+        self._emit_usage(body)
 
     def bare(self, record: dict[str, Any]) -> bool:
         """Take a request, an answer, a chunk, an error or a single message."""
@@ -79,7 +79,7 @@ class Chat(Dialect):
         return True
 
     def flush(self) -> None:
-        """Tell the streams that ended without a finish reason."""
+        """Emit the streams that ended without a finish reason."""
         self._streams.flush()
 
     def _odd_line(self, record: dict[str, Any]) -> bool:
@@ -87,9 +87,9 @@ class Chat(Dialect):
         if record.get("type") in _CALL_TYPES:
             turn = Turn()
             self._add_call(turn, record)
-            turn.tell(self._emit, "assistant")
+            turn.emit_message(self._emit, "assistant")
         elif record.get("type") in _RESULT_TYPES:
-            self._tell_result(record)
+            self._emit_result(record)
         else:
             return False
         return True
@@ -122,41 +122,41 @@ class Chat(Dialect):
             if role == "user":
                 turn = Turn()
                 turn.blocks += blocks_of(content)
-                self._tell_user(turn, system)
+                self._emit_user(turn, system)
                 system = None
             elif role in ("assistant", "model"):
-                self._tell_answer(item, first_str(item, "model", "model_id"), first_str(item, "message_id", "id"), None)
+                self._emit_answer(item, first_str(item, "model", "model_id"), first_str(item, "message_id", "id"), None)
                 self._count(openai_usage(item.get("usage"), first_str(item, "model"), first_str(item, "id")))
             elif role in ("tool", "function"):
-                self._tell_result(item)
+                self._emit_result(item)
             elif role in SYSTEM_ROLES:
-                # A line of its own has no user message to travel with.
+                # A separate line has no user message that it could go with.
                 self._note(f"{role}_message", plain_text(content))
             else:
                 self._unknown(item, role)
 
-    def _tell_choice(self, body: dict[str, Any], choice: dict[str, Any], number: int) -> None:
+    def _emit_choice(self, body: dict[str, Any], choice: dict[str, Any], number: int) -> None:
         message = _message_of(choice)
         answer_id = first_str(body, "id")
         if number:
-            self._tell_alternative(choice)
+            self._emit_alternative(choice)
             return
         stop = first_str(choice, "finish_reason")
-        self._tell_answer(message, first_str(body, "model"), answer_id, stop)
+        self._emit_answer(message, first_str(body, "model"), answer_id, stop)
         self._remember(answer_id, [self._mark(message)])
 
-    def _tell_answer(self, message: dict[str, Any], model: str | None, id: str | None, stop: str | None) -> None:
+    def _emit_answer(self, message: dict[str, Any], model: str | None, id: str | None, stop: str | None) -> None:
         turn = self._turn_of(message)
         if message.get("refusal"):
             stop = "refusal"
-        turn.tell(self._emit, "assistant", model=model, message_id=id, stop_reason=stop)
+        turn.emit_message(self._emit, "assistant", model=model, message_id=id, stop_reason=stop)
 
-    def _tell_alternative(self, choice: dict[str, Any]) -> None:
+    def _emit_alternative(self, choice: dict[str, Any]) -> None:
         turn = self._turn_of(_message_of(choice))
         text = "\n".join(block.text for block in turn.blocks if isinstance(block, TextBlock))
         self._note("alternative", text or None, choice)
 
-    def _tell_usage(self, body: dict[str, Any]) -> None:
+    def _emit_usage(self, body: dict[str, Any]) -> None:
         tier = first_str(body, "service_tier")
         self._count(openai_usage(body.get("usage"), first_str(body, "model"), first_str(body, "id"), tier))
 
@@ -184,12 +184,12 @@ class Chat(Dialect):
         if "output" in call:  # logs that keep a call and its result together
             turn.result(self._answered_id(call_id, name), call["output"], name=name)
 
-    def _tell_result(self, item: dict[str, Any]) -> None:
+    def _emit_result(self, item: dict[str, Any]) -> None:
         turn = Turn()
         name = a_str(item.get("name"))
         content = next((item[key] for key in ("content", "result", "output") if key in item), None)
         turn.result(self._answered_id(first_str(item, "tool_call_id", "call_id"), name), content, name=name)
-        turn.tell_tools(self._emit)
+        turn.emit_tools(self._emit)
 
 
 def _is_chunk(record: dict[str, Any]) -> bool:
@@ -229,7 +229,7 @@ def thoughts_of(message: dict[str, Any]) -> list[Block]:
 
 
 def said(content: Any) -> Any:
-    """What a content says, whatever shape and cache markers it has: for marks."""
+    """What a content says, without its shape and cache markers: for marks."""
     if isinstance(content, str):
         return content.strip()
     facts: list[Any] = []

@@ -1,4 +1,4 @@
-"""Streamed chat answers: deltas put together until the choice they belong to is finished."""
+"""Streamed chat answers: deltas are joined until the choice they belong to is finished."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _LISTS = ("content", "thinking_blocks", "reasoning_details", "images")
 _THOUGHTS = ("thinking_blocks", "reasoning_details")
 _PIECES = ("thinking", "text", "summary", "data")
-"""Where a part of reasoning has what comes piece by piece."""
+"""Fields of a part of reasoning that arrive piece by piece."""
 
 
 class ChatStreams:
@@ -19,35 +19,35 @@ class ChatStreams:
 
     def __init__(
         self,
-        tell_choice: Callable[[dict[str, Any], dict[str, Any], int], None],
-        tell_usage: Callable[[dict[str, Any]], None],
+        emit_choice: Callable[[dict[str, Any], dict[str, Any], int], None],
+        emit_usage: Callable[[dict[str, Any]], None],
     ) -> None:
-        self._tell_choice = tell_choice
-        self._tell_usage = tell_usage
+        self._emit_choice = emit_choice
+        self._emit_usage = emit_usage
         self._streams: dict[str, _Stream] = {}
 
     def take(self, chunk: dict[str, Any]) -> None:
-        """Add a chunk; a finish reason completes its choice, and usage that comes by itself is told at once."""
+        """Add a chunk; a finish reason completes its choice, and usage that comes alone is emitted at once."""
         key = a_str(chunk.get("id"))
         stream = self._streams.get(key)
         if stream is None:
             stream = self._streams[key] = _Stream()
         stream.add(chunk)
-        if stream.goes_on:
+        if stream.is_mid_text:
             return
         for number in stream.finished():
-            self._tell_choice(stream.body, stream.choice(number), number)
+            self._emit_choice(stream.body, stream.choice(number), number)
         if stream.is_done:
             del self._streams[key]
-            self._tell_usage(stream.body)
+            self._emit_usage(stream.body)
 
     def flush(self) -> None:
-        """Tell every stream as far as it came."""
+        """Emit every stream as far as it was received."""
         streams, self._streams = self._streams, {}
         for stream in streams.values():
             for number in stream.open():
-                self._tell_choice(stream.body, stream.choice(number), number)
-            self._tell_usage(stream.body)
+                self._emit_choice(stream.body, stream.choice(number), number)
+            self._emit_usage(stream.body)
 
 
 class _Stream:
@@ -58,15 +58,15 @@ class _Stream:
         self._choices: dict[int, _Choice] = {}
 
     @property
-    def goes_on(self) -> bool:
-        """Whether its only choice is in the midst of its words, as with most chunks; a quick answer for those."""
+    def is_mid_text(self) -> bool:
+        """Whether its only choice is in the middle of its text: a fast check for most chunks."""
         choice = self._choices.get(0)
         return choice is not None and choice.finish is None and choice.has_words and len(self._choices) == 1
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing waits for its finish; the first and the last chunk of a stream say nothing themselves."""
-        return all(choice.is_told or not choice.has_words for choice in self._choices.values())
+        """Whether no choice waits for its finish; the first and last chunk of a stream have no content."""
+        return all(choice.is_emitted or not choice.has_words for choice in self._choices.values())
 
     def add(self, chunk: dict[str, Any]) -> None:
         for name in ("id", "model", "usage", "service_tier"):
@@ -80,10 +80,10 @@ class _Stream:
             self._choices[number].add(choice)
 
     def finished(self) -> list[int]:
-        return [number for number, choice in self._choices.items() if choice.finish and not choice.is_told]
+        return [number for number, choice in self._choices.items() if choice.finish and not choice.is_emitted]
 
     def open(self) -> list[int]:
-        return [number for number, choice in self._choices.items() if choice.has_words and not choice.is_told]
+        return [number for number, choice in self._choices.items() if choice.has_words and not choice.is_emitted]
 
     def choice(self, number: int) -> dict[str, Any]:
         return self._choices[number].whole(number)
@@ -94,7 +94,7 @@ class _Choice:
 
     def __init__(self) -> None:
         self.finish: str | None = None
-        self.is_told = False
+        self.is_emitted = False
         self._texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
         self._calls: list[_Call] = []
         self._function: _Call | None = None
@@ -127,21 +127,21 @@ class _Choice:
         self.finish = first_str(choice, "finish_reason") or self.finish
 
     def _add_call(self, delta: dict[str, Any]) -> None:
-        """Deltas of one call share its index; a new id under the same index is a new call all the same."""
-        index, given = delta.get("index"), first_str(delta, "id")
+        """Deltas of one call share its index; a new id under the same index is a new call."""
+        index, call_id = delta.get("index"), first_str(delta, "id")
         for call in reversed(self._calls):
-            if call.index == index and (given is None or call.id in (None, given)):
+            if call.index == index and (call_id is None or call.id in (None, call_id)):
                 break
         else:
             call = _Call(index)
             self._calls.append(call)
-        call.id = call.id or given
+        call.id = call.id or call_id
         call.is_custom = call.is_custom or isinstance(delta.get("custom"), dict)
         call.add(a_dict(delta.get("function")) or a_dict(delta.get("custom")))
 
     def whole(self, index: int) -> dict[str, Any]:
-        """The choice as an answer that was not streamed would have it."""
-        self.is_told = True
+        """The choice as in an answer that was not streamed."""
+        self.is_emitted = True
         message: dict[str, Any] = {"role": "assistant", **self._more}
         for name, texts in self._texts.items():
             if texts:
@@ -156,18 +156,18 @@ class _Choice:
 
 
 def _add_thoughts(parts: list[Any], pieces: list[Any]) -> None:
-    """Add pieces of reasoning to the parts so far: a piece goes on with the last part until that is signed."""
+    """Add pieces of reasoning to the parts so far: a piece continues the last part until that is signed."""
     for piece in pieces:
         last = parts[-1] if parts else None
-        if not (isinstance(piece, dict) and isinstance(last, dict) and _goes_on(last, piece)):
+        if not (isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece)):
             parts.append(piece)
             continue
         joined = {name: a_str(last.get(name)) + a_str(piece.get(name)) for name in _PIECES if piece.get(name)}
-        told = {name: value for name, value in piece.items() if value is not None and name not in _PIECES}
-        parts[-1] = {**last, **told, **joined}
+        others = {name: value for name, value in piece.items() if value is not None and name not in _PIECES}
+        parts[-1] = {**last, **others, **joined}
 
 
-def _goes_on(last: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _continues(last: dict[str, Any], piece: dict[str, Any]) -> bool:
     is_same = all(last.get(name) == piece.get(name) for name in ("type", "index"))
     return is_same and not last.get("signature") and piece.get("type") != "redacted_thinking"
 

@@ -1,4 +1,4 @@
-"""What a dialect is: how one model API words requests, answers and streams, told as events."""
+"""A dialect: how one model API writes requests, answers and streams, and the events they become."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stenograph.model.payload import ErrorPayload, SystemPayload, UsagePayload
 
 
 class Dialect:
-    """One model API. Subclasses give the wording; this gives what all of them do with it."""
+    """One model API. Subclasses read its shapes; this class has what all of them share."""
 
     items_key = "messages"
     """Where a request holds its conversation."""
@@ -28,39 +28,39 @@ class Dialect:
         self._emit = emit
         self._unknown = unknown
         self.call: str | None = None
-        """The call that is being told, where the log tells calls apart."""
+        """The call that is being emitted, if the log distinguishes calls."""
         self._history = History()
         self._usages: Recent[str, UsagePayload] = Recent()
         self._times: Recent[str, int] = Recent()
-        """How many answers had an id that is not unique by itself."""
-        self._told: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
+        """How many answers had an id that is not unique."""
+        self._emitted: Recent[tuple[str, tuple[Mark, ...]], bool] = Recent()
         self._ids = CallIds()
         self._before: tuple[list[dict[str, Any]], list[Mark]] = [], []
         self._tools = ToolDefinitions()
 
-    # What a dialect gives.
+    # What a dialect implements.
 
     def request(self, body: dict[str, Any]) -> None:
-        """Tell what is new in a request."""
+        """Emit what is new in a request."""
         raise NotImplementedError
 
     def response(self, body: dict[str, Any]) -> None:
-        """Tell an answer."""
+        """Emit an answer."""
         raise NotImplementedError
 
     def bare(self, record: dict[str, Any]) -> bool:
-        """Take a record that says itself what it is (a chunk among them); False when it is none of ours."""
+        """Take a record without a wrapper (also a chunk); False when it is not of this API."""
         raise NotImplementedError
 
     def flush(self) -> None:
-        """Tell what a stream held when it ended without an end."""
+        """Emit what a stream held when it ended without its last event."""
 
     def _mark(self, item: dict[str, Any]) -> Mark:
-        """What makes a message of this dialect recognizable."""
+        """The mark by which a message of this dialect is recognized."""
         raise NotImplementedError
 
     def _say(self, items: list[dict[str, Any]], system: str | None) -> None:
-        """Tell messages that a request brought; `system` goes with the first, which is the user's."""
+        """Emit new messages of a request; `system` goes with the first, which is the user's."""
         raise NotImplementedError
 
     # What a dialect uses.
@@ -68,7 +68,7 @@ class Dialect:
     def _converse(
         self, items: list[dict[str, Any]], system: str | None, *, after: str | None = None, grows: bool = False
     ) -> None:
-        """Tell what a conversation has that was not told before."""
+        """Emit what a conversation has that was not emitted before."""
         tail = self._history.tail(self._marks(items), system, after=after, grows=grows, call=self.call)
         new = [items[place] for place in tail.new]
         prompt = tail.system
@@ -82,11 +82,11 @@ class Dialect:
             self._note("repeated" if items else "request")
 
     def _marks(self, items: list[dict[str, Any]]) -> list[Mark]:
-        """The marks of a request's messages; of those that the request before had at the same place, the same ones."""
+        """The marks of a request's messages; those at the same place in the request before are reused."""
         before, known = self._before
         marks = []
         for place, item in enumerate(items):
-            # The very same object may have been changed in place by whoever owns it.
+            # The caller may have changed the same object in place.
             is_known = place < len(known) and before[place] is not item and before[place] == item
             marks.append(known[place] if is_known else self._mark(item))
         self._before = list(items), marks
@@ -95,27 +95,27 @@ class Dialect:
     def _is_prompt(self, item: dict[str, Any]) -> bool:
         return item.get("role") == "user"
 
-    def _tell_user(self, turn: Turn, system: str | None) -> None:
+    def _emit_user(self, turn: Turn, system: str | None) -> None:
         if system is not None:
             turn.blocks.append(text_block(system))
-        turn.tell(self._emit, "user", system_prompt=system)
+        turn.emit_message(self._emit, "user", system_prompt=system)
 
-    def _was_told(self, answer_id: str | None, marks: list[Mark]) -> bool:
-        """Whether this very answer was told before: the whole object after its stream, or a log that repeats it."""
-        return answer_id is not None and bool(self._told.get((answer_id, tuple(marks))))
+    def _was_emitted(self, answer_id: str | None, marks: list[Mark]) -> bool:
+        """Whether this answer was emitted before: as a stream, or because the log repeats it."""
+        return answer_id is not None and bool(self._emitted.get((answer_id, tuple(marks))))
 
     def _remember(self, answer_id: str | None, marks: list[Mark]) -> None:
-        """An answer was told: the next request will repeat it."""
+        """Remember an answer that was emitted: the next request will repeat it."""
         self._history.answered(marks, answer_id, self.call)
         if answer_id is not None:
-            self._told.put((answer_id, tuple(marks)), True)
+            self._emitted.put((answer_id, tuple(marks)), True)
             if not is_unique(answer_id):
                 self._times.put(answer_id, (self._times.get(answer_id) or 0) + 1)
 
     def _count(self, usage: UsagePayload | None) -> None:
-        """Tell a call's usage when it is first seen and when it changes.
+        """Emit a call's usage when it is first seen and when it changes.
 
-        Local servers number their answers and begin again; the second answer with an id is named with its number.
+        Local servers number their answers and start again; the second answer with an id gets a number.
         """
         times = self._times.get(usage.message_id) if usage is not None and usage.message_id else None
         if usage is not None and times is not None and times > 1:
@@ -127,16 +127,16 @@ class Dialect:
         self._emit("token.usage", usage)
 
     def _define(self, tools: Any) -> None:
-        """Tell the definitions of tools that came with a call, when they are new or changed."""
-        told = self._tools.news(tools)
-        if told is not None:
-            self._emit("system.event", told)
+        """Emit the definitions of tools that came with a call, when they are new or changed."""
+        definitions = self._tools.changed(tools)
+        if definitions is not None:
+            self._emit("system.event", definitions)
 
     def _note(self, subtype: str, text: str | None = None, data: Any = None) -> None:
         self._emit("system.event", SystemPayload(subtype=subtype, text=text, data=data))
 
     def error(self, body: Any, status: int | None = None) -> None:
-        """Tell that a call failed: an error object, or whatever stood in its place."""
+        """Emit that a call failed: an error object, or what came instead of it."""
         fault = body.get("error", body) if isinstance(body, dict) else body
         details = a_dict(fault)
         message = first_str(details, "message", "text", "error_message", "detail") or a_str(fault)
@@ -151,10 +151,10 @@ class Dialect:
             ),
         )
 
-    def _call_id(self, given: Any, name: str) -> str:
-        """The id of a call; where there is none, one is made of its name."""
-        return self._ids.of_call(given, name)
+    def _call_id(self, native_id: Any, name: str) -> str:
+        """The id of a call; without one, an id made of its name."""
+        return self._ids.of_call(native_id, name)
 
-    def _answered_id(self, given: Any, name: str) -> str:
+    def _answered_id(self, native_id: Any, name: str) -> str:
         """The id of the call that a result answers."""
-        return self._ids.of_result(given, name)
+        return self._ids.of_result(native_id, name)

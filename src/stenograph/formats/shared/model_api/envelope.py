@@ -1,8 +1,8 @@
-"""The wrappers in which calls to a model API are logged, taken off.
+"""Removes the wrappers in which calls to a model API are logged.
 
 Known: wire logs (`kind`, `path`, `body` or `events`), transport tees (`url`, `body`, `chunks`), request/response pairs,
 batch files of both vendors (`custom_id`), LiteLLM's standard logging object, and SSE events as objects. Anything else
-is bare: it says itself what it is.
+has no wrapper.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from stenograph.formats.shared.loose import a_dict, a_list, a_str, a_time, dicts, first_str
-from stenograph.formats.shared.model_api.plain_words import PlainWords
+from stenograph.formats.shared.model_api.text_chunks import TextChunks
 from stenograph.model import mend
 from stenograph.model.codec import REFUSALS
 
@@ -32,7 +32,7 @@ _PATHS: dict[str, Api] = {
 _WRAPPERS = {
     "kind", "chunks", "custom_id", "litellm_call_id", "standard_logging_object", "request", "response", "event",
 }  # fmt: skip
-"""A record without any of these is bare; most records are, and looking once is quick."""
+"""A record without any of these has no wrapper; most have none, and this check is fast."""
 
 
 class Piece(NamedTuple):
@@ -41,16 +41,16 @@ class Piece(NamedTuple):
     kind: Kind
     body: Any
     api: Api | None = None
-    """None when the wrapper does not say; then it is the format's own."""
+    """None when the wrapper does not say it; then it is the format's own."""
     time: str | None = None
     status: int | None = None
     session: str | None = None
     call: str | None = None
-    """Which request an answer is to, where calls may be under way at the same time."""
+    """Which request an answer belongs to, if calls may overlap."""
 
 
 def unwrap(record: Any) -> list[Piece]:
-    """What a record holds, in order."""
+    """The sides of calls that a record holds, in order."""
     if isinstance(record, list):
         return [Piece("stream", record)]
     if not isinstance(record, dict):
@@ -74,7 +74,7 @@ def api_of_path(path: Any) -> Api | None:
 
 
 def api_of_answer(body: Any) -> Api | None:
-    """The API that an answer names itself as; None when it does not."""
+    """The API that an answer shows by its fields; None when it does not."""
     if not isinstance(body, dict):
         return None
     if body.get("object") == "response":
@@ -85,9 +85,9 @@ def api_of_answer(body: Any) -> Api | None:
 
 
 def sse_records(text: str) -> list[Any]:
-    """The JSON in the `data` of server-sent events; what is no JSON (`[DONE]`) is left out."""
+    """The JSON in the `data` of server-sent events; what is not JSON (`[DONE]`) is left out."""
     found: list[Any] = []
-    words = PlainWords()
+    words = TextChunks()
     for block in text.replace("\r\n", "\n").split("\n\n"):
         if "\n" not in block:
             data = block[5:] if block.startswith("data:") else ""
@@ -95,11 +95,11 @@ def sse_records(text: str) -> list[Any]:
             data = "\n".join(line[5:].strip() for line in block.split("\n") if line.startswith("data:"))
         if not data or words.take(data):
             continue
-        found += words.given()
+        found += words.joined()
         value = _json(data)
         if isinstance(value, dict):
             found.append(value)
-    return found + words.given()
+    return found + words.joined()
 
 
 def _json(text: str) -> Any:
@@ -108,7 +108,7 @@ def _json(text: str) -> Any:
     except (*REFUSALS, UnicodeEncodeError):
         pass
     try:
-        return mend.parse_json(text.encode("utf-8", "surrogatepass"))[0]  # odd, as the rest of a record may be, too
+        return mend.parse_json(text.encode("utf-8", "surrogatepass"))[0]  # unusual JSON
     except (ValueError, RecursionError):
         return text
 
@@ -191,7 +191,7 @@ def _litellm(record: dict[str, Any]) -> list[Piece] | None:
 
 
 def _with_cost(log: dict[str, Any]) -> Any:
-    """LiteLLM's answer; what it cost stands beside it, and is 0 for a model without a price."""
+    """LiteLLM's answer with its cost, which stands beside it and is 0 for a model without a price."""
     response = log.get("response")
     if not isinstance(response, dict) or not isinstance(response.get("usage"), dict):
         return response
@@ -238,7 +238,7 @@ def _event(record: dict[str, Any]) -> list[Piece] | None:
 
 
 def chunks_in(body: list[Any]) -> list[dict[str, Any]]:
-    """The chunks of a stream that was kept whole; raw SSE text among them is read, too."""
+    """The chunks of a stream that was stored as one value; raw SSE text among them is also read."""
     found = []
     for item in body:
         if isinstance(item, str):

@@ -1,4 +1,4 @@
-"""The format that all model APIs share: lines and objects to calls, each handed to the dialect it is worded in.
+"""The format that all model APIs share: lines and objects to calls, each passed to the dialect of its API.
 
 A log may hold calls to several APIs (a proxy's does); every wrapper that names its path goes to that API's dialect, and
 everything else to the format's own.
@@ -25,7 +25,7 @@ from stenograph.model.payload import SystemPayload
 _DIALECTS: dict[Api, type[Dialect]] = {"chat": Chat, "responses": Responses, "messages": Messages}
 _FRAMING = (b"event:", b"id:", b"retry:", b":")
 _SILENT = object()
-"""A line of a stream's framing, which says nothing."""
+"""A line of a stream's framing, without content."""
 _END = object()
 """`data: [DONE]`."""
 _decode = msgspec.json.Decoder().decode
@@ -42,7 +42,7 @@ class ApiFormat(LineFormat):
         self._dialects: dict[Api, Dialect] = {}
 
     def feed_object(self, record: Any) -> list[Event]:
-        """The events of one record; SDK objects (with `model_dump`) are taken, also inside it."""
+        """The events of one record; SDK objects (with `model_dump`) are accepted, also inside it."""
         return super().feed_object(_plain(record))
 
     def _decode(self, line: bytes) -> Any:
@@ -66,7 +66,7 @@ class ApiFormat(LineFormat):
         return value
 
     def _guarded(self, map: Callable[[Any], None], record: Any, line: bytes | None = None) -> None:
-        super()._guarded(map, record)  # the record is the decoded value itself; its line may be no JSON (`data: …`)
+        super()._guarded(map, record)  # the record is the decoded value itself; its line may not be JSON (`data: …`)
 
     def _map(self, record: Any) -> None:
         before = len(self._out)
@@ -96,8 +96,8 @@ class ApiFormat(LineFormat):
         return self._dialects[name]
 
     def _take(self, piece: Piece) -> bool:
-        """Hand a piece to its dialect; False when it is none of ours."""
-        # An answer says which API it is from, also where nothing around it does.
+        """Pass a piece to its dialect; False when no dialect takes it."""
+        # An answer shows which API it is from, also without a wrapper.
         dialect = self._dialect(piece.api or (api_of_answer(piece.body) if piece.kind == "bare" else None))
         dialect.call = piece.call
         match piece.kind:
@@ -106,7 +106,7 @@ class ApiFormat(LineFormat):
             case "response":
                 dialect.response(piece.body)
             case "stream" if piece.api is not None and not piece.body:
-                dialect.response({})  # it ended before it said anything
+                dialect.response({})  # it ended before any content
             case "stream":
                 return self._take_list(dialect, piece.body)
             case "error":
@@ -118,7 +118,7 @@ class ApiFormat(LineFormat):
         return True
 
     def _take_list(self, dialect: Dialect, items: list[Any]) -> bool:
-        """A conversation in one array, or a stream that was kept whole: told to its end, also when it broke off."""
+        """A conversation or a whole stream in one array: emitted to its end, also when it broke off."""
         chunks = chunks_in(items)
         if not chunks:
             return False
@@ -131,13 +131,13 @@ class ApiFormat(LineFormat):
 
 
 def _plain(value: Any) -> Any:
-    """A record without SDK objects; what is nested too deeply to look through stays as it is."""
+    """A record without SDK objects; values that are nested too deeply stay as they are."""
     try:
         _encode(value)
     except (TypeError, UnicodeEncodeError, RecursionError):
         pass
     else:
-        return value  # most are plain, and this way of looking is quick
+        return value  # most are plain, and this check is fast
     try:
         return _dumped(value)
     except RecursionError:
@@ -153,7 +153,7 @@ def _dumped(value: Any) -> Any:
     if dump is None:
         return value
     try:
-        # What was not set is no part of the wire: a plain dump adds nulls.
+        # Fields that were not set were not sent: a plain dump would add nulls.
         return dump(mode="json", exclude_unset=True)
     except TypeError:
         return dump()

@@ -1,11 +1,11 @@
-"""What was said before: requests repeat their conversation, and only the new end of it is news.
+"""What was said before: each request repeats its conversation, and only its end is new.
 
-Theory of operation. Every message has a mark: a digest of what it says, blind to what clients change on the way
-(cache markers, key order, dropped reasoning, white space at the edges). Conversations are trees of marks: a request is
-walked from the root along what is known, and what lies beyond is new, so that interleaved, forked and retried
-conversations each find their place. An answer of the model is remembered until a request repeats it. Inside a
-conversation, a message with tool ids that was seen once is never news again, even when the client rewrote what was
-before it (compaction, cleared tool results).
+Theory of operation. Every message has a mark: a digest of what it says, without what clients change (cache markers, key
+order, dropped reasoning, white space at the edges). Conversations are trees of marks: a request is walked from the root
+along what is known, and what lies beyond is new, so that interleaved, forked and retried conversations each find their
+place. An answer of the model is remembered until a request repeats it. Inside a conversation, a message with tool ids
+that was seen once is never new again, even when the client rewrote what was before it (compaction, cleared tool
+results).
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ _Node = dict[bytes, Any]
 
 
 class Mark(NamedTuple):
-    """What makes a message recognizable."""
+    """What a message is recognized by."""
 
     digest: bytes | None
-    """None when it cannot be told; then it is always new."""
+    """None when it cannot be computed; then the message is always new."""
     has_ids: bool = False
-    """Whether it holds ids of tool calls, which nobody says twice."""
+    """Whether it holds ids of tool calls, which are unique."""
     answers: str = ""
-    """The calls that it answers, when it is nothing but results."""
+    """The calls that it answers, when it holds nothing but results."""
 
 
 def mark(kind: Any, words: Any, *more: Any, has_ids: bool = False, answers: str = "") -> Mark:
-    """The mark of a message that says these facts."""
+    """The mark of a message with this content."""
     try:
         facts = repr((kind, *more) if isinstance(words, str) else (kind, *more, [words]))
     except RecursionError:
         return Mark(None)
     head = facts.encode("utf-8", "backslashreplace")
-    # What is long is mostly plain words, and those need no `repr`, which takes longer than everything else here.
+    # Long content is mostly plain text, which needs no `repr`; `repr` takes longer than everything else here.
     tail = words.encode("utf-8", "surrogatepass") if isinstance(words, str) else b""
     return Mark(sha256(b"%d %s%s" % (len(head), head, tail)).digest()[:16], has_ids, answers)
 
 
 class Conversation:
-    """One line of talk, with all its branches."""
+    """One conversation, with all its branches."""
 
     def __init__(self) -> None:
         self.system: str | None = None
         self.seen: set[bytes] = set()
         self.results: set[tuple[int, str]] = set()
-        """Which calls were answered at which place: other words there are no news but a rewritten history."""
+        """Which calls were answered at which place: another text there is a rewritten history, not a new message."""
 
 
 class Tail(NamedTuple):
-    """What a request brings that was not known."""
+    """What is new in a request."""
 
     new: list[int]
     """The places of the new messages."""
     rewritten: list[int]
-    """The places of results that the client replaced (cleared, shortened) after they were told."""
+    """The places of results that the client replaced (cleared, shortened) after they were emitted."""
     system: str | None
     """The system prompt, when it is new or changed."""
 
@@ -81,10 +81,10 @@ class History:
         grows: bool = False,
         call: str | None = None,
     ) -> Tail:
-        """Take in a request: its messages and system prompt; give what is new in it.
+        """Take a request, its messages and system prompt; return what is new in it.
 
         `after` names the answer or conversation that the service itself continues, so that the request holds only
-        what comes next; with `grows`, the same words again are then said again. `call` names the request for its
+        what comes next; with `grows`, equal messages are then new messages. `call` names the request for its
         answer, where others may come between the two.
         """
         conversation, node = self._open(marks, after)
@@ -105,7 +105,7 @@ class History:
                 if digest in conversation.seen or self._was_answered(digest):
                     pass
                 elif not new and after is None and (place, answers) in conversation.results:
-                    rewritten.append(place)  # the call that it answers is old, and so is its answer
+                    rewritten.append(place)  # the call that it answers is known, and so is its answer
                 else:
                     new.append(place)
             if has_ids:
@@ -118,7 +118,7 @@ class History:
         return Tail(new, rewritten, changed)
 
     def answered(self, marks: list[Mark], answer_id: str | None, call: str | None = None) -> None:
-        """Take in what the model answered: to the request of this name, else to the latest."""
+        """Take what the model answered: to the request of this name, else to the latest."""
         for digest, *_ in marks:
             if digest is not None:
                 self._answers.put(digest, (self._answers.get(digest) or 0) + 1)
@@ -132,7 +132,7 @@ class History:
         return self._roots.ensure(marks[0].digest if marks else None, _begin)
 
     def _was_answered(self, digest: bytes) -> bool:
-        """Whether the model said this; each answer accounts for one repetition."""
+        """Whether this is an answer of the model; each answer is repeated once."""
         times = self._answers.get(digest)
         if not times:
             return False

@@ -12,7 +12,7 @@ _AUDIO = {"mp3": "audio/mpeg"}
 
 
 def attachment_of(part: dict[str, Any]) -> AttachmentBlock | None:
-    """The attachment in a content part; None when its bytes are not here (a URL, a file id) or it has none."""
+    """The attachment in a content part; None when it has none, or only a URL or a file id."""
     if "source" in part:
         return _from_source(a_dict(part["source"]))
     if "input_audio" in part:
@@ -23,7 +23,7 @@ def attachment_of(part: dict[str, Any]) -> AttachmentBlock | None:
 
 
 def attachment(media_type: Any, data: Any) -> AttachmentBlock | None:
-    """An attachment of base64 text; None when it is no base64, or empty."""
+    """An attachment of base64 text; None when it is not base64, or empty."""
     return attachments.attachment(media_type, data) if isinstance(data, str) and data else None
 
 

@@ -25,21 +25,21 @@ class Messages(Dialect):
         self._stream = MessageStream(self.response)
 
     def request(self, body: dict[str, Any]) -> None:
-        """Tell the new messages of a request."""
+        """Emit the new messages of a request."""
         messages = [item for item in a_list(body.get("messages")) if isinstance(item, dict)]
         self._converse(messages, plain_text(body.get("system")) or None)
         self._define(body.get("tools"))
 
     def response(self, body: dict[str, Any]) -> None:
-        """Tell an answer."""
+        """Emit an answer."""
         answer_id, model = first_str(body, "id"), first_str(body, "model")
         marks = [self._mark(body)]
-        if self._was_told(answer_id, marks):
+        if self._was_emitted(answer_id, marks):
             self._note("repeated", data={"id": answer_id})
         else:
             stop = first_str(body, "stop_reason")
             turn = self._turn_of(body.get("content"), inside=True)
-            turn.tell(self._emit, "assistant", model=model, message_id=answer_id, stop_reason=stop)
+            turn.emit_message(self._emit, "assistant", model=model, message_id=answer_id, stop_reason=stop)
             self._remember(answer_id, marks)
         if model != SYNTHETIC:
             self._count(anthropic_usage(body.get("usage"), model, answer_id))
@@ -63,11 +63,11 @@ class Messages(Dialect):
         return True
 
     def flush(self) -> None:
-        """Tell the message whose stream broke off."""
+        """Emit the message whose stream broke off."""
         self._stream.flush()
 
     def _mark(self, item: dict[str, Any]) -> Mark:
-        """Text, calls and results; the model's thinking is left out, since clients may leave it out, too."""
+        """The mark of text, calls and results, without the model's thinking, which clients may drop."""
         content = item.get("content")
         facts: list[Any] = []
         answered: list[str] = []
@@ -94,7 +94,7 @@ class Messages(Dialect):
                 system = None
             elif role == "assistant":
                 more = {"model": first_str(item, "model"), "message_id": first_str(item, "id")}
-                self._turn_of(content, inside=True).tell(self._emit, "assistant", **more)
+                self._turn_of(content, inside=True).emit_message(self._emit, "assistant", **more)
             elif role in SYSTEM_ROLES:
                 self._note(f"{role}_message", plain_text(content))
             else:
@@ -106,11 +106,11 @@ class Messages(Dialect):
         )
         turn = self._turn_of(content, inside=not only_results)
         if not only_results:
-            self._tell_user(turn, system)
+            self._emit_user(turn, system)
             return
         if system is not None:
             self._note("system_prompt", system)
-        turn.tell_tools(self._emit)
+        turn.emit_tools(self._emit)
 
     def _turn_of(self, content: Any, *, inside: bool) -> Turn:
         turn = Turn()

@@ -1,4 +1,4 @@
-"""Streamed messages of the Messages API, put together until `message_stop`."""
+"""Streamed messages of the Messages API, assembled until `message_stop`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _DELTAS = {
 class MessageStream:
     """The message that is under way."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._tell = tell
+    def __init__(self, emit: Callable[[dict[str, Any]], None]) -> None:
+        self._emit = emit
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, _Block] = {}
 
     def take(self, event: dict[str, Any]) -> None:
-        """Add an event; the stop tells the message."""
+        """Add an event; the stop event emits the message."""
         kind = event.get("type")
         if kind == "message_start":
             self.flush()
@@ -51,13 +51,13 @@ class MessageStream:
             self.flush()
 
     def flush(self) -> None:
-        """Tell the message as far as it came."""
+        """Emit the message as far as it was received."""
         if self._message is None and not self._blocks:
             return
         message, self._message = self._message or {}, None
         blocks, self._blocks = self._blocks, {}
         content = [blocks[index].whole() for index in sorted(blocks)]
-        self._tell({"role": "assistant", **message, "content": [*a_list(message.get("content")), *content]})
+        self._emit({"role": "assistant", **message, "content": [*a_list(message.get("content")), *content]})
 
     def _finish_with(self, event: dict[str, Any]) -> None:
         """The end's usage replaces the start's, count by count; a count that is null stays as it was."""
@@ -83,7 +83,7 @@ class _Block:
             self._pieces.setdefault(name, []).append(delta[name])
 
     def whole(self) -> dict[str, Any]:
-        """The block as an answer that was not streamed would have it."""
+        """The block as in an answer that was not streamed."""
         block = dict(self._start)
         for name, pieces in self._pieces.items():
             if name == "partial_json":

@@ -10,7 +10,7 @@ from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import AttachmentBlock, Block, Fidelity, TextBlock, ThinkingBlock
 
 FIDELITY: Fidelity = "agent_emitted"
-"""Everything in these formats is what the caller or the model told; nobody here saw a tool run."""
+"""Everything in these formats is what the caller or the model wrote; we did not see a tool run."""
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHTS = {
@@ -24,7 +24,7 @@ def text_block(text: str) -> TextBlock:
 
 
 def thinking_block(text: str, part: dict[str, Any] | None = None) -> ThinkingBlock:
-    """Reasoning that was shown, with what its part has for the provider alone."""
+    """Reasoning that was shown, with the fields of its part that are only for the provider."""
     part = part or {}
     return ThinkingBlock(
         fidelity=FIDELITY,
@@ -36,7 +36,7 @@ def thinking_block(text: str, part: dict[str, Any] | None = None) -> ThinkingBlo
 
 
 def blocks_of(content: Any) -> list[Block]:
-    """A message's content, a string or parts, as blocks in order; empty texts leave none."""
+    """A message's content, a string or parts, as blocks in order; empty texts are left out."""
     if isinstance(content, str):
         return [text_block(content)] if content else []
     if isinstance(content, dict):
@@ -61,13 +61,13 @@ def block_of(part: Any) -> Block | None:
 
 
 def thought_block(part: dict[str, Any]) -> ThinkingBlock | None:
-    """A part that holds reasoning; None when it is neither shown nor there for the provider."""
+    """A part that holds reasoning; None when it has neither text nor data for the provider."""
     block = thinking_block(thought_in(part), part)
     return block if block.thinking or block.signature or block.encrypted_content else None
 
 
 def thought_in(part: dict[str, Any]) -> str:
-    """The words of a reasoning part: `thinking`, `think`, `text`, or the parts of `summary` and `content`."""
+    """The text of a reasoning part: `thinking`, `think`, `text`, or the parts of `summary` and `content`."""
     for name in ("thinking", "think", "text", "reasoning"):
         value = part.get(name)
         if isinstance(value, str) and value:
@@ -82,7 +82,7 @@ def plain_text(content: Any) -> str:
 
 
 def outcome(content: Any) -> tuple[Any, tuple[Block, ...] | None]:
-    """What a tool gave back, as the `output` and `blocks` of its result.
+    """A tool's content, as the `output` and `blocks` of its result.
 
     One text is the output; media and several parts are blocks, and then there is no output; a value that holds
     neither text nor media is the output as it is.

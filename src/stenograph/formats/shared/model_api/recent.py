@@ -1,4 +1,4 @@
-"""A memory of bounded size: what was not asked for in a long time is forgotten."""
+"""A cache of bounded size: the values that were not used for the longest time are dropped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Recent(Generic[K, V]):
             del self._values[next(iter(self._values))]
 
     def ensure(self, key: K, make: Callable[[], V]) -> V:
-        """The value, made when it is not known; either way it is the latest now."""
+        """The value, made when it is not known; it becomes the latest."""
         value = self._values.get(key)
         if value is None:
             value = make()

@@ -18,13 +18,13 @@ _RESPONSES_PARTS = ("input_text", "output_text", "input_image", "input_file")
 _ANTHROPIC_FIELDS = ("system", "anthropic_version", "stop_sequences", "thinking", "top_k")
 _STREAM_FIELDS = ("response", "sequence_number", "output_index", "item_id")
 _FOREIGN = ("parts", "blocks", "sessionID", "sessionKey", "uuid", "parentId")
-"""Fields of other programs' records that are otherwise worded like a message."""
+"""Fields of other programs' records that otherwise look like a message."""
 _NOT_A_CALL = SESSION_FIELDS | {"updated_at"}
-"""Fields of session files of agents that hold messages worded as an API words them."""
+"""Fields of agents' session files that hold messages in an API's shape."""
 
 
 def detection_of(api: Api) -> Detect:
-    """How surely a file holds calls to this API first.
+    """The score for a file whose first call is to this API.
 
     Requests and answers are the API's own. A message per line, a role and what was said, is what many programs write.
     """
@@ -46,7 +46,7 @@ def _is_bare_message(record: Any) -> bool:
 
 
 def identity_of(records: Sequence[Any], path: str) -> Identity:
-    """The conversation that the service keeps, else the first answer; no more is there to name a run by."""
+    """The run by the conversation that the service stores, else by the first answer; nothing else identifies it."""
     pieces = [piece for record in records for piece in unwrap(record)]
     session = next((piece.session for piece in pieces if piece.session), None)
     bodies = [body for piece in pieces for body in _bodies(piece)]
@@ -120,7 +120,7 @@ def _is_stream_event(body: dict[str, Any], kind: str) -> bool:
 
 
 def _is_anthropic(body: dict[str, Any], messages: list[dict[str, Any]]) -> bool:
-    """A request could be either; what only one of the two has decides, and chat is the rest."""
+    """Whether a request is Anthropic's: it has a field that Chat Completions does not have."""
     if any(item["role"] in ("system", "developer", "tool", "function") or "tool_calls" in item for item in messages):
         return False
     if any(_part_types(item) & set(_ANTHROPIC_PARTS) for item in messages):

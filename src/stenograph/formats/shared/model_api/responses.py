@@ -29,9 +29,9 @@ class Responses(Dialect):
         self._stream = ResponseStream(self.response)
 
     def request(self, body: dict[str, Any]) -> None:
-        """Tell the new items of a request; after `previous_response_id` it holds nothing else."""
-        given = body.get("input")
-        items = [{"role": "user", "content": given}] if isinstance(given, str) else dicts(given)
+        """Emit the new items of a request; after `previous_response_id` it holds nothing else."""
+        content = body.get("input")
+        items = [{"role": "user", "content": content}] if isinstance(content, str) else dicts(content)
         items = [item for item in items if item.get("type") != "item_reference"]
         start = next((at for at, item in enumerate(items) if item.get("role") not in SYSTEM_ROLES), len(items))
         prompts = [a_str(body.get("instructions")), *(plain_text(item.get("content")) for item in items[:start])]
@@ -43,23 +43,23 @@ class Responses(Dialect):
         self._define(body.get("tools"))
 
     def response(self, body: dict[str, Any]) -> None:
-        """Tell an answer, and why it failed when it did."""
+        """Emit an answer, and why it failed if it did."""
         answer_id, model, status = first_str(body, "id"), first_str(body, "model"), first_str(body, "status")
         output = dicts(body.get("output"))
         marks = [self._mark(item) for item in output]
         if status in _UNDER_WAY or not (output or body.get("error")):
             self._note(f"response.{status or 'empty'}", data={"id": answer_id})
-        elif output and self._was_told(answer_id, marks):
+        elif output and self._was_emitted(answer_id, marks):
             self._note("repeated", data={"id": answer_id})
         else:
             if output:
                 stop = first_str(a_dict(body.get("incomplete_details")), "reason") or status
                 more = {"model": model, "message_id": answer_id, "stop_reason": stop}
-                self._turn_of(output).tell(self._emit, "assistant", **more)
+                self._turn_of(output).emit_message(self._emit, "assistant", **more)
             self._remember(answer_id, marks)
         if body.get("error"):
             self.error(body)
-        if not self._tools.are_told:  # an answer repeats them, for logs that hold no requests
+        if not self._tools.are_emitted:  # an answer repeats them, which helps in logs without requests
             self._define(body.get("tools"))
         self._count(openai_usage(body.get("usage"), model, answer_id, first_str(body, "service_tier")))
 
@@ -84,7 +84,7 @@ class Responses(Dialect):
         return True
 
     def flush(self) -> None:
-        """Tell the answer whose stream broke off."""
+        """Emit the answer whose stream broke off."""
         self._stream.flush()
 
     def _is_prompt(self, item: dict[str, Any]) -> bool:
@@ -99,12 +99,12 @@ class Responses(Dialect):
         call = first_str(item, "call_id", "id")
         if is_output(kind):
             output = item.get("output")
-            given = said(output) if isinstance(output, list) else output
-            return mark(kind, call, given, has_ids=call is not None, answers=call or "")
+            content = said(output) if isinstance(output, list) else output
+            return mark(kind, call, content, has_ids=call is not None, answers=call or "")
         return mark(kind, call or item, has_ids=call is not None)
 
     def _say(self, items: list[dict[str, Any]], system: str | None) -> None:
-        """Adjacent items of the model are one message, as they were when it answered."""
+        """Emit items; adjacent ones of the model are one message, as they were when it answered."""
         group: list[dict[str, Any]] = []
         for item in items:
             if _is_models(item):
@@ -117,22 +117,22 @@ class Responses(Dialect):
 
     def _say_group(self, group: list[dict[str, Any]]) -> None:
         if group:
-            self._turn_of(group).tell(self._emit, "assistant")
+            self._turn_of(group).emit_message(self._emit, "assistant")
 
     def _say_item(self, item: dict[str, Any], system: str | None) -> str | None:
-        """One item that is not the model's; gives the system prompt back while nobody has taken it."""
+        """Emit one item that is not the model's; return the system prompt unless it was emitted with it."""
         kind, role = a_str(item.get("type")), item.get("role")
         if role == "user":
             turn = Turn()
             turn.blocks += blocks_of(item.get("content"))
-            self._tell_user(turn, system)
+            self._emit_user(turn, system)
             return None
         if role in SYSTEM_ROLES:
             self._note(f"{role}_message", plain_text(item.get("content")))
         elif is_output(kind):
             turn = Turn()
             add_output(turn, item)
-            turn.tell_tools(self._emit)
+            turn.emit_tools(self._emit)
         elif kind in _NOTES:
             self._note(kind, None, item)
         else:

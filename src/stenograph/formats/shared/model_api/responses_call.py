@@ -27,7 +27,7 @@ def is_output(kind: str) -> bool:
 
 
 def add_call(turn: Turn, item: dict[str, Any]) -> None:
-    """A call; with its result, when the service ran the tool itself and it is over."""
+    """Add a call; with its result, when the service ran the tool itself and it has ended."""
     kind = a_str(item.get("type"))
     call_id = first_str(item, "call_id", "id") or ""
     name = first_str(item, "name") or kind.removesuffix("_call")
@@ -39,14 +39,14 @@ def add_call(turn: Turn, item: dict[str, Any]) -> None:
 
 
 def _kind_of(item_type: str) -> str | None:
-    """How a call is run, where it is not a function of the caller's."""
+    """How a call is run, if it is not a function of the caller's."""
     if item_type == "custom_tool_call":
         return "custom"
     return "server" if item_type in _SERVICE_TOOLS else None
 
 
 def add_output(turn: Turn, item: dict[str, Any]) -> None:
-    """What a tool gave back; failed only when its status says so."""
+    """Add a tool's result; failed only when its status says so."""
     content = item.get("output")
     if isinstance(content, dict) and "type" in content:
         content = [content]  # a screenshot

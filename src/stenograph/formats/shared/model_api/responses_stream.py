@@ -23,13 +23,13 @@ _DELTAS = {
 class ResponseStream:
     """The answer that is under way."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._tell = tell
+    def __init__(self, emit: Callable[[dict[str, Any]], None]) -> None:
+        self._emit = emit
         self._response: dict[str, Any] | None = None
         self._items: dict[int, _Item] = {}
 
     def take(self, event: dict[str, Any]) -> None:
-        """Add an event; the last one tells the answer."""
+        """Add an event; the last one emits the answer."""
         kind = a_str(event.get("type"))
         response = event.get("response")
         if kind in _LAST:
@@ -46,18 +46,18 @@ class ResponseStream:
             self._item(event).pieces.setdefault(_DELTAS[kind], []).append(event["delta"])
 
     def flush(self) -> None:
-        """Tell the answer as far as it came."""
+        """Emit the answer as far as it was received."""
         if self._response is not None or self._items:
-            # Nobody said how it ended: the status that it began with is no reason to stop.
+            # How it ended is unknown: the status that it began with is not a stop reason.
             began = self._response or {}
             self._end({**began, "status": None} if self._items else began)
 
     def _end(self, response: dict[str, Any]) -> None:
-        """Some servers leave the output out of the last event, since its items came before."""
+        """Emit the answer; some servers leave the output out of the last event, since its items came before."""
         items, self._items, self._response = self._items, {}, None
         if not a_list(response.get("output")):
             response = {**response, "output": [items[index].whole() for index in sorted(items)]}
-        self._tell(response)
+        self._emit(response)
 
     def _item(self, event: dict[str, Any]) -> _Item:
         index = event.get("output_index")
@@ -73,7 +73,7 @@ class _Item:
         self.pieces: dict[str, list[str]] = {}
 
     def whole(self) -> dict[str, Any]:
-        """The item as the answer would have it; from its deltas when it was cut short."""
+        """The item as in a whole answer; from its deltas when it was cut short."""
         if self.is_whole:
             return self.item
         item = dict(self.item)

@@ -1,4 +1,4 @@
-"""A turn: what one side said and did in one record, put together before it is told in the order of WIRE."""
+"""A turn: what one side said and did in one record, collected so that it is emitted in the order of the wire format."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Turn:
         return not self.blocks and not self._tools
 
     def say(self, text: str) -> None:
-        """Text, unless there is none."""
+        """Add text, unless it is empty."""
         if text:
             self.blocks.append(text_block(text))
 
     def call(
         self, call_id: str, name: str, input: Any, *, kind: str | None = None, namespace: str | None = None
     ) -> None:
-        """A tool was asked for."""
+        """Add a call of a tool."""
         block = ToolUseBlock(
             fidelity=FIDELITY, tool_name=name, tool_id=call_id, tool_input=input, namespace=namespace, kind=kind
         )
@@ -43,7 +43,7 @@ class Turn:
     def result(
         self, call_id: str, content: Any, *, name: str = "", failed: bool = False, block: bool = False, why: str = ""
     ) -> None:
-        """A tool answered; with `block`, inside a message that has more to say."""
+        """Add a tool's result; with `block`, also as a block of the message."""
         output, blocks = outcome(content)
         if block:
             self.blocks.append(ToolResultBlock(fidelity=FIDELITY, tool_id=call_id, tool_content=content))
@@ -54,12 +54,12 @@ class Turn:
         )
         self._tools.append(("tool.result", payload))
 
-    def tell(self, emit: Emit, role: str, **more: Any) -> None:
-        """The message, then its tool events."""
+    def emit_message(self, emit: Emit, role: str, **more: Any) -> None:
+        """Emit the message, then its tool events."""
         emit(f"message.{role}", MessagePayload(role=role, blocks=tuple(self.blocks), **more))
-        self.tell_tools(emit)
+        self.emit_tools(emit)
 
-    def tell_tools(self, emit: Emit) -> None:
-        """The tool events alone, where there is no message around them."""
+    def emit_tools(self, emit: Emit) -> None:
+        """Emit the tool events without a message."""
         for kind, payload in self._tools:
             emit(kind, payload)

@@ -13,8 +13,8 @@ def openai_usage(
 ) -> UsagePayload | None:
     """Chat (`prompt_tokens`) and Responses (`input_tokens`): both include cached and reasoning already.
 
-    The service tier stands beside the usage in an answer; gateways add what the call cost. Zeros are what LiteLLM logs
-    for a stream that was not asked for its usage: no call takes no token, so what it took is unknown.
+    The service tier stands beside the usage in an answer; gateways add what the call cost. LiteLLM logs zeros for a
+    stream without usage: every call takes tokens, so zeros mean unknown.
     """
     counts = a_dict(usage)
     into = _first(counts, "prompt_tokens", "input_tokens")

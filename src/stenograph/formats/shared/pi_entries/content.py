@@ -6,7 +6,7 @@ from typing import Any
 
 from stenograph.formats.shared.attachment import attachment
 from stenograph.formats.shared.loose import a_dict, a_str, dollars, small, string, tokens
-from stenograph.formats.shared.pi_entries.record import Cost, Details, Entry, Spoken, Usage
+from stenograph.formats.shared.pi_entries.record import Cost, Details, Entry, EntryMessage, Usage
 from stenograph.formats.shared.verbatim import verbatim
 from stenograph.model.block import Block, Fidelity, TextBlock, ThinkingBlock, ToolUseBlock
 from stenograph.model.payload import SystemPayload, ToolPayload, UsagePayload
@@ -19,7 +19,7 @@ _FACTS = {
     "target_id": "targetId", "label": "label", "session_key": "session_key", "reason": "reason",
     "forked_from": "forked_from",
 }  # fmt: skip
-"""Facts that are worth having without the raw line, under the agent's spelling."""
+"""Fields to keep as data, under the agent's spelling."""
 
 
 def blocks_of(content: Any) -> tuple[Block, ...]:
@@ -55,14 +55,14 @@ def words_of(content: Any) -> str:
     return "\n".join(block.text for block in blocks_of(content) if isinstance(block, TextBlock))
 
 
-def prompt_of(message: Spoken) -> str:
+def prompt_of(message: EntryMessage) -> str:
     """The system prompt: a text, or sections of it."""
     sections = [text for text in a_dict(message.sections).values() if isinstance(text, str) and text]
     return "\n\n".join(filter(None, [words_of(message.content), *sections]))
 
 
-def result_of(message: Spoken) -> ToolPayload:
-    """A tool's answer: text as output, media and several parts as blocks."""
+def result_of(message: EntryMessage) -> ToolPayload:
+    """A tool's result: text as output, media and several parts as blocks."""
     blocks: tuple[Block, ...] | None = blocks_of(message.content)
     output: Any = None
     if not blocks:
@@ -86,7 +86,7 @@ def result_of(message: Spoken) -> ToolPayload:
     )
 
 
-def typed_command(message: Spoken, entry_id: str) -> tuple[ToolPayload, ToolPayload]:
+def typed_command(message: EntryMessage, entry_id: str) -> tuple[ToolPayload, ToolPayload]:
     """A command that a person ran in the session, as call and result."""
     call = ToolPayload(
         name="bash", call_id=entry_id, input={"command": a_str(message.command)}, output=None, fidelity=EMITTED
@@ -102,9 +102,9 @@ def typed_command(message: Spoken, entry_id: str) -> tuple[ToolPayload, ToolPayl
 
 
 def usage_of(usage: Any, model: Any, entry_id: str) -> UsagePayload | None:
-    """The tokens of one model call: its input is told without what was cached, its output with what was thought.
+    """The tokens of one model call: its input is written without what was cached, its output with reasoning.
 
-    None where nothing was counted: a call that failed.
+    None when nothing was counted: a call that failed.
     """
     if not isinstance(usage, Usage):
         return None
@@ -128,13 +128,13 @@ def usage_of(usage: Any, model: Any, entry_id: str) -> UsagePayload | None:
 
 
 def notice_of(subtype: str, entry: Entry, text: Any = None, **more: Any) -> SystemPayload:
-    """An entry that is neither said nor done: its words and a few facts."""
+    """An entry that is neither a message nor a tool event: its text and a few fields."""
     facts = [(spelling, _plain(getattr(entry, name))) for name, spelling in _FACTS.items() if name != "id"]
     return SystemPayload(subtype=subtype, text=string(text), data=small([*facts, *more.items()]))
 
 
-def compaction_of(entry: Entry | Spoken) -> SystemPayload:
-    """The history was summed up."""
+def compaction_of(entry: Entry | EntryMessage) -> SystemPayload:
+    """The history was summarized."""
     facts = {"part": "summary", "pre_tokens": tokens(entry.tokens_before)}
     return SystemPayload(subtype="compaction", text=string(entry.summary), data=small(facts.items()))
 

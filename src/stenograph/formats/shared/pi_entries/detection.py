@@ -1,4 +1,4 @@
-"""How a session of entries begins, and what its beginning tells."""
+"""How a session of entries begins, and what its beginning says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stenograph.formats.base import Identity
-from stenograph.formats.shared.loose import a_dict, a_str, first_told, string
+from stenograph.formats.shared.loose import a_dict, a_str, first_in_records, string
 
 _IN_NAME = re.compile(r"(?:^|[/\\_])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[^/\\]*$")
 _KNOWN = {
@@ -47,5 +47,5 @@ def identity_of(records: Sequence[Any], path: str, agent: str | None = None) -> 
         session_id=session_id,
         cwd=string(header.get("cwd")),
         agent=agent,
-        model=first_told(found, "modelId") or first_told(answers, "model"),
+        model=first_in_records(found, "modelId") or first_in_records(answers, "model"),
     )

@@ -1,10 +1,10 @@
 """pi's entries to events, as its files, those of its forks and OpenClaw's rows share them.
 
 Theory of operation. A session is a header and entries that are appended. Each names the entry that it follows, so that
-a session is a tree: where an entry does not follow the one before it, another branch begins or goes on, which is told.
-Nothing is taken back: what stands on other branches has happened, and an edit of the context leaves the entry in place.
-A retry leaves an answer without words and tokens for every failure. A fork copies entries with their ids and times, by
-which what they cost counts once.
+a session is a tree: if an entry does not follow the one before it, another branch begins or continues, and a note says
+so. Nothing is removed: entries on other branches stay, and an edit of the context leaves the entry in place. A retry
+leaves an answer without text and tokens for every failure. A fork copies entries with their ids and times, so that
+their tokens count once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stenograph.formats.shared.call import call_of
 from stenograph.formats.shared.loose import small, string
 from stenograph.formats.shared.pi_entries import content
 from stenograph.formats.shared.pi_entries.detection import session_of
-from stenograph.formats.shared.pi_entries.record import Entry, Spoken, entry_from
+from stenograph.formats.shared.pi_entries.record import Entry, EntryMessage, entry_from
 from stenograph.model.block import ToolUseBlock
 from stenograph.model.payload import ErrorPayload, MessagePayload, SystemPayload
 
@@ -27,7 +27,7 @@ _decode = msgspec.json.Decoder(Entry).decode
 ABORTED = "aborted"
 _ERROR = "error"
 _PLAIN = ("model_change", "thinking_level_change", "custom", "context_edit", "label", "leaf", "session_window")
-"""Entries of which nothing but their facts is told, under the name of their type."""
+"""Entries that are emitted as their facts only, under the name of their type."""
 
 
 class PiEntryFormat(LineFormat):
@@ -37,7 +37,7 @@ class PiEntryFormat(LineFormat):
         super().__init__(context)
         self._session_id = context.session_id
         self._ids: set[str] = set()
-        """Every entry so far: parents may be named that never were in the file."""
+        """The ids of all entries so far: a named parent may be missing in the file."""
         self._last: str | None = None
 
     def _decode(self, line: bytes) -> Any:
@@ -48,11 +48,11 @@ class PiEntryFormat(LineFormat):
 
     def _map(self, entry: Entry | None) -> None:
         if entry is None or entry.type.__class__ is not str:
-            return  # not an entry at all: the base keeps it as unknown
+            return  # not an entry: the base keeps it as unknown
         if entry.type == "session":
             self._session_id = self._session_id or string(entry.id)
         self._place(entry.timestamp, session_id=self._session_id)
-        if entry.type == "message" and isinstance(entry.message, Spoken):
+        if entry.type == "message" and isinstance(entry.message, EntryMessage):
             act = _ROLES.get(entry.message.role) if isinstance(entry.message.role, str) else None
             if act is not None:
                 self._follow(entry)
@@ -68,7 +68,7 @@ class PiEntryFormat(LineFormat):
         self._emit("system.event", payload)
 
     def _follow(self, entry: Entry) -> None:
-        """Tell where a branch begins or goes on: an entry that does not follow the one before it."""
+        """Emit a note where a branch begins or continues: an entry that does not follow the one before it."""
         entry_id = string(entry.id)
         if entry_id is None or entry.type in ("session", "session_window"):
             return
@@ -81,12 +81,12 @@ class PiEntryFormat(LineFormat):
 
     # What is said.
 
-    def _user(self, entry: Entry, message: Spoken) -> None:
+    def _user(self, entry: Entry, message: EntryMessage) -> None:
         blocks = content.blocks_of(message.content)
         self._emit("message.user", MessagePayload(role="user", blocks=blocks, message_id=string(entry.id)))
 
-    def _assistant(self, entry: Entry, message: Spoken) -> None:
-        """An answer, or what is left of one that failed or was stopped."""
+    def _assistant(self, entry: Entry, message: EntryMessage) -> None:
+        """Emit an answer, or the rest of one that failed or was stopped."""
         blocks = content.blocks_of(message.content)
         reason, entry_id = string(message.stop_reason), string(entry.id)
         has_failed = reason in (_ERROR, ABORTED)
@@ -111,30 +111,30 @@ class PiEntryFormat(LineFormat):
 
     # What is done.
 
-    def _result(self, entry: Entry, message: Spoken) -> None:
+    def _result(self, entry: Entry, message: EntryMessage) -> None:
         self._emit("tool.result", content.result_of(message))
 
-    def _command(self, entry: Entry, message: Spoken) -> None:
+    def _command(self, entry: Entry, message: EntryMessage) -> None:
         call, result = content.typed_command(message, string(entry.id) or f"line-{self.report.lines}")
         self._emit("tool.call", call)
         self._emit("tool.result", result)
 
-    # What is neither.
+    # Everything else.
 
-    def _system(self, entry: Entry, message: Spoken) -> None:
+    def _system(self, entry: Entry, message: EntryMessage) -> None:
         self._notice(SystemPayload(subtype="system_prompt", text=content.prompt_of(message) or None))
 
-    def _custom(self, entry: Entry, message: Spoken) -> None:
+    def _custom(self, entry: Entry, message: EntryMessage) -> None:
         facts = small((("customType", string(message.custom_type)), ("display", message.display is True)))
         self._notice(
             SystemPayload(subtype="custom_message", text=content.words_of(message.content) or None, data=facts)
         )
 
-    def _left_branch(self, entry: Entry, message: Spoken) -> None:
+    def _left_branch(self, entry: Entry, message: EntryMessage) -> None:
         facts = small((("fromId", string(message.from_id)),))
         self._notice(SystemPayload(subtype="branch_summary", text=string(message.summary), data=facts))
 
-    def _summed_up(self, entry: Entry, message: Spoken) -> None:
+    def _summed_up(self, entry: Entry, message: EntryMessage) -> None:
         self._notice(content.compaction_of(message))
 
     def _header(self, entry: Entry) -> None:
@@ -161,7 +161,7 @@ class PiEntryFormat(LineFormat):
         self._usage(entry.usage, entry.model, entry)
 
 
-_ROLES: dict[str, Callable[[PiEntryFormat, Entry, Spoken], None]] = {
+_ROLES: dict[str, Callable[[PiEntryFormat, Entry, EntryMessage], None]] = {
     "user": PiEntryFormat._user,
     "assistant": PiEntryFormat._assistant,
     "toolResult": PiEntryFormat._result,

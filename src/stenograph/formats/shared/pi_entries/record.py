@@ -1,6 +1,6 @@
-"""pi's entries, loosely typed: the fields we read, and anything in them.
+"""pi's entries, loosely typed: the fields we read, with values of any type.
 
-A field without a name here is skipped while decoding: details for the screen, signatures, raw reasons.
+Fields that are not declared are skipped while decoding: details for the screen, signatures, raw reasons.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Usage(Struct, gc=False, rename="camel"):
 
 
 class Details(Struct, gc=False, rename="camel"):
-    """What a tool says beside its content."""
+    """What a tool returns besides its content."""
 
     duration_ms: Any = None
     exit_code: Any = None
 
 
-class Spoken(Struct, gc=False, rename="camel"):
-    """The message of an entry, whoever says it."""
+class EntryMessage(Struct, gc=False, rename="camel"):
+    """The message of an entry, of any role."""
 
     role: Any = None
     content: Any = None
@@ -69,7 +69,7 @@ class Entry(Struct, gc=False, rename="camel"):
     id: Any = None
     parent_id: Any = None
     timestamp: Any = None
-    message: Spoken | Other = None
+    message: EntryMessage | Other = None
     version: Any = None
     cwd: Any = None
     parent_session: Any = None
@@ -91,7 +91,7 @@ class Entry(Struct, gc=False, rename="camel"):
     target_id: Any = None
     label: Any = None
     name: Any = None
-    # What our reader of a database says of a session before its first entry.
+    # What our database reader writes about a session before its first entry.
     session_key: Any = field(default=None, name="session_key")
     reason: Any = None
     forked_from: Any = field(default=None, name="forked_from")
