@@ -19,6 +19,8 @@ from stenograph.fold.status import Life
 RECENT = 3600.0
 """Seconds."""
 _PROC = "/proc"
+_File = tuple[int, int]
+"""Device and number."""
 
 
 class Liveness:
@@ -26,7 +28,7 @@ class Liveness:
 
     def __init__(self, now: float | None = None) -> None:
         self._now = time.time() if now is None else now
-        self._open: set[tuple[int, int]] | None = None
+        self._open: dict[_File, list[str]] | None = None
 
     def of(self, paths: Iterable[str | os.PathLike[str]], *, is_journal: bool = False) -> Life:
         """What is known about the process that writes these files; files that do not exist count for nothing."""
@@ -40,17 +42,17 @@ class Liveness:
             if is_journal:  # its writer holds the lock, so open files need not be listed
                 has_process = has_process or _is_locked(path)
             else:
-                has_process = has_process or (status.st_dev, status.st_ino) in self._opened()
+                has_process = has_process or self._is_written((status.st_dev, status.st_ino))
         return Life(is_recent=is_recent, has_process=has_process)
 
     def is_recent(self, moment: float) -> bool:
         """Whether a moment, in seconds since 1970, is within the last hour, or in the future."""
         return self._now - moment < RECENT
 
-    def _opened(self) -> set[tuple[int, int]]:
+    def _is_written(self, file: _File) -> bool:
         if self._open is None:
-            self._open = set(_files_open_for_writing())
-        return self._open
+            self._open = _open_files()
+        return any(map(_is_for_writing, self._open.get(file, ())))
 
 
 def is_being_written(fd: int) -> bool:
@@ -76,23 +78,27 @@ def _is_locked(path: str | os.PathLike[str]) -> bool:
         os.close(fd)
 
 
-def _files_open_for_writing() -> Iterable[tuple[int, int]]:
-    """Device and inode of regular files that other processes of this user have open for writing; none without /proc."""
+def _open_files() -> dict[_File, list[str]]:
+    """Regular files that other processes of this user have open, with the paths in /proc of their descriptors."""
     own = str(os.getpid())
-    with suppress(OSError):
+    found: dict[_File, list[str]] = {}
+    with suppress(OSError):  # there is no /proc
         for process in os.scandir(_PROC):
             if process.name.isdigit() and process.name != own:
                 with suppress(OSError):  # another user's process, or it has ended
-                    yield from _written_by(process.path)
+                    for each in os.scandir(f"{process.path}/fd"):
+                        with suppress(OSError):  # it was closed meanwhile
+                            status = each.stat()
+                            if stat.S_ISREG(status.st_mode):
+                                place = f"{process.path}/fdinfo/{each.name}"
+                                found.setdefault((status.st_dev, status.st_ino), []).append(place)
+    return found
 
 
-def _written_by(process: str) -> Iterable[tuple[int, int]]:
-    for each in os.scandir(f"{process}/fd"):
-        with suppress(OSError, ValueError, IndexError):  # it was closed meanwhile
-            status = each.stat()
-            if not stat.S_ISREG(status.st_mode):
-                continue
-            facts = Path(f"{process}/fdinfo/{each.name}").read_bytes()
-            flags = facts.partition(b"flags:")[2].split()[0]
-            if int(flags, 8) & (os.O_WRONLY | os.O_RDWR):
-                yield status.st_dev, status.st_ino
+def _is_for_writing(place: str) -> bool:
+    """Whether a descriptor may be written to; not when it was closed meanwhile."""
+    try:
+        flags = Path(place).read_bytes().partition(b"flags:")[2].split()[0]
+        return bool(int(flags, 8) & (os.O_WRONLY | os.O_RDWR))
+    except (OSError, ValueError, IndexError):
+        return False

@@ -23,6 +23,12 @@ GROWING = (
     "a sync of one line more of a session of 10.0 MB",
 )
 PUSH = ("send an archive to a folder, kept bytes and events", "send it again, with nothing new")
+STORE = (
+    "`ls --store` of a day",
+    "`show --store` of a run",
+    "`stats --store --by model` of everything",
+    "`search --store` of a day",
+)
 LIVE = (
     "append to a journal → on screen, 20 tabs open",
     "append to an agent's file → on screen, 20 tabs open",
@@ -110,6 +116,15 @@ def test_evidence_was_measured_and_is_within_its_goal() -> None:
 def test_pushing_was_measured_and_is_within_its_goal() -> None:
     """By processor time, to a folder."""
     _check("push", *PUSH)
+
+
+def test_the_lake_was_measured_and_is_within_its_goal() -> None:
+    """Loading, and four questions to 5 million events."""
+    _check("lake", "events loaded per second and core")
+    source, page = (REPO / "bench" / "lake.py").read_text("utf-8"), (REPO / "docs" / "benchmarks.md").read_text("utf-8")
+    for job in STORE:
+        assert job in source
+        assert set(re.findall(rf"^\| {re.escape(job)}, 5.2 M events, .*\| (yes|no) \|$", page, re.MULTILINE)) == {"yes"}
 
 
 def test_explain_and_diff_were_measured_and_are_within_their_goal() -> None:

@@ -55,9 +55,9 @@ def test_every_statement_of_the_how_to_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     answers = json.loads(done.stdout.splitlines()[-1])
     with Lake(store.url).connected() as connection:
-        (events,) = connection.execute("SELECT count(*) FROM told").fetchall()[0]
+        (events,) = connection.execute("SELECT count(*) FROM current_events").fetchall()[0]
         hello = connection.execute(
-            "SELECT count(*) FROM told WHERE regexp_matches(text, '(?i)\\bhello\\b')"
+            "SELECT count(*) FROM current_events WHERE regexp_matches(text, '(?i)\\bhello\\b')"
         ).fetchall()[0][0]
     assert json.loads(answers[3])["data"] == [[str(events)]] or json.loads(answers[3])["data"] == [[events]]
     assert len(json.loads(answers[4])["data"]) == min(20, hello)

@@ -31,7 +31,7 @@ def test_the_command_sends_what_it_keeps(tmp_path: Path) -> None:
             running.terminate()
             told = running.stderr.read().decode()
     assert running.returncode == 0
-    assert told.splitlines() == [f"steno: watching for {archive}; Ctrl-C ends it"]
+    assert told.splitlines() == [f"steno: watching for {archive}; press Ctrl-C to stop"]
     assert len(indexed_events(archive)) == 2
     assert newest(stored_events(store, archive_id(archive))) == indexed_events(archive)
     assert stored_files(store, archive_id(archive), "bytes") == kept_files(archive)

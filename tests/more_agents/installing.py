@@ -78,10 +78,17 @@ class Pip:
         return f"{self.package.partition('[')[0]}-{self.version}"
 
     def install(self, place: Path) -> None:
-        """Into an empty folder."""
-        _run([_uv(), "venv", "--quiet", "--python", _python(self.python), str(place)])
-        install = [_uv(), "pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
-        _run([*install, f"{self.package}=={self.version}", *self.more])
+        """Into an empty folder: by uv, which takes a tenth of the time, or by pip where uv finds no packages.
+
+        pip may be configured for other indexes; uv does not read that configuration.
+        """
+        wanted = [f"{self.package}=={self.version}", *self.more]
+        try:
+            _run([_uv(), "venv", "--quiet", "--python", _python(self.python), str(place)])
+            _run([_uv(), "pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *wanted])
+        except pytest.fail.Exception:
+            _run([_python(self.python), "-m", "venv", "--clear", str(place)])
+            _run([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *wanted])
 
     def command(self, place: Path) -> list[str]:
         """What starts it."""

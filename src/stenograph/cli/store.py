@@ -16,7 +16,7 @@ _OF_THIS_MACHINE = {"archive_dir": "--archive", "sync_first": "--sync", "root": 
 
 
 def tell_of_grep(filters: Filters) -> None:
-    """Say which runs a store was searched for, where that was not given."""
+    """Report which period of a store was searched, if the user gave none."""
     if filters.get("grep") is not None and not filters.get("since"):
         say("--grep looks at the last 7 days of a store; --since says otherwise")
 

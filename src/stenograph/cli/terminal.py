@@ -57,8 +57,8 @@ def width(text: str) -> int:
     return columns if columns >= 0 else sum(max(0, wcwidth(letter)) for letter in text)
 
 
-_NARROW = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
-"""Letters of Latin scripts and punctuation, each one column wide."""
+_NARROW = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u257f]*")
+"""Letters of Latin scripts, punctuation and lines, each one column wide."""
 
 
 def cut(text: str, columns: int) -> str:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ED25519, COSIGNATURE = 1, 4
-_SIGNATURE_SIZE = 64
 _DASH = "\u2014 "
 
 

@@ -160,5 +160,5 @@ def _score(spec: FormatSpec, records: Sequence[Any], path: str) -> int:
     try:
         return spec.detect(records, path)
     except Exception as error:
-        what = f"the format {spec.name} failed to look at {path or 'it'} ({type(error).__name__}: {error})"
-        raise SourceError(f"{what}; tell its author, or uninstall it", path) from error
+        what = f"the format {spec.name} failed to examine {path or 'the file'} ({type(error).__name__}: {error})"
+        raise SourceError(f"{what}; report this to its author, or uninstall its package", path) from error

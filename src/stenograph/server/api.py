@@ -112,5 +112,5 @@ def health(site: Site, request: Request) -> Response:
 
 
 def _limit(request: Request, usual: int, most: int) -> int:
-    given = request.query_params.get("limit", "")
-    return max(1, min(int(given), most)) if given.isascii() and given.isdigit() and len(given) < 9 else usual
+    limit = request.query_params.get("limit", "")
+    return max(1, min(int(limit), most)) if limit.isascii() and limit.isdigit() and len(limit) < 9 else usual

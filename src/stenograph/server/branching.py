@@ -56,17 +56,17 @@ def _tasks(site: Site, reader: IndexReader, run: int, steps: Iterable[StepNode])
 def _run_item(node: RunNode, names: Mapping[str, str]) -> str:
     name = line(names.get(node.run_id) or node.name or node.run_id)
     own = " of its own" if node.steps else ""
-    told = f"{counted(node.messages, 'message')}, {counted(node.tool_calls, 'tool call')}{own}"
+    facts = f"{counted(node.messages, 'message')}, {counted(node.tool_calls, 'tool call')}{own}"
     inner = "".join(_step_item(step, node.run_id, names) for step in node.steps)
     more = f"<ul>{inner}</ul>" if inner else ""
     mark = status_mark(node.status, node.status_reason)
     link = name if node.status == "missing" else f'<a href="/runs/{line(node.run_id)}">{name}</a>'
-    return f"<li>{link} {mark} <small>{told}</small>{more}</li>"
+    return f"<li>{link} {mark} <small>{facts}</small>{more}</li>"
 
 
 def _step_item(step: StepNode, run_id: str, names: Mapping[str, str]) -> str:
     took = _seconds(step)
-    told = [step.kind, counted(step.tool_calls, "tool call"), "" if took is None else duration(took)]
+    facts = [step.kind, counted(step.tool_calls, "tool call"), "" if took is None else duration(took)]
     inner = "".join(_step_item(each, run_id, names) for each in step.steps) + (
         "" if step.child is None else _run_item(step.child, names)
     )
@@ -77,7 +77,7 @@ def _step_item(step: StepNode, run_id: str, names: Mapping[str, str]) -> str:
     more = f"<ul>{inner}</ul>" if inner else ""
     error = f' <span class="no">{line(step.error)}</span>' if step.error else ""
     return (
-        f"<li>{name} {status_mark(step.status)} <small>{line(', '.join(filter(None, told)))}</small>{error}{more}</li>"
+        f"<li>{name} {status_mark(step.status)} <small>{line(', '.join(filter(None, facts)))}</small>{error}{more}</li>"
     )
 
 

@@ -100,11 +100,11 @@ def _chart(rows: list[dict[str, Any]], name: str) -> str:
         value = float(row.get(name) or 0)
         top = place * _ROW
         width = round((_WIDTH - _LABEL - 90) * value / most, 1)
-        told = cost(row.get(name), bool(row.get("cost_is_partial"))) if name == "cost_usd" else f"{value:,.0f}"
+        amount = cost(row.get(name), bool(row.get("cost_is_partial"))) if name == "cost_usd" else f"{value:,.0f}"
         bars.append(
             f'<text x="{_LABEL - 8}" y="{top + 15}" text-anchor="end" class="axis">{line(str(row["key"])[:28])}</text>'
             f'<rect x="{_LABEL}" y="{top + 3}" width="{width}" height="{_ROW - 7}" rx="3"></rect>'
-            f'<text x="{_LABEL + width + 6}" y="{top + 15}">{line(told)}</text>'
+            f'<text x="{_LABEL + width + 6}" y="{top + 15}">{line(amount)}</text>'
         )
     height = len(shown) * _ROW
     label = "Cost" if name == "cost_usd" else "Tool calls"

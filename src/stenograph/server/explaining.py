@@ -1,4 +1,4 @@
-"""A run in facts, and two runs compared: what `steno explain` and `steno diff` say, as pages."""
+"""A run summarized, and two runs compared: the output of `steno explain` and `steno diff` as pages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def explain_page(site: Site, request: Request) -> Response:
     """`/runs/{id}/explain`."""
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
         info = site.info(reader, run)
-        told = site.explained(reader, run)
+        found = site.explained(reader, run)
         note = copied_note(site.runs.copied(reader, run))
-    text = "\n".join(explanation_lines(told.explanation))
+    text = "\n".join(explanation_lines(found.explanation))
     body = (
         f'{head_of(info)}{views_of(run_id, "/explain")}<main class="narrow"><h2>What happened</h2>{note}{pre(text)}'
         f"{_earlier(site, info)}</main>"
@@ -40,14 +40,14 @@ def diff_page(site: Site, request: Request) -> Response:
     sides = [request.query_params.get(name, "") for name in ("left", "right")]
     if not all(sides):
         raise InvalidQuery("two runs are compared; give left and right, the ids of runs")
-    told: list[Explained] = []
+    compared: list[Explained] = []
     links = ""
     for sign, side in zip("-+", sides, strict=True):
         with site.run(side) as (reader, run, run_id):
             info = site.info(reader, run)
-            told.append(site.explained(reader, run))
+            compared.append(site.explained(reader, run))
         links += f'<li><code>{sign}</code> <a href="/runs/{run_id}" dir="auto">{_name(info)}</a></li>'
-    text = "\n".join(comparison_lines(compare(*told)))
+    text = "\n".join(comparison_lines(compare(*compared)))
     body = f'<main class="narrow"><h1>Two runs compared</h1><ul>{links}</ul>{pre(text)}</main>'
     return html(request, framed(site, "Two runs compared", body))
 

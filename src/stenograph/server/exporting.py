@@ -1,4 +1,4 @@
-"""Runs to take away: as a page, as Markdown, as text, as JSON or as a bundle, as the command line writes them."""
+"""Downloads of runs: as a page, Markdown, text, JSON or a bundle, as the command line writes them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CHUNK = 1 << 18
 
 
 def export(site: Site, request: Request) -> Response:
-    """`/runs/{id}/export.{kind}`; `?redact=1` masks what is secret. Never a document of ours: it is downloaded."""
+    """`/runs/{id}/export.{kind}`; `?redact=1` masks secrets. Always a download, never shown as a page of ours."""
     kind = request.path_params["kind"]
     if kind not in (*KINDS, "zip"):
         raise RunNotFound(f"a run is exported as one of {', '.join(KINDS)}, zip", kind)
@@ -54,7 +54,7 @@ def export(site: Site, request: Request) -> Response:
 
 
 class _View(Struct, frozen=True):
-    """What of a run is on the page from which it is exported."""
+    """The part of a run that is on the page from which it is exported."""
 
     types: list[str]
     density: str
@@ -99,7 +99,7 @@ def _zipped(site: Site, run_ids: Sequence[str], kind: str, redact: bool) -> Iter
 
 
 def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
-    """What `steno bundle create --no-environment` makes: what this server runs in is not the environment of the run."""
+    """What `steno bundle create --no-environment` makes: the server's environment is not the run's."""
     # Here, not above: loading what masks and writes a bundle would be a third of the server's start.
     from stenograph.bundle.create import write_bundle
     from stenograph.bundle.mask import BundleMask
@@ -120,7 +120,7 @@ def _bundle(site: Site, run_id: str, redact: bool) -> Iterator[bytes]:
 def _pieces(
     site: Site, run_id: str, kind: str, redact: bool, picked: Set[int] | None = None, density: str = "normal"
 ) -> Iterator[bytes]:
-    """The document; `picked` are the numbers of the events that it is to have, None for all."""
+    """The document; `picked` are the numbers of its events, None for all."""
     with site.runs.open(run_id, redact=redact) as run:
         for text in _texts(run, kind, picked, density):
             yield text.encode("utf-8", "replace")

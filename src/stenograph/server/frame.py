@@ -1,4 +1,4 @@
-"""What every page has around it: head, navigation, the note on what is masked, and the foot."""
+"""The frame of every page: head, navigation, the note on what is masked, and the foot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUS_WORDS = {"waiting": "waiting for you"}
 
 
 def framed(site: Site, title: str, body: str, *, here: str = "", attributes: str = "", refresh: bool = False) -> str:
-    """A whole page; `here` is the entry of the navigation that it belongs to; `refresh`: it is soon another one."""
+    """A whole page; `here` is the entry of the navigation that it belongs to; `refresh`: reload it soon."""
     again = '<meta http-equiv="refresh" content="1">\n' if refresh else ""
     links = "".join(
         f'<a href="{place}"{" aria-current=page" if place == here else ""}>{name}</a>'
@@ -64,7 +64,7 @@ def address(path: str, parameters: Mapping[str, object]) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[str], kind: str = "") -> str:
-    """A table that scrolls by itself where it is too wide; the cells are HTML."""
+    """A table that scrolls if it is too wide; the cells are HTML."""
     cells = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (
         f'<div class="table" tabindex="0"><table class="{kind}"><thead><tr>{cells}</tr></thead>'

@@ -54,7 +54,7 @@ def help_page(site: Site, request: Request) -> Response:
         data = f"The archive is in {place}. {keeping}"
         leaves = "Nothing leaves this machine: the pages load nothing from elsewhere, and their policy forbids it."
     else:
-        data = f"These are everybody's runs in the store {place}, as steno lake load found them last. {_LEFT_OUT}"
+        data = f"These are the runs of all machines in the store {place}, as of the last steno lake load. {_LEFT_OUT}"
         leaves = "The server reads the store; the pages load nothing from elsewhere, and their policy forbids it."
     masked = "Secrets are masked." if site.mask else "Nothing is masked: pages show what was recorded."
     body = (

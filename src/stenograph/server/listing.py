@@ -100,12 +100,12 @@ def runs_page(site: Site, request: Request) -> Response:
 def _beginning(site: Site) -> str:
     """What is shown before the first sync has made an archive; it looks again by itself."""
     if site.store is not None:
-        told = f"Nothing is loaded yet. steno lake load {line(site.runs.place)} does that."
+        state = f"Nothing is loaded yet. steno lake load {line(site.runs.place)} does that."
     elif site.keeper is None:
-        told = "There is no archive yet. steno sync makes it."
+        state = "There is no archive yet. steno sync makes it."
     else:
-        told = "There is no archive yet. What the agents on this machine wrote is being read."
-    body = f'<main class="wide"><h1>Runs</h1><p class="empty">{told}</p></main>'
+        state = "There is no archive yet. What the agents on this machine wrote is being read."
+    body = f'<main class="wide"><h1>Runs</h1><p class="empty">{state}</p></main>'
     return framed(site, "Runs", body, here="/", refresh=site.keeper is not None)
 
 
@@ -170,9 +170,9 @@ def row(run: RunInfo, mark: Mark, columns: Sequence[str] = _HEAD, *, is_new: boo
         amount(run.input_tokens + run.output_tokens),
         line(cost(run.cost_usd, run.cost_is_partial)),
     )
-    told = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(columns, cells, strict=True))
+    shown = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(columns, cells, strict=True))
     kind = ' class="unread"' if is_new else ""
-    return f'<tr{kind} id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{told}</tr>\n'
+    return f'<tr{kind} id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{shown}</tr>\n'
 
 
 def title_of(run: RunInfo) -> str:
@@ -182,7 +182,7 @@ def title_of(run: RunInfo) -> str:
 
 
 def live_page(site: Site, request: Request) -> Response:
-    """`/live`: runs that are running or wait for somebody."""
+    """`/live`: runs that are running or waiting."""
     if not site.runs.is_there():
         return html(request, _beginning(site))
     runs = [run for run in runs_of(site, {}, _NEWEST)[0] if run.status in ("running", "waiting")]
@@ -196,7 +196,7 @@ def live_page(site: Site, request: Request) -> Response:
 
 
 def _live_item(run: RunInfo) -> str:
-    told = [
+    facts = [
         name_of_agent(run.agent),
         run.project or "",
         counted(run.turns, "turn"),
@@ -204,7 +204,7 @@ def _live_item(run: RunInfo) -> str:
     ]
     return (
         f'<li data-run="{run.run_id}"><a href="/runs/{run.run_id}" dir="auto">{line(title_of(run))}</a> '
-        f"{status_mark(run.status, run.status_reason)}<small>{line(' · '.join(filter(None, told)))} · "
+        f"{status_mark(run.status, run.status_reason)}<small>{line(' · '.join(filter(None, facts)))} · "
         f"{moment(run.ended_at, when(run.ended_at))}</small></li>"
     )
 

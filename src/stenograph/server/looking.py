@@ -28,7 +28,7 @@ from stenograph.server.site import Site
 SHOWN = 100
 _ROLES = ("user", "assistant", "tool", "system")
 _FACETS_OF = 2000
-"""Hits, the newest, of which it is counted where they are."""
+"""How many of the newest hits are counted for the facets."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ def find(site: Site, reader: IndexReader, run: int, words: str, first: int = 0) 
 
 
 def find_page(site: Site, request: Request) -> Response:
-    """`/runs/{id}/find`: all hits of a run, each with what stands around it."""
+    """`/runs/{id}/find`: all hits of a run, each with its surrounding text."""
     words = request.query_params.get("q", "")
     start = request.query_params.get("from", "0")
     with site.run(request.path_params["run_id"]) as (reader, run, run_id):
@@ -73,7 +73,7 @@ def find_page(site: Site, request: Request) -> Response:
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 12 else 0
         seqs, shown = find(site, reader, run, words, first) if words.strip() else ([], [])
     items = "".join(_item(run_id, each, words) for each in shown)
-    told = counted(len(seqs), "hit") if words.strip() else ""
+    count = counted(len(seqs), "hit") if words.strip() else ""
     later = [seq for seq in seqs if shown and seq > shown[-1].seq]
     more = ""
     if later:
@@ -82,7 +82,7 @@ def find_page(site: Site, request: Request) -> Response:
     body = (
         f'{head_of(info)}{views_of(run_id, "/find")}<main class="narrow"><form class="big" role="search">'
         f'<input type="search" name="q" value="{line(words)}" aria-label="Find in this run" autofocus> '
-        f"<button type=submit>Find</button></form><p>{told}</p><ol class=hits>{items}</ol>{more}</main>"
+        f"<button type=submit>Find</button></form><p>{count}</p><ol class=hits>{items}</ol>{more}</main>"
     )
     return html(request, framed(site, "Find", body, attributes=f' data-run="{run_id}" data-view="find"'))
 
@@ -97,7 +97,7 @@ def _item(run_id: str, found: Found, words: str) -> str:
 
 
 def marked(snippet: Snippet) -> str:
-    """A snippet with what was looked for marked."""
+    """A snippet with the found words marked."""
     parts: list[str] = []
     done = 0
     for at, to in snippet.spans:
@@ -108,7 +108,7 @@ def marked(snippet: Snippet) -> str:
 
 def hits_of(site: Site, query: Mapping[str, str], limit: int = SHOWN) -> tuple[list[dict[str, Any]], str]:
     """The hits that a query string asks for, newest first, as `steno search --json` has them and with their spans; and
-    what was looked at, where that is not everything."""
+    what was searched, if that is not everything."""
     filters = filters_of({name: value for name, value in query.items() if name not in ("q", "errors")})
     options = SearchOptions(
         role=query.get("role") if query.get("role") in _ROLES else None,
@@ -139,7 +139,7 @@ def facets_of(site: Site, query: Mapping[str, str]) -> dict[str, dict[str, int]]
 
 
 def search_page(site: Site, request: Request) -> Response:
-    """`/search`: words in all runs, every hit a link to the very event."""
+    """`/search`: words in all runs, every hit a link to its event."""
     query = dict(request.query_params)
     words = query.get("q", "")
     hits, looked_at = hits_of(site, query) if words.strip() else ([], "")
@@ -157,15 +157,15 @@ def search_page(site: Site, request: Request) -> Response:
     return html(request, framed(site, f"{words} · Search" if words else "Search", body, here="/search"))
 
 
-def _looked_at(told: str, query: Mapping[str, str]) -> str:
-    """What was looked at, and how to look at more."""
-    if not told:
+def _looked_at(scanned: str, query: Mapping[str, str]) -> str:
+    """What was searched, and links to search more."""
+    if not scanned:
         return ""
     links = "".join(
         f' <a href="{address("/search", {**query, "since": since})}">{since}</a>'
         for since in ("1d", "7d", "30d", "365d")
     )
-    return f'<p class="hint">Looked at {line(told)}. Since:{links}</p>'
+    return f'<p class="hint">Looked at {line(scanned)}. Since:{links}</p>'
 
 
 def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> str:
@@ -178,7 +178,7 @@ def _facet(name: str, values: Mapping[str, int], query: Mapping[str, str]) -> st
 
 
 def _titles(site: Site, run_ids: set[str]) -> dict[str, str]:
-    """What the runs of some hits are called."""
+    """The names of the runs of some hits."""
     found = {}
     for run_id, run in (site.runs.titles(run_ids) if run_ids else {}).items():
         title = on_a_line(title_of(run.name, run.first_prompt) or "", 60)

@@ -42,7 +42,7 @@ class MachineRuns:
 
     @property
     def marks_folder(self) -> Path | None:
-        """The same."""
+        """The folder of the archive, which also keeps the marks."""
         return self._home.path
 
     def is_there(self) -> bool:

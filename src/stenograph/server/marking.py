@@ -1,4 +1,4 @@
-"""Marks: the only thing that the page may change, and never in a transcript."""
+"""Marks: the only thing that the page may change; transcripts stay as they are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def marks(site: Site, request: Request) -> Response:
 
 
 def change_mark(site: Site, request: Request, body: bytes) -> Response:
-    """`POST /api/v1/marks`: `{"run_id": …}` with what is to be other: `star`, `name`, `tags`, `note`, `seen`."""
+    """`POST /api/v1/marks`: `{"run_id": …}` with what changes: `star`, `name`, `tags`, `note`, `seen`."""
     try:
         change = msgspec.json.decode(body, type=MarkChange)
     except msgspec.DecodeError as error:
@@ -38,7 +38,7 @@ def change_mark(site: Site, request: Request, body: bytes) -> Response:
 
 
 def change_by_form(site: Site, request: Request, body: bytes) -> Response:
-    """`POST /runs/{id}/marks`: the same by the form of the run's page, which needs no script."""
+    """`POST /runs/{id}/marks`: the form of the run's page, which needs no script."""
     fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20))
     tags = dict.fromkeys(tag.strip() for tag in fields.get("tags", "").split(",") if tag.strip())
     change = MarkChange(
@@ -52,7 +52,7 @@ def change_by_form(site: Site, request: Request, body: bytes) -> Response:
 
 
 def _keep(site: Site, change: MarkChange) -> str:
-    """Write a change; gives the id of its run. Raises `InvalidQuery` for one that is too long."""
+    """Write a change; returns the id of its run. Raises `InvalidQuery` for one that is too long."""
     if site.bundle is not None:
         raise InvalidQuery("a bundle is not changed; marks are kept in an archive")
     if site.store is not None:
@@ -66,7 +66,7 @@ def _keep(site: Site, change: MarkChange) -> str:
 
 
 def mark_form(site: Site, run_id: str, mark: Mark) -> str:
-    """The form for what is noted of a run; it works without a script.
+    """The form for the marks of a run; it works without a script.
 
     There is none for a bundle or a store, nor where a mark has to be masked: what is kept would be the mask.
     """

@@ -1,4 +1,4 @@
-"""The strip of an archived run: where it was asked, where something failed, where subagents were at work."""
+"""The strip of an archived run: where prompts, failures and subagents are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stenograph.render.html.strip import MOST, Cell, Lane, strip
 from stenograph.server.pages import Page, RunPages
 
 _WORTH = 20
-"""Events from which a strip helps."""
+"""The number of events from which a strip is shown."""
 _SUBAGENTS = 60
 _ERRORS = """
     SELECT seq FROM main.events INDEXED BY events_error WHERE error AND run = ?

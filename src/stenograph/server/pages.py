@@ -82,11 +82,11 @@ class RunPages:
         return self.holding(self.prompts[unit - 1] if unit else 1)
 
     def unit_of(self, seq: int) -> int:
-        """The number of the unit in which an event stands."""
+        """The number of the unit of an event."""
         return bisect_right(self.prompts, seq)
 
     def events(self, page: Page) -> list[Event]:
-        """The events of a page, then the results of its calls that stand on later pages."""
+        """The events of a page, then the results of its calls from later pages."""
         events = list(self._reader.events(self._run, page.first, page.last))
         return events + list(self._later_results(page))
 

@@ -63,9 +63,9 @@ def run_page(site: Site, request: Request) -> Response:
                 return html(request, plain_error(site, "No such unit", "The run has no unit of that number."), 404)
             body = _whole(site, info, pages, page)
             is_last = page is None or page.number == len(pages.pages) - 1
-        told = copied_note(site.runs.copied(reader, run))
+        notes = copied_note(site.runs.copied(reader, run))
         if pages.last <= EXPLAINED:
-            told += what_happened(site.explained(reader, run).explanation)
+            notes += what_happened(site.explained(reader, run).explanation)
         density = query.get("density")
         density = density if density in DENSITIES else "normal"
         kept = {"types": ",".join(types), "density": "" if density == "normal" else density}
@@ -83,15 +83,15 @@ def run_page(site: Site, request: Request) -> Response:
     form = mark_form(site, run_id, mark)
     mark = msgspec.structs.replace(mark, name=mark.name and site.text(mark.name))
     owner = "" if site.store is None else " · ".join(filter(None, (info.host, info.user)))
-    head = head_of(info, None if folder is None else mark, told + form, owner)
+    head = head_of(info, None if folder is None else mark, notes + form, owner)
     content = f'{head}{views}{switches}<div class="page served">{body}</div>'
     return html(request, framed(site, title_of(info), content, attributes=attributes))
 
 
-def head_of(info: RunInfo, mark: Mark | None = None, told: str = "", owner: str = "") -> str:
+def head_of(info: RunInfo, mark: Mark | None = None, notes: str = "", owner: str = "") -> str:
     """What a run is and what it came to; the same figures as in the list.
 
-    With a mark, a star to set; `told` is what can be unfolded below; `owner` is the machine that keeps it.
+    With a mark, a star to set; `notes` is what can be opened below; `owner` is the machine that keeps it.
     """
     figures = (
         ("Machine", line(owner)),
@@ -123,7 +123,7 @@ def head_of(info: RunInfo, mark: Mark | None = None, told: str = "", owner: str 
     return (
         f'<header class="top run"><h1 dir="auto">{line(named)}{star}</h1>'
         f"<p>{status_mark(info.status, info.status_reason)} <small>{line(info.status_reason or '')}</small></p>{parent}"
-        f'<dl class="facts">{facts}</dl>{told}</header>\n'
+        f'<dl class="facts">{facts}</dl>{notes}</header>\n'
     )
 
 
@@ -131,8 +131,8 @@ def copied_note(calls: int) -> str:
     """That the transcript holds calls which do not count in this run."""
     if not calls:
         return ""
-    told = counted(calls, "call")
-    return f'<p class="hint">The transcript also has {told} copied from an earlier run, which count there.</p>'
+    copied = counted(calls, "call")
+    return f'<p class="hint">The transcript also has {copied} copied from an earlier run, which count there.</p>'
 
 
 def views_of(run_id: str, here: str, kept: Mapping[str, str] | None = None) -> str:
@@ -264,9 +264,9 @@ def _source(site: Site, source: SourceLine | None, event: Event) -> str:
     if source is None and event.raw is not None:  # an event that was recorded with its line
         return f"<h2>The source line</h2>{pre(event.raw[:_LONGEST_LINE])}"
     if source is None:
-        return "<h2>The source line</h2><p>No line of a file that is kept tells this event.</p>"
-    told = source.data.decode("utf-8", "replace")
-    shown = site.text(told)
+        return "<h2>The source line</h2><p>No line of a kept file holds this event.</p>"
+    text = source.data.decode("utf-8", "replace")
+    shown = site.text(text)
     more = len(shown) - _LONGEST_LINE
     note = f"<p>{counted(more, 'more character')}; steno restore writes the whole file</p>" if more > 0 else ""
     place = site.text(f"{source.path}:{source.number}")

@@ -1,7 +1,7 @@
-"""What a site asks of the runs that it shows, wherever they are kept: two classes answer.
+"""What a site needs from the runs that it shows, wherever they are kept.
 
-`MachineRuns` asks the archive of this machine, `StoreRuns` everybody's runs in a store. A store knows neither marks nor
-what is written just now: `marks_folder` is None and `is_live` false there, and pages leave out what needs them.
+`MachineRuns` reads the archive of this machine, `StoreRuns` the runs of all machines in a store. A store has no marks
+and no live events: there `marks_folder` is None and `is_live` false, and pages leave out what needs them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stenograph.runs.info import RunInfo
 from stenograph.runs.reader import RunReader
 
 Owners = Mapping[str, str]
-"""Whose runs are meant, by the names in `OWNERS`; without anything, everybody's."""
+"""Whose runs to show, by the names in `OWNERS`; by default all."""
 OWNERS = ("machine", "user", "team")
 EVERYBODY: Owners = MappingProxyType({})
 
@@ -31,11 +31,11 @@ class Found(Struct, frozen=True):
 
     hits: list[Hit]
     looked_at: str = ""
-    """What was looked at, where that is not everything."""
+    """What was searched, if that is not everything."""
 
 
 class RunTitle(Struct, frozen=True):
-    """What a run is called by."""
+    """The names of a run."""
 
     name: str | None
     first_prompt: str | None
@@ -59,7 +59,7 @@ class ServedRuns(Protocol):
 
     @property
     def marks_folder(self) -> Path | None:
-        """Where stars, names, tags and notes are kept; None where runs cannot be marked."""
+        """Where stars, names, tags and notes are kept; None if runs cannot be marked."""
 
     @property
     def is_live(self) -> bool:
@@ -88,13 +88,13 @@ class ServedRuns(Protocol):
         """Events in which words are found, newest first."""
 
     def facets(self, words: str, limit: int) -> Iterable[tuple[str | None, ...]]:
-        """Agent, project, role and day of the newest events in which words are found; nothing where it is not known."""
+        """Agent, project, role and day of the newest events with these words; empty if not known."""
 
     def stats(self, by: str, owners: Owners = EVERYBODY, **filters: Unpack[Filters]) -> Stats:
         """Sums."""
 
     def titles(self, run_ids: Collection[str]) -> dict[str, RunTitle]:
-        """What runs are called by."""
+        """The names of runs."""
 
     def last_seqs(self, run_ids: Collection[str]) -> dict[str, int]:
         """The numbers of their last events."""

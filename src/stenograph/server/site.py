@@ -35,13 +35,13 @@ class Site:
     home: Home
     """The folder of the archive; of a bundle or a store, a temporary one."""
     mask: RunMask | None = None
-    """Masks whatever is shown; None where nothing is masked."""
+    """Masks everything that is shown; None if nothing is masked."""
     keeper: Keeper | None = None
     """The process that keeps the archive up to date."""
     bundle: Path | None = None
     """The bundle that was given instead of an archive."""
     store: StoreRuns | None = None
-    """Everybody's runs, where those are served instead of an archive's."""
+    """The runs of a store, if those are served instead of an archive's."""
     scripts: dict[str, bytes] = field(default_factory=dict)
 
     @property
@@ -51,7 +51,7 @@ class Site:
 
     @property
     def marks_folder(self) -> Path | None:
-        """Where stars, names, tags and notes are kept; None where runs cannot be marked."""
+        """Where stars, names, tags and notes are kept; None if runs cannot be marked."""
         return None if self.bundle is not None else self.runs.marks_folder
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Everybody's runs in a store, as a site shows them.
+"""The runs of all machines in a store, as a site shows them.
 
 Theory of operation. Lists, sums and searches are asked of the tables of the store, as they are at that moment. The
 pages of one run need an index (units, calls, words), so the events of a run that is looked at are put into an index of
@@ -35,7 +35,7 @@ KEPT = 16
 
 
 class _Indexed(Struct, frozen=True):
-    """A run that was looked at."""
+    """A run that was opened."""
 
     row: RunRow
     folder: Path
@@ -50,7 +50,7 @@ class StoreRuns:
     is_live = False
 
     def __init__(self, url: str, folder: Path, owners: Owners | None = None) -> None:
-        """`folder` is a temporary one, for the indexes of runs; with `owners`, nobody else's runs are shown."""
+        """`folder` is a temporary one, for the indexes of runs; with `owners`, only their runs are shown."""
         self.place = url
         self._folder = folder
         self._only = dict(owners or {})
@@ -74,7 +74,7 @@ class StoreRuns:
         owners: Owners = EVERYBODY,
         **filters: Unpack[Filters],
     ) -> list[RunInfo]:
-        """By what hosts say of their runs."""
+        """From what hosts report about their runs."""
         return self._archive(owners).listed(limit, after=after, sort=sort, **filters).infos
 
     def search(
@@ -94,7 +94,7 @@ class StoreRuns:
         return self._archive(owners).stats(by, **filters)
 
     def titles(self, run_ids: Collection[str]) -> dict[str, RunTitle]:
-        """By what hosts say of their runs."""
+        """From what hosts report about their runs."""
         return {run_id: RunTitle(*row) for run_id, row in self._archive().titles(run_ids).items()}
 
     def last_seqs(self, run_ids: Collection[str]) -> dict[str, int]:
@@ -142,7 +142,7 @@ class StoreRuns:
         (run_id,) = reader.index.execute("SELECT run_id FROM main.runs WHERE id = ?", (run,)).fetchone()
         with self._lock:
             found = self._indexed.get(run_id)
-        if found is None:  # others were looked at since
+        if found is None:  # others were opened since
             raise RunNotFound(f"{run_id} is no longer at hand; load the page again", run_id)
         return found
 

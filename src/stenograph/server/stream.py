@@ -1,10 +1,10 @@
 """The one stream of events for a browser: what is appended to runs, and runs that change.
 
 Theory of operation. A stream has a cursor per run: the revision of the run and the number of the last event that was
-sent. Whenever the archive may have changed it reads on from there, in the index, so a slow reader costs nobody
-anything and a reader that comes back loses nothing. The cursor of all runs is the `id` of every message that moves it.
-Figures are looked at beside, in a thread of their own, and have no `id`. A run that was numbered anew, or is too far
-ahead, is a `gap`: the page of it is to be loaded again.
+sent. Whenever the archive may have changed, it reads the index from there, so a slow reader costs nothing and a reader
+that comes back loses nothing. The cursor of all runs is the `id` of every message that moves it. Figures are read in a
+separate thread and have no `id`. A run that was renumbered, or is too far ahead, is a `gap`: its page must be loaded
+again.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def stream(site: Site, feed: Feed, request: Request) -> Response:
     if not site.runs.is_live:
         return json(request, {"error": "a store is not followed here; steno tail -f RUN --store URL does that"}, 404)
     topics = [each for each in request.query_params.get("runs", "").split(",") if each]
-    given = request.headers.get("last-event-id") or request.query_params.get("after", "")
-    following = Following(site, topics, cursor_of(given))
+    cursor = request.headers.get("last-event-id") or request.query_params.get("after", "")
+    following = Following(site, topics, cursor_of(cursor))
     headers = {"x-accel-buffering": "no"}
     return StreamingResponse(_messages(following, feed), media_type="text/event-stream", headers=headers)
 

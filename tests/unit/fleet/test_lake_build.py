@@ -35,7 +35,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def lines_of(url: str) -> dict[tuple[str, int], tuple[str, str]]:
     with Lake(url).connected() as connection:
-        rows = connection.execute("SELECT run_id, seq, type, timestamp FROM told").fetchall()
+        rows = connection.execute("SELECT run_id, seq, type, timestamp FROM current_events").fetchall()
     assert len({row[:2] for row in rows}) == len(rows)
     return {(run_id, seq): (kind, when) for run_id, seq, kind, when in rows}
 

@@ -37,7 +37,7 @@ def goldens(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows_of(store: Objects) -> tuple[int, int]:
     with Lake(store.url).connected() as connection:
-        query = "SELECT count(*), count(DISTINCT (archive, run_id, seq)) FROM told"
+        query = "SELECT count(*), count(DISTINCT (archive, run_id, seq)) FROM current_events"
         found: tuple[int, int] = connection.execute(query).fetchall()[0]
     return found
 
@@ -199,8 +199,10 @@ def test_forgotten_runs_are_not_loaded_and_leave_the_table(goldens: Path, tmp_pa
     archive = store.folders("v1/")[0]
     load(store)
     with Lake(store.url).connected() as connection:
-        run_id = connection.execute("SELECT run_id FROM told GROUP BY ALL ORDER BY count(*) DESC").fetchall()[0][0]
-        rows = connection.execute("SELECT count(*) FROM told WHERE run_id = ?", [run_id]).fetchall()[0][0]
+        run_id = connection.execute("SELECT run_id FROM current_events GROUP BY ALL ORDER BY count(*) DESC").fetchall()[
+            0
+        ][0]
+        rows = connection.execute("SELECT count(*) FROM current_events WHERE run_id = ?", [run_id]).fetchall()[0][0]
     store.create(f"{forgotten_folder(archive)}{run_id}", b"{}")
     assert check(store).forgotten == rows
     files = {path.name for path in (tmp_path / "store/lake/events").rglob("*.parquet")}
@@ -241,7 +243,7 @@ def test_nothing_is_fetched_at_run_time(goldens: Path, tmp_path: Path) -> None:
     store = store_of(tmp_path / "store")
     push_and_load([goldens], store)
     with Lake(store.url).connected() as connection:
-        connection.execute("SELECT count(*) FROM told").fetchall()
+        connection.execute("SELECT count(*) FROM current_events").fetchall()
         query = "SELECT extension_name FROM duckdb_extensions() WHERE loaded AND install_mode <> 'STATICALLY_LINKED'"
         assert connection.execute(query).fetchall() == []
         settings = "SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"

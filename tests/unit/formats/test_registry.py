@@ -71,7 +71,7 @@ def test_a_format_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever another package's detection raises is one line with the format's name."""
     broken = replace(_spec("one", 0), detect=lambda head, path: head[0]["nothing"])
     _install(monkeypatch, broken)
-    with pytest.raises(SourceError, match=r"the format one failed to look at x.jsonl \(KeyError: 'nothing'\)"):
+    with pytest.raises(SourceError, match=r"the format one failed to examine x.jsonl \(KeyError: 'nothing'\)"):
         detect_records(RECORDS, "x.jsonl")
 
 

@@ -193,7 +193,7 @@ def test_indexes_of_runs_are_kept_while_they_are_of_use(place: Place, monkeypatc
         (("--store", "file:///nowhere"), "there is no lake in file:///nowhere yet; run: steno lake load"),
         (("--store", "file:///nowhere", "--archive", "x"), "--archive is about this machine"),
         (("--store", "file:///nowhere", "--otlp"), "--otlp is about this machine's archive"),
-        (("--store", "file:///nowhere", "a.zip"), "a bundle is shown by itself; leave out --store"),
+        (("--store", "file:///nowhere", "a.zip"), "a bundle is shown alone; leave out --store"),
         (("--team", "x"), "--machine, --user and --team need --store URL"),
     ],
 )

@@ -66,8 +66,8 @@ def _module_of(http: Any) -> ModuleType | None:
 def _with_tees(http: Any, module: ModuleType, wire: ModelWire) -> Any:
     """A copy of the HTTP client, of the same class, with tees around its transports."""
     tee = tee_class(module, is_async=hasattr(http, "aclose"))
-    twin = copy.copy(http)
-    twin.__class__ = type(type(http).__name__, (type(http),), {"__del__": lambda self: None})
-    twin._transport = tee(http._transport, http, wire)
-    twin._mounts = {place: way and tee(way, http, wire) for place, way in http._mounts.items()}
-    return twin
+    tapped = copy.copy(http)
+    tapped.__class__ = type(type(http).__name__, (type(http),), {"__del__": lambda self: None})
+    tapped._transport = tee(http._transport, http, wire)
+    tapped._mounts = {place: way and tee(way, http, wire) for place, way in http._mounts.items()}
+    return tapped

@@ -98,7 +98,7 @@ class Indexer:
             merge.witness.write(self._index, run.id)
             return
         old = OldRun(self._index, run.id)
-        ordered = merge.order([seq for seq in old.places if seq <= merge.began], before)
+        ordered = merge.order([seq for seq in old.places if seq <= merge.last_before], before)
         merge.settle(run.last_seq)
         self._write_anew(run, old, map(merge.rewriting(), map(old.event, ordered)))
         numbers = merge.numbers(ordered)

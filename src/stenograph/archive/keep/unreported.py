@@ -94,7 +94,7 @@ class UnreportedEvents:
         found = self._first(match_keys.place_of(event))
         if found is not None:
             return self._mark_reported(found), None
-        self._know_all()
+        self._add_all_keys()
         found = self._first(match_keys.moment_key(event)) or self._first(match_keys.id_key(event))
         if found is not None:
             return self._mark_reported(found), None
@@ -120,7 +120,7 @@ class UnreportedEvents:
 
     # How they are found.
 
-    def _know_all(self) -> None:
+    def _add_all_keys(self) -> None:
         if self._is_whole:
             return
         self._is_whole = True

@@ -33,8 +33,8 @@ class WitnessMerge:
     def __init__(self, index: IndexWriter, run: RunRow, witness: Witness, others: Iterable[Witness]) -> None:
         self.witness = witness
         self.others = list(others)
-        self.began = run.last_seq
-        """The last number of the run before."""
+        self.last_before = run.last_seq
+        """The last number of the run before the batch."""
         self.is_out_of_order = False
         """An event does not belong at the end of the run, or another witness reported it in other words."""
         self.steps: list[MergeStep] = []
@@ -43,7 +43,6 @@ class WitnessMerge:
         self.unreported = UnreportedEvents(lambda: _events(index, run.id, missing), leads=self._leads)
         self._times = Times()
         self._at = dict(witness.last)
-        self._same_words: set[int] = set()
 
     def add(self, event: Event) -> Event | None:
         """What is new in the event, if anything; call `set_number` with the number that it gets."""
@@ -64,7 +63,6 @@ class WitnessMerge:
     def _lead(self, event: Event, found: UnreportedEvent) -> Event | None:
         """The leading witness's version of an event replaces the others', at its own place."""
         if found.content == match_keys.content_of(event):
-            self._same_words.add(found.seq)
             if found.seq < self._at.get(event.source, 0):
                 self.is_out_of_order = True
             return None
@@ -150,7 +148,7 @@ class WitnessMerge:
         ids = {other: own for own, other in self.unreported.aliases.items()} if self._leads else {}
 
         def rewrite(event: Event) -> Event:
-            if event.seq > self.began:
+            if event.seq > self.last_before:
                 return event
             places = trimmed.get(event.seq)
             return with_call_id(event if places is None else with_blocks(event, places), ids)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Listening(TypedDict):
-    """Where a server listens, and what it shows of what it does."""
+    """Where a server listens, and what it logs."""
 
     port: int | None
     host: str | None
@@ -46,7 +46,7 @@ def _of_store(
 ) -> None:
     """Show the runs of all machines in a store; they can only be read."""
     if bundle is not None:
-        raise click.UsageError("a bundle is shown by itself; leave out --store")
+        raise click.UsageError("a bundle is shown alone; leave out --store")
     for is_given, name in ((no_sync, "--no-sync"), (otlp, "--otlp")):
         if is_given:
             raise click.UsageError(f"{name} is about this machine's archive and cannot be used with --store")
@@ -107,7 +107,7 @@ def command(
     as of the last steno lake load; they can only be read.
     """
     if bundle is not None and (archive_dir is not None or no_sync):
-        raise click.UsageError("a bundle is shown by itself; leave out --archive and --no-sync")
+        raise click.UsageError("a bundle is shown alone; leave out --archive and --no-sync")
     _check_installed()
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
@@ -147,7 +147,7 @@ def _mask(listening: _Listening) -> RunMask | None:
 def _listen(
     until_end: ExitStack, site: Site, page: str, listening: _Listening, otlp: Callable[[], OtlpListener] | None = None
 ) -> None:
-    """Answer until Ctrl-C; `page` is the one that is opened, and `otlp` opens what receives OpenTelemetry."""
+    """Serve until Ctrl-C; `page` is opened in the browser, and `otlp` creates the OpenTelemetry receiver."""
     from stenograph.server.access import Access, key_of
     from stenograph.server.app import application
     from stenograph.server.feed import Feed

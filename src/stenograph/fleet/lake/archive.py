@@ -1,4 +1,4 @@
-"""StoreArchive: everybody's runs in a store, to be listed, searched, counted and opened like an archive's."""
+"""StoreArchive: all machines' runs in a store, to list, search, count and open like an archive's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stenograph.runs.reader import RunReader
 
 DEFAULT_SINCE = "7d"
-"""What a search looks at where nobody says since when: it reads the texts of all days that are meant."""
+"""The default period of a search, which reads the texts of all its days."""
 
 
 class Listing(Struct, frozen=True):
@@ -38,11 +38,11 @@ class Listing(Struct, frozen=True):
     infos: list[RunInfo]
     total: int
     names: dict[str, str]
-    """Of each run id the shortest beginning that no other run of the list has."""
+    """For each run id the shortest prefix that is unique in the list."""
 
 
 class Found(Struct, frozen=True):
-    """Hits, and what was looked at."""
+    """Hits, and what was searched."""
 
     hits: Rows[Hit]
     is_cut: bool
@@ -68,13 +68,13 @@ class StoreArchive:
 
     @property
     def lake(self) -> Lake:
-        """The tables, as they were when they were first asked for."""
+        """The tables as of their first use."""
         if self._lake is None:
             self._lake = Lake(self.url, self._owners)
         return self._lake
 
     def runs(self, *, limit: int | None = None, **filters: Unpack[Filters]) -> Rows[RunInfo]:
-        """The runs that are meant, those with the newest events first."""
+        """The selected runs, those with the newest events first."""
         return Rows(self.listed(limit, **filters).infos)
 
     def listed(
@@ -142,7 +142,7 @@ class StoreArchive:
         return self.searched(query, options, **filters).hits
 
     def searched(self, query: str, options: SearchOptions, **filters: Unpack[Filters]) -> Found:
-        """What `search` gives, and what was looked at."""
+        """The result of `search`, and what was searched."""
         from stenograph.fleet.lake.searching import scanned, search
         from stenograph.query.language import parse_query
         from stenograph.query.scope import Scope
@@ -189,7 +189,7 @@ class StoreArchive:
         return reader_of(find_stored(self.lake, run_id), redact)
 
     def close(self) -> None:
-        """Let go of the tables; may be called twice, and they are looked at anew when they are needed."""
+        """Close the tables; may be called twice, and they are opened again when needed."""
         self._lake = None
 
     def __enter__(self) -> Self:
@@ -207,7 +207,7 @@ class StoreArchive:
             yield scratch
 
     def _scope(self, filters: Filters) -> Scope:
-        """The runs that are meant. Those in which words are found are searched for, so they are known by their ids."""
+        """The selected runs; those that contain given words are found by a search first."""
         if filters.get("starred") or filters.get("tag") is not None:
             raise InvalidQuery("stars and tags are a machine's own, and not in a store; leave out --starred and --tag")
         words = filters.get("grep")

@@ -1,4 +1,4 @@
-"""SQL over a lake that can only read, and that ends."""
+"""Read-only SQL over a lake, with limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1000
 _ADDS_UP = re.compile(r"\b(runs|usage)\b", re.IGNORECASE)
-"""Views in which tokens are added up."""
+"""Views that add up tokens."""
 
 
 class Answer:
@@ -88,7 +88,7 @@ def _check(statement: str) -> None:
     except duckdb.Error as error:
         raise InvalidQuery(f"the query does not run: {_first_line(error)}") from error
     if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
-        raise InvalidQuery("only one SELECT can be asked; nothing here can be written, attached or loaded")
+        raise InvalidQuery("only one SELECT is allowed; it cannot write, attach or load anything")
 
 
 def _fence(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:

@@ -19,7 +19,7 @@ _DOUBLED = """
 _COUNTED = """
     SELECT coalesce(sum(present), 0), coalesce(sum(events), 0) FROM (
       SELECT run.archive, run.run_id, any_value(run.events) AS events, count(event.seq) AS present
-      FROM current_runs AS run LEFT JOIN told AS event
+      FROM current_runs AS run LEFT JOIN current_events AS event
         ON event.archive = run.archive AND event.run_id = run.run_id
       GROUP BY run.archive, run.run_id
     )

@@ -27,7 +27,7 @@ def table_url(url: str, table: str) -> str:
 
 
 def open_table(url: str, table: str) -> DeltaTable | None:
-    """A table as it is now; None where there is none yet. Raises `SourceError`."""
+    """The current table; None if there is none yet. Raises `SourceError`."""
     deltalake = lake_library()
     place = table_url(url, table)
     try:
@@ -42,7 +42,7 @@ def open_table(url: str, table: str) -> DeltaTable | None:
 
 
 def make_table(url: str, table: str, *, by_day: bool = True) -> DeltaTable:
-    """A table as it is now, made where there is none: `events` by day, unless said otherwise. Raises `StoreError`."""
+    """The current table, created if needed: `events` by day, unless said otherwise. Raises `StoreError`."""
     deltalake = lake_library()
     place = table_url(url, table)
     partitions = ["day"] if table == "events" and by_day else None
@@ -65,7 +65,7 @@ def is_uniform(table: DeltaTable) -> bool:
 
 @contextmanager
 def writing(url: str) -> Iterator[None]:
-    """Raise what the library refuses as one sentence; a commit that another one came before goes through as it is."""
+    """Raise what the library refuses as one sentence; a conflict with another commit is raised unchanged."""
     deltalake = lake_library()
     try:
         yield
@@ -76,7 +76,7 @@ def writing(url: str) -> Iterator[None]:
 
 
 def append(table: DeltaTable, rows: pyarrow.Table, url: str, commit: Any = None) -> None:
-    """Add rows to a table by one commit on the version that is given; columns that it lacks are added to it."""
+    """Add rows to a table by one commit on the given version; missing columns are added to it."""
     deltalake = lake_library()
     with writing(url):
         deltalake.write_deltalake(

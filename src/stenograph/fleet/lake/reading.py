@@ -1,4 +1,4 @@
-"""A lake to be asked in SQL: a connection of DuckDB with the views over its tables.
+"""A lake for SQL: a connection of DuckDB with the views over its tables.
 
 Nothing is fetched at run time: which files a table has is asked of the library of Delta Lake, files of a folder are
 read by DuckDB itself, and those of a bucket through Arrow. DuckDB's own extensions for either are not needed.
@@ -31,7 +31,7 @@ _HAS_REPEATED = "SELECT 1 FROM repeated_reports UNION ALL SELECT 1 FROM repeated
 
 
 class Owners(Struct, frozen=True, kw_only=True):
-    """Whose runs are meant; without anything, everybody's."""
+    """Whose runs to read; by default all."""
 
     machine: str | None = None
     user: str | None = None
@@ -88,7 +88,7 @@ class Lake:
     """The lake of a store, as it is now. For one thread at a time; close it, or use it in a `with`."""
 
     def __init__(self, url: str, owners: Owners = EVERYBODY) -> None:
-        """Raises `RunNotFound` where nothing was loaded yet, `SourceError` where it cannot be read."""
+        """Raises `RunNotFound` if nothing was loaded yet, `SourceError` if it cannot be read."""
         self.url = url
         self.owners = owners
         events, runs = open_table(url, "events"), open_table(url, "runs")
@@ -109,7 +109,7 @@ class Lake:
     def connected(
         self, span: Span = WHOLE, prices: Prices | None = None, *, tokens: bool = False
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with the views; those that people ask need `prices`. `tokens`: make adding up usage quick."""
+        """A connection with the views; those for users need `prices`. `tokens`: make adding up usage quick."""
         with self.connected_to_runs() as connection:
             self.add_events(connection, span)
             self.add_views(connection, span, prices, tokens=tokens)
@@ -117,7 +117,7 @@ class Lake:
 
     @contextmanager
     def connected_to_runs(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with `runs_table` alone: what hosts say of their runs, each time that they said something."""
+        """A connection with `runs_table` alone: what hosts reported about their runs, with all older reports."""
         connection = _connection()
         try:
             _add_table(connection, "all_runs", self.runs, WHOLE, RUNS, "runs")
@@ -142,7 +142,7 @@ class Lake:
         tokens: bool = False,
         pairs: bool = False,
     ) -> None:
-        """Let a connection that sees both tables see the views over them; those that people ask need `prices`.
+        """Let a connection that sees both tables see the views over them; those for users need `prices`.
 
         `tokens`: usage is added up, so make that quick. `pairs`: calls are asked for, and what people ask is not.
         """
@@ -194,7 +194,7 @@ def _add_table(
         return
     if all(file.startswith("/") for file in files):
         listed = ", ".join(map(quoted, files))
-        by_name = str(not is_uniform(table)).lower()  # else one look at the columns of every file
+        by_name = str(not is_uniform(table)).lower()  # otherwise the columns of every file are read
         options = f"union_by_name = {by_name}, hive_partitioning = true, hive_types_autocast = false"
         source = f"read_parquet([{listed}], {options})"
     else:

@@ -1,4 +1,4 @@
-"""Rows of `runs`, from what an index or a parser says of a run."""
+"""Rows of `runs`, from an index or a parser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_row(
     said_at: str,
     identity: ArchiveIdentity | None,
 ) -> dict[str, Any]:
-    """A row of `runs`, by column: what is said of a run, and where that comes from."""
+    """A row of `runs`, by column: what is known about a run, and from where."""
     place = {
         "archive": archive,
         "generation": generation,

@@ -1,4 +1,4 @@
-"""A small index in memory, filled with the sums that a question needs: so the code that asks an archive asks a lake.
+"""A small index in memory, filled with the sums that a query needs, so that the code for archives also reads a lake.
 
 `steno ls` and `steno stats` add up what an index has added up already, by run and quarter of an hour. Hosts send these
 sums with their runs, so that the table of events is not read. Where they did not (a build has no host, and an older
@@ -76,7 +76,7 @@ _LONG_SUMS = f"""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scratch index is to hold beside the runs."""
+    """What a scratch index holds in addition to the runs."""
 
     tokens: bool = True
     calls: bool = False
@@ -100,7 +100,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunOwner(msgspec.Struct, frozen=True):
-    """Whose archive keeps a run."""
+    """The owner of the archive that keeps a run."""
 
     id: str
     host: str | None
@@ -174,7 +174,7 @@ def _events_needed(connection: duckdb.DuckDBPyConnection, cut: list[int], wanted
 
 
 def cut_quarters(period: Period) -> list[int]:
-    """The quarters of an hour in the midst of which a period begins or ends."""
+    """The quarters of an hour in which a period begins or ends."""
     bounds = (bound for bound in (period.since, period.until) if bound is not None)
     return sorted({bound // QUARTER_HOUR for bound in bounds if bound % QUARTER_HOUR})
 
@@ -213,7 +213,7 @@ def _add_runs(
         "INSERT INTO sources VALUES (?, ?, NULL, NULL, 0, 0, 0)",
         ((row[0], f"subagent:{number}") for row in rows for number in range(row[-4] or 0)),
     )
-    # An address inside a file is what tells `run_status` to go by the time of the last event: there is no file here.
+    # An address inside a file makes `run_status` use the time of the last event: there is no file here.
     index.executemany(
         "INSERT INTO files (root, path, format, run_id, source, version, kept, about)"
         " VALUES ('', ?, '', ?, '', 0, 0, '')",
@@ -230,7 +230,7 @@ _NUMBERS = (
 
 
 def _filled(name: str, value: Any) -> Any:
-    """A value that the index takes where another program left none."""
+    """A value for the index if another program left none."""
     if value is None:
         return 0 if name in _NUMBERS else _NEVER_NULL.get(name)
     return value
@@ -308,7 +308,8 @@ def _add_shared(index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection
     rows = connection.execute(
         f"""
         SELECT number.id, event.seq, event.source, event.type, coalesce(event.tool_name, ''), event.message_id
-        FROM told AS event JOIN numbers AS number ON number.archive = event.archive AND number.run_id = event.run_id
+        FROM current_events AS event
+        JOIN numbers AS number ON number.archive = event.archive AND number.run_id = event.run_id
         WHERE event.type IN ({types}) ORDER BY 1, 2
         """
     )

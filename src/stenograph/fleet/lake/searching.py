@@ -1,4 +1,4 @@
-"""Search over a lake: the texts of some days are read, and those that may have the words are put to the same search.
+"""Search over a lake: the texts of some days are read, and those that may have the words are searched as in an archive.
 
 The table has no index of words. DuckDB picks the texts that have the words as letters; whether the query is found in
 them, SQLite's full text search says, which also says so in an archive.
@@ -30,7 +30,7 @@ _AT_ONCE = 1000
 
 
 class Scanned(Struct, kw_only=True):
-    """What a search looked at."""
+    """What a search read."""
 
     events: int = 0
     runs: int = 0
@@ -68,7 +68,7 @@ def runs_found(connection: duckdb.DuckDBPyConnection, query: Query, period: Peri
     """The ids of the runs in which a query is found."""
     condition, values = _condition(query, None, period, Wanted())
     columns = "run_id, NULL, NULL, NULL, NULL, NULL, text"
-    rows = connection.execute(f"SELECT {columns} FROM told WHERE {condition}", values)
+    rows = connection.execute(f"SELECT {columns} FROM current_events WHERE {condition}", values)
     found: set[str] = set()
     while some := rows.fetchmany(_AT_ONCE):
         found.update(row[0] for row in _found([row for row in some if row[0] not in found], query))
@@ -76,9 +76,9 @@ def runs_found(connection: duckdb.DuckDBPyConnection, query: Query, period: Peri
 
 
 def scanned(connection: duckdb.DuckDBPyConnection, period: Period) -> Scanned:
-    """How much a search of that period looks at."""
+    """How much a search of that period reads."""
     condition = " AND ".join(_moments(period)) or "true"
-    query = f"SELECT count(*), count(DISTINCT (archive, run_id)) FROM told WHERE {condition}"
+    query = f"SELECT count(*), count(DISTINCT (archive, run_id)) FROM current_events WHERE {condition}"
     events, runs = connection.execute(query).fetchall()[0]
     return Scanned(events=events, runs=runs)
 
@@ -111,7 +111,7 @@ def _hit(row: tuple[Any, ...], snippets: Snippets, mask: Callable[[Event], Event
 
 
 def _condition(query: Query, runs: list[str] | None, period: Period, wanted: Wanted) -> tuple[str, list[Any]]:
-    """What a hit must be, as far as DuckDB can tell: of words in ASCII, one of them must stand in the text."""
+    """What a hit must be, as far as DuckDB can check: its text has at least one of the ASCII words."""
     conditions = ["text IS NOT NULL", *_moments(period)]
     values: list[Any] = []
     words = [max(phrase.words, key=len) for phrase in query.phrases]

@@ -36,7 +36,7 @@ _MOST_FITTING = 100
 
 
 class RunRow(Struct, frozen=True):
-    """What the host of a run says of it."""
+    """What the host reports about a run."""
 
     archive: str
     run_id: str
@@ -53,11 +53,11 @@ class RunRow(Struct, frozen=True):
     user: str | None
 
     def span(self) -> Span:
-        """The files of the table that the run's events are in, as far as its times tell."""
+        """The files of the table that the run's events are in, by its times."""
         return Span(first_day=day_of(self.started_ms), last_day=day_of(self.ended_ms), run_id=self.run_id)
 
     def condition(self) -> str:
-        """A condition on `events_table`; values stand in it, because DuckDB skips parts of files by those only."""
+        """A condition on `events_table`; values are inline, because DuckDB skips parts of files by those only."""
         named = {"archive": self.archive, "run_id": self.run_id, "generation": self.generation}
         texts = (f"{name} = {quoted(value)}" for name, value in named.items())
         return " AND ".join((*texts, f"revision = {self.revision:d}"))
@@ -104,7 +104,7 @@ class StoredRun:
         return ((event, None) for event in self._all())
 
     def info(self) -> RunInfo:
-        """By its events, and by what its host says of it."""
+        """From its events, and from what its host reports."""
         from msgspec.structs import replace
 
         from stenograph.query.prices import load_prices
@@ -131,7 +131,7 @@ class StoredRun:
         return subagent_tree(self._all(), self.life())
 
     def problems(self) -> tuple[Problem, ...]:
-        """None: what could not be read, the host knows."""
+        """None: only the host knows what could not be read."""
         return ()
 
     def growth(self, from_seq: int) -> Growth:
@@ -139,7 +139,7 @@ class StoredRun:
         return StoredGrowth(self, from_seq)
 
     def verified(self) -> Verified:
-        """It is checked where its bytes are."""
+        """A run is verified on its host, where its bytes are."""
         raise InvalidTarget(
             f"{self.run_id} is a run of {self.place}; steno lake check checks that, steno verify its host"
         )
@@ -149,11 +149,11 @@ class StoredRun:
         return self._all()
 
     def journal(self) -> Path:
-        """It is not one."""
+        """Refused: it is not a journal."""
         raise InvalidTarget(f"{self.run_id} is a run of a store, not a journal; give a journal of ours")
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._until_close.close()
 
     def loaded(self) -> tuple[Objects, str, str, int]:
@@ -171,7 +171,7 @@ class StoredRun:
 
 
 class StoredGrowth:
-    """A run while its host pushes: every few seconds a look at the segments that came since."""
+    """A run while its host pushes: new segments are read every few seconds."""
 
     is_over = False
     folders: frozenset[Path] = frozenset()
@@ -183,7 +183,7 @@ class StoredGrowth:
         self._place: tuple[Objects, str] | None = None
 
     def new(self) -> Iterator[Line]:
-        """Events behind the last one."""
+        """Events after the last one."""
         if self._place is None:
             store, folder, _, upto = self._run.loaded()
             self._place, self._upto = (store, folder), upto

@@ -2,7 +2,7 @@
 
 Names, columns and answers are those of `query.views`; each view has the archive beside them. What SQL cannot decide,
 the functions of `functions` do: they ask the same code as the index does. Two tables stand below, `events_table` and
-`runs_table`; `told` is what counts of the first, by the newest word on each run.
+`runs_table`; `current_events` are the rows of the first that count, by the newest row of each run.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ CURRENT = """
     SELECT * FROM runs_table WHERE {}
     QUALIFY row_number() OVER (PARTITION BY archive, run_id ORDER BY generation DESC, last_block DESC, events DESC) = 1
 """
-"""The last word on each run; the condition says which runs are needed. It is asked once, and kept as a table."""
+"""The newest row of each run; the condition selects the runs. It is computed once, and kept as a table."""
 
-TOLD = f"""
+CURRENT_EVENTS = f"""
     SELECT event.* FROM events_table AS event JOIN current_runs AS run ON {_joined("event", "run")}
       AND event.generation = run.generation AND event.revision = run.revision
 """
@@ -57,7 +57,7 @@ PAIRS = """
     WITH tool AS (
       SELECT archive, run_id, call_id, source, seq, tool_name, fidelity, error, duration_ms, known_by, block,
         epoch_ms(time) AS ms, type = 'tool.call' AS is_call
-      FROM told WHERE type IN ('tool.call', 'tool.result') AND fidelity IS NOT NULL
+      FROM current_events WHERE type IN ('tool.call', 'tool.result') AND fidelity IS NOT NULL
     ), grouped AS (
       SELECT archive, run_id, call_id, if(call_id = '', seq, 0) AS alone, min(block) AS block,
         count(*) FILTER (is_call) AS calls, count(*) FILTER (NOT is_call) AS results,
@@ -104,7 +104,7 @@ PAIRS = """
 REPORTS = f"""
     SELECT archive, run_id, source, seq, timestamp, epoch_ms(time) AS ms, day, scope, model, message_id, speed,
       service_tier, cost_usd, {", ".join(_TOKENS)}, block, usage_key, report_key
-    FROM told WHERE type = 'token.usage' AND scope IS NOT NULL
+    FROM current_events WHERE type = 'token.usage' AND scope IS NOT NULL
 """
 """Reports of usage."""
 
@@ -155,14 +155,14 @@ COUNTED = f"""
 
 _PLACE = "event.run_id, event.seq, event.source, event.timestamp"
 _EVENT = """
-    SELECT event.* REPLACE (coalesce(event.tool_name, named.name) AS tool_name) FROM told AS event
+    SELECT event.* REPLACE (coalesce(event.tool_name, named.name) AS tool_name) FROM current_events AS event
     LEFT JOIN (
-      SELECT archive, run_id, call_id, arg_min(tool_name, seq) AS name FROM told
+      SELECT archive, run_id, call_id, arg_min(tool_name, seq) AS name FROM current_events
       WHERE type = 'tool.call' AND tool_name IS NOT NULL AND call_id <> '' GROUP BY archive, run_id, call_id
     ) AS named ON event.type = 'tool.result' AND event.tool_name IS NULL AND named.archive = event.archive
       AND named.run_id = event.run_id AND named.call_id = event.call_id
 """
-"""Results are given the names of their tools, which many agents tell with the call only."""
+"""Results get the names of their tools, which many agents write only with the call."""
 
 RUNS = f"""
     SELECT run.run_id, run.parent_run_id, run.forked_from, run.agent, run.format, run.agent_version, run.project,
@@ -211,8 +211,8 @@ TOOL_CALLS = f"""
     SELECT call.run_id, call.call_seq AS seq, call.result_seq, call.source, call.call_id, call.name,
       event.timestamp, call.duration_ms, call.error, steno_part(event.payload, 'input') AS input,
       steno_part(answer.payload, 'output') AS output, call.archive AS archive_id
-    FROM pairs AS call JOIN told AS event ON {_joined("event", "call")} AND event.seq = call.call_seq
-    LEFT JOIN told AS answer ON {_joined("answer", "call")} AND answer.seq = call.result_seq
+    FROM pairs AS call JOIN current_events AS event ON {_joined("event", "call")} AND event.seq = call.call_seq
+    LEFT JOIN current_events AS answer ON {_joined("answer", "call")} AND answer.seq = call.result_seq
     WHERE NOT call.is_copy
 """
 
@@ -220,7 +220,7 @@ MESSAGES = """
     SELECT run_id, min(seq) AS seq, source, arg_min(timestamp, seq) AS timestamp, arg_min(role, seq) AS role,
       arg_min(message_id, seq) AS message_id, count(*) AS parts,
       string_agg(coalesce(text, ''), chr(10) ORDER BY seq) AS text, archive AS archive_id
-    FROM told WHERE type IN ('message.user', 'message.assistant') AND subtype IS NULL
+    FROM current_events WHERE type IN ('message.user', 'message.assistant') AND subtype IS NULL
     GROUP BY archive, run_id, source, type, coalesce(nullif(message_id, ''), concat(chr(0), seq))
 """
 
@@ -248,8 +248,8 @@ def _actions(kinds: str) -> str:
         call.error IS NOT NULL AS is_error,
         steno_action(event.payload, event.envelope, answer.payload, answer.envelope) AS does
       FROM pairs AS call JOIN current_runs AS run ON {_joined("run", "call")}
-      JOIN told AS event ON {_joined("event", "call")} AND event.seq = call.call_seq
-      LEFT JOIN told AS answer ON {_joined("answer", "call")} AND answer.seq = call.result_seq
+      JOIN current_events AS event ON {_joined("event", "call")} AND event.seq = call.call_seq
+      LEFT JOIN current_events AS answer ON {_joined("answer", "call")} AND answer.seq = call.result_seq
       WHERE steno_may_be(call.name, '{kinds}')
     )"""
 
@@ -278,7 +278,7 @@ ARCHIVES = """
 """
 
 VIEWS = (
-    LakeView("told", TOLD, is_plain=True),
+    LakeView("current_events", CURRENT_EVENTS, is_plain=True),
     LakeView("named_events", _EVENT, is_plain=True),
     LakeView("pairs", PAIRS),
     LakeView("reports", REPORTS, is_plain=True),

@@ -1,8 +1,8 @@
-"""Events and runs without secrets, block by block, for who sends no more than that.
+"""Events and runs without secrets, block by block, for `steno push --events-only`.
 
-A run is looked at whole before anything of it is sent, so what is secret in one event is masked in all that are sent
-from then on. A sender that goes on looks at what is new only. A secret that a stream cut in two is found where blocks
-meet: masking begins some events before a block, and nothing is sent of a stream that still goes on.
+A run is read whole before anything of it is sent, so a secret in one event is masked in all that are sent from then
+on. A sender that continues reads only what is new. A secret that a stream cut in two is found where blocks meet:
+masking begins some events before a block, and nothing is sent of a stream that is still growing.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _RUNS_AT_HAND = 64
 _CONTEXT = 256
 """Events before a block with which masking begins."""
 _STREAM_ENDS = 600.0
-"""Seconds after which a stream that says no more is taken for one that has ended."""
+"""Seconds after which a quiet stream counts as ended."""
 _PLAIN = ("run_id", "parent_run_id", "forked_from", "agent", "format", "started_at", "ended_at", "status")
 """Columns of `runs` that say which run it is: programs join by them."""
 
 
 class MaskedRuns:
-    """The runs of an index, masked; what was learned of them stays from one time of sending to the next."""
+    """The runs of an index, masked; what was learned about them is kept between pushes."""
 
     def __init__(self) -> None:
         self._runs: dict[str, _MaskedRun] = {}
 
     def ready(self, reader: IndexReader, blocks: list[Chunk]) -> list[Chunk]:
-        """Those of some blocks that may be sent: none behind a stream that still goes on, for half a secret in it
-        would not be known as one."""
+        """Those of some blocks that may be sent: none after a stream that is still growing, since half a secret in it
+        would not be found."""
         for number, block in enumerate(blocks):
             if _is_in_stream(reader, block):
                 return blocks[:number]
@@ -67,13 +67,13 @@ class MaskedRuns:
         return {**masked, "evidence": msgspec.json.encode(proof).decode()}
 
     def rest(self) -> None:
-        """Let go of what is open of an index: it is closed now."""
+        """Close what is open of an index: it is closed now."""
         for run in self._runs.values():
             run.rest()
 
 
 def _is_in_stream(reader: IndexReader, block: Chunk) -> bool:
-    """Whether a block ends in a stream that may go on: what its run says last is a piece of one, and not long ago."""
+    """Whether a block ends in a stream that may grow: the run's last event is a recent piece of one."""
     query = "SELECT id, last_seq, ended_ms FROM runs WHERE run_id = ?"
     number, last_seq, ended_ms = reader.index.execute(query, (block.run_id,)).fetchone()
     if ended_ms is None or ended_ms < (time.time() - _STREAM_ENDS) * 1000:
@@ -91,7 +91,7 @@ def _masked(value: Any, text: Any) -> Any:
 
 
 class _MaskedRun:
-    """One run, masked as far as was asked for."""
+    """One run, masked as far as needed."""
 
     def __init__(self, block: Chunk) -> None:
         self.mask: EventMask = machine_mask()
@@ -103,7 +103,7 @@ class _MaskedRun:
         """The last event that these give."""
 
     def goes_on_with(self, block: Chunk) -> bool:
-        """Whether the block is behind what was masked so far."""
+        """Whether the block is after what was masked so far."""
         return self._revision == block.revision and self._next <= block.first_seq
 
     def events_of(self, block: Chunk, reader: IndexReader) -> Iterator[Event]:
@@ -118,14 +118,14 @@ class _MaskedRun:
                 return
 
     def _look(self, block: Chunk, reader: IndexReader) -> None:
-        """Learn what is new of the run, and begin to mask where it was left."""
+        """Learn what is new in the run, and continue masking."""
         query = "SELECT id, last_seq FROM runs WHERE run_id = ?"
         number, self._end = reader.index.execute(query, (block.run_id,)).fetchone()
         self.mask.learn(reader.events(number, self._learned + 1, self._end))
         self._learned = self._end
-        told = ((event, None) for event in reader.events(number, self._next, self._end))
-        self._events = (event for event, _ in mask_events(told, self.mask))
+        unmasked = ((event, None) for event in reader.events(number, self._next, self._end))
+        self._events = (event for event, _ in mask_events(unmasked, self.mask))
 
     def rest(self) -> None:
-        """Begin anew with the next block."""
+        """Start over with the next block."""
         self._events, self._end = iter(()), 0

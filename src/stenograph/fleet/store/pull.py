@@ -81,11 +81,11 @@ def find_archive(store: Objects, prefix: str) -> ArchiveIdentity:
     """
     if _is_uuid(prefix.lower()) and (found := store.find(identity_key(prefix.lower()))):
         return msgspec.json.decode(found, type=ArchiveIdentity)
-    fitting = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
-    if len(fitting) != 1:
-        what = f"{len(fitting)} archives begin with" if fitting else "no archive is called"
+    matching = [each for each in stored_archives(store) if prefix and each.id.startswith(prefix.lower())]
+    if len(matching) != 1:
+        what = f"{len(matching)} archives begin with" if matching else "no archive is called"
         raise RunNotFound(f"{what} {prefix!r} in {store.url}; steno pull {store.url} lists them", store.url)
-    return fitting[0]
+    return matching[0]
 
 
 def pull(

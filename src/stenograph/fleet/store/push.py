@@ -206,7 +206,7 @@ class _Sending:
 
 
 def _identity(home: Home) -> ArchiveIdentity:
-    """Who the archive is; an index that an older Stenograph made is given its name first."""
+    """The identity of the archive; an index from an older Stenograph gets its name first."""
     with readable_index(), IndexReader(home.path) as reader:
         is_named = reader.index_name != UNNAMED
     if not is_named or home.identity() is None:

@@ -1,4 +1,4 @@
-"""Numbered events on their way to a store: the blocks of an index, in the order in which they were made."""
+"""Sends numbered events to a store: the blocks of an index, in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SEGMENT_BYTES = 1 << 20
 """A segment is closed when its blocks have this many bytes."""
 _OURS_ALONE = ("id", "last_id")
-"""Columns of `runs` that mean something in this index only."""
+"""Columns of `runs` that have a meaning only in this index."""
 
 INPUT_STEP = 1000
 """Tokens: long model calls are added up by their input in such steps, because prices change at multiples of it."""
@@ -49,17 +49,17 @@ SUMS = {
 }
 """What the index has added up of a run, by quarters of an hour: model calls, the long ones among them, tool calls."""
 _RUNS = """
-    WITH told (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
+    WITH wanted (run) AS (SELECT id FROM runs WHERE run_id IN (SELECT value FROM json_each(?)))
     SELECT *, (SELECT count(*) FROM sources WHERE run = runs.id AND source <> 'main') AS subagents,
       (SELECT coalesce(sum(timed), 0) FROM calls_sums WHERE run = runs.id) AS timed_calls,
       (SELECT coalesce(sum(duration_us), 0) FROM calls_sums WHERE run = runs.id) AS tool_us
     FROM runs WHERE id IN (
-        SELECT run FROM told
-        UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN told
-        UNION SELECT run FROM calls WHERE copy_of IN told)
+        SELECT run FROM wanted
+        UNION SELECT other.run FROM usage_shared AS mine JOIN usage_shared AS other USING (key) WHERE mine.run IN wanted
+        UNION SELECT run FROM calls WHERE copy_of IN wanted)
     ORDER BY run_id
 """
-"""Copied history counts where it came from, so what one run tells may change the sums of another."""
+"""Copied history counts where it came from, so one run may change the sums of another."""
 
 
 class Reached(NamedTuple):
@@ -134,7 +134,7 @@ class SentEvents:
         while True:
             with self._reader.snapshot():
                 if self._reader.index_name != self.generation.index_name:
-                    raise Raced  # the index was made anew meanwhile, and this is another generation
+                    raise Raced  # the index was rebuilt meanwhile, and this is another generation
                 blocks = self._reader.chunks(self._next, SEGMENT_BYTES)
                 if self._masked is not None:
                     blocks = self._mask(self._masked, blocks)
@@ -181,7 +181,7 @@ class SentEvents:
 
 
 def _generation(store: Objects, archive: str, index: str, is_masked: bool) -> Generation:
-    """The generation to go on with, or a new one for an index that was made anew.
+    """The generation to continue, or a new one for a rebuilt index.
 
     Raises `Forked` where a newer one is not of our index although ours is there: so two machines send at the same time.
     """

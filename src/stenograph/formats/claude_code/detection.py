@@ -1,4 +1,4 @@
-"""Which files are sessions of Claude Code, and which session or subagent they are of."""
+"""Which files are sessions of Claude Code, and which session or subagent each belongs to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IFLOW_SESSION = re.compile(r"session-[0-9a-f]{8}-")
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a session file. The stream of `claude -p` and Claude's imitators are not."""
+    """Sure of lines of a session file; the stream of `claude -p` and Claude's imitators are not."""
     found = [record for record in records if isinstance(record, dict)]
     is_at_home = _HOME.search(path) is not None
     is_ours = any(_is_session_line(each, is_at_home) for each in found) and not any(map(_is_foreign, found))
@@ -26,7 +26,7 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def _is_session_line(record: dict[str, Any], is_at_home: bool) -> bool:
-    """Flat records, as the documents show them, are common JSON: they must have a time or a session, or a place."""
+    """Whether a record is a line of a session. Flat records are common JSON: they need a time, a session or a place."""
     kind = record.get("type")
     is_placed = is_at_home or not _PLACING.isdisjoint(record)
     if kind in ("user", "assistant"):
@@ -94,7 +94,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
 
 
 def _model(lines: list[dict[str, Any]]) -> str | None:
-    """The first model that answers; the harness speaks as one of its own."""
+    """The first model that answers; the harness's own name is not a model."""
     answers = (a_dict(line.get("message")) for line in lines if line.get("type") == "assistant")
     models = (string(answer.get("model")) for answer in answers)
     return next((model for model in models if model is not None and model != SYNTHETIC), None)
@@ -110,7 +110,7 @@ def _session_ids(record: dict[str, Any]) -> list[str]:
 
 
 def _agent_id(name: str, lines: list[dict[str, Any]]) -> str | None:
-    """By the file's name or, in a renamed file, by its first message: only an agent's file begins with a sidechain."""
+    """The subagent by the file's name, else by its first message: only a subagent's file begins with a sidechain."""
     first = next((line for line in lines if "isSidechain" in line), {})
     inside = string(first.get("agentId")) if first.get("isSidechain") is True else None
     named = _AGENT_FILE.fullmatch(name)

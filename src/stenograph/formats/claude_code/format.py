@@ -155,6 +155,3 @@ class ClaudeCodeFormat(ClaudeFormat):
         if block.tool_name in SPAWNING_TOOLS and isinstance(block.tool_input, dict):
             self._sidechains.announce(block.tool_input.get("prompt"), block.tool_id, self._source)
             self._spawners[block.tool_id] = self._source
-
-
-# What a file is, by its first records and its name.

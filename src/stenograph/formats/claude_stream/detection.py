@@ -1,4 +1,4 @@
-"""Which lines are the stream of `claude -p`, and which session it is of."""
+"""Which lines are the stream of `claude -p`, and which session it belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: known by `session_id`, which session files spell `sessionId`."""
+    """Sure of lines of the stream: they have `session_id`, which session files spell `sessionId`."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     found = [record for record in records if isinstance(record, dict)]
@@ -35,7 +35,7 @@ def _is_stream_line(record: dict[str, Any]) -> bool:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The session as `init` names it: hooks that run before it may show one that never exists."""
+    """The session that `init` names: hooks that run before it may name one that never exists."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     lines = [record for record in records if isinstance(record, dict) and isinstance(record.get("session_id"), str)]

@@ -1,4 +1,4 @@
-"""Which lines `codex exec` prints, and which thread they are of."""
+"""Which lines `codex exec` prints, and which thread they belong to."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stenograph.formats.shared.loose import first_in_records, string
 
 
 def kind_of(item: dict[str, Any]) -> str:
-    """The type of an item, under its name of today or of 0.42."""
+    """The type of an item, under its current name or that of 0.42."""
     return string(item.get("type")) or string(item.get("item_type")) or ""
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line is one that the program prints first, or an item."""
+    """Sure if the first line is one that the program prints first, or an item."""
     return SURE if _is_ours(records) else 0
 
 

@@ -39,8 +39,8 @@ SPEC = FormatSpec(
     hooks=Hooks(
         settings=Home(variable="CODEX_HOME", default=".codex", folder="hooks.json"),
         events=("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
-        note="Codex runs new hooks only when you have trusted them once: start it, and it asks, or type /hooks. "
-        "Until then it calls us when a turn has ended",
+        note="Codex runs new hooks only after you trust them once: start Codex and confirm, or type /hooks. "
+        "Until then Stenograph is called only at the end of each turn",
     ),
     notify=Notify(settings=_CONFIG, session="thread-id"),
     mcp=McpSettings(settings=_CONFIG, syntax="toml"),

@@ -1,4 +1,4 @@
-"""Which lines are events of a journal, and which run they are of."""
+"""Which lines are events of a journal, and which run they belong to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stenograph.model import mend
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of a journal."""
+    """Sure of lines of a journal."""
     return SURE if any(_is_event(record) for record in records) else 0
 
 
@@ -25,7 +25,7 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     events = [record for record in records if _is_event(record)]
     first: dict[str, Any] = events[0] if events else {}
     begun = [a_dict(event.get("payload")) for event in events if event.get("type") == "run.started"]
-    agents = _told_by_agent(events)
+    agents = _agent_identity(events)
     return Identity(
         native_id=str(first.get("run_id") or ""),
         parent_native_id=first_str(first, "parent_run_id"),
@@ -36,8 +36,8 @@ def identify(records: Sequence[Any], path: str) -> Identity:
     )
 
 
-def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
-    """What the agent's own lines tell in a journal that was taken down from them."""
+def _agent_identity(events: list[dict[str, Any]]) -> Identity:
+    """What the agent's own lines say about the run, in a journal that was recorded from them."""
     adapter = next((name for event in events if (name := a_str(a_dict(event.get("origin")).get("adapter")))), "")
     spec = formats().get(adapter)
     if spec is None or adapter == "exchange":
@@ -47,5 +47,5 @@ def _told_by_agent(events: list[dict[str, Any]]) -> Identity:
         try:
             lines.append(mend.parse_json(a_str(event.get("raw")).encode("utf-8", "surrogatepass"))[0])
         except (ValueError, RecursionError):
-            continue  # no line of the agent's, or none that it wrote as JSON
+            continue  # no line of the agent, or none that is JSON
     return spec.identify(lines, "") if lines else Identity()

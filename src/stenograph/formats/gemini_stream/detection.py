@@ -1,4 +1,4 @@
-"""Which lines are the stream of Gemini CLI, and which session it is of."""
+"""Which lines are the stream of Gemini CLI, and which session it belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream: its first line, or another's fields when that is gone."""
+    """Sure of lines of the stream: its first line, or the fields of others if that is missing."""
     return SURE if any(isinstance(record, dict) and _is_line(record) for record in records) else 0
 
 

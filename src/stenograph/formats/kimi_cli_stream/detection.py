@@ -12,11 +12,11 @@ from stenograph.formats.shared.model_api.parts import plain_text
 
 _FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 _OF_THE_PROGRAM = re.compile(r"\A(?:<system>|agent_id: \w+\nresumed: )")
-"""How a result begins to which the program added a word."""
+"""The beginning of a result to which the program added a note."""
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """Sure by words that only this program adds: without any, it is a chat as others write it."""
+    """Sure by words that only this program adds; without any, it may be any chat."""
     lines = [a_dict(record) for record in records]
     if lines[0].get("role") != "assistant" or not all(map(_is_line, lines)):
         return 0

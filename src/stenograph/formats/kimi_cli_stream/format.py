@@ -1,4 +1,4 @@
-"""What kimi-cli prints, and what distinguishes it from other chats."""
+"""What kimi-cli prints, as events."""
 
 from __future__ import annotations
 

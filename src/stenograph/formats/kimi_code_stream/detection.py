@@ -1,4 +1,4 @@
-"""Which lines Kimi Code prints, and what the first says of it."""
+"""Which lines Kimi Code prints, and what the first line says about the run."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def detect(records: Sequence[Any], path: str) -> int:
 
 
 def identify(records: Sequence[Any], path: str) -> Identity:
-    """The version. The session is named in the last line only, so the beginning names the run."""
+    """The version. Only the last line names the session, so the run is identified by its beginning."""
     first = a_dict(records[0]) if records else {}
     return Identity(agent_version=first_str(first, "version") if first.get("type") == _VERSION else None)

@@ -1,4 +1,4 @@
-"""What Kimi Code prints, and what it says about its run."""
+"""What Kimi Code prints, as events."""
 
 from __future__ import annotations
 

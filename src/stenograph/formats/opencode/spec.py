@@ -29,7 +29,7 @@ SPEC = FormatSpec(
     plugin=Plugin(
         file=Home(variable="XDG_CONFIG_HOME", default=".config", folder="opencode/plugin/stenograph.js"),
         text=STORE_PLUGIN,
-        note="OpenCode loads it when it is started the next time, and then installs its own package for plugins once",
+        note="OpenCode loads the plugin at its next start, and then installs its own plugin package once",
     ),
     tokens=("call",),
     sample=b'{"table":"session","id":"ses_1","directory":"/","version":"1","time_created":1}\n',

@@ -1,4 +1,4 @@
-"""Which lines `opencode run` prints, and which session they are of."""
+"""Which lines `opencode run` prints, and which session they belong to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = {
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely the first line holds a part, or is an error, of an OpenCode session."""
+    """Sure if the first line holds a part or an error of an OpenCode session."""
     first = a_dict(records[0])
     if "timestamp" not in first or not a_str(first.get("sessionID")).startswith("ses"):
         return 0

@@ -1,4 +1,4 @@
-"""Which lines are the stream of Qwen Code, and which session it is of."""
+"""Which lines are the stream of Qwen Code, and which session it belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stenograph.formats.shared.loose import first_in_records
 
 
 def detect(records: Sequence[Any], path: str) -> int:
-    """How surely these are lines of the stream, by its first one, which names the program's version."""
+    """Sure of lines of the stream by its first one, which names the program's version."""
     if len(records) == 1 and isinstance(records[0], list):
         records = records[0]
     return SURE if any(isinstance(record, dict) and _begins(record) for record in records) else 0
