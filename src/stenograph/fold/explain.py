@@ -165,7 +165,7 @@ class _Call(Struct, frozen=True):
     does: Action
     target: str
     key: bytes
-    """Of the source, the tool and the target."""
+    """A digest of source, tool and target: calls with the same key try the same thing."""
     input: bytes
 
 
@@ -216,7 +216,7 @@ class Explaining:
         self._pairs: list[PairState] = []
         self._turns: list[_Turn] = []
         self._turn_of: dict[int, int] = {}
-        """The place of a report's turn, by the identity of its payload, which the counter keeps while it counts."""
+        """The place of its turn by the `id()` of a usage payload; `TotalsCounter` keeps payloads that count alive."""
         self._filling: Counter[str] = Counter()
         self._errors: list[ErrorFacts] = []
         self._largest_input = 0
