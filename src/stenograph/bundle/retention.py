@@ -18,7 +18,7 @@ _OURS = re.compile(r"stenograph-[0-9a-z]+-\d{8}T\d{6}Z-[0-9a-f]{8}\.zip")
 
 
 class Retention(Struct, frozen=True, kw_only=True):
-    """What a folder keeps, the newest first; None is no limit. The bundle that was just made always stays."""
+    """What a folder keeps, the newest first; None means unlimited. The bundle that was just made always stays."""
 
     max_bundles: int | None = None
     max_age: timedelta | None = None

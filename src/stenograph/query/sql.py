@@ -23,7 +23,7 @@ from stenograph.errors import InvalidQuery, SourceError, unreadable
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """The limits of one query; None is no limit."""
+    """The limits of one query; None means unlimited."""
 
     rows: int | None = 100_000
     bytes: int | None = 256 << 20

@@ -196,12 +196,12 @@ def _first_from(places: list[int], start: int) -> int | None:
 def find_answer(
     recording: Recording,
     request: Request,
-    given: Mapping[tuple[int, int], int] | None = None,
+    times_given: Mapping[tuple[int, int], int] | None = None,
     unmapped: Callable[[str], str] = str,
 ) -> Match | Summary | Miss:
     """The answer to a request, or the summary that it asks for, or why there is neither.
 
-    `given` says how often each answer was given; `unmapped` turns what the live agent was asked into what the
+    `times_given` says how often each answer was given; `unmapped` turns what the live agent was asked into what the
     recorded one would have been.
     """
     walks = [_walked(lane, request, unmapped) for lane in recording.lanes]
@@ -212,7 +212,7 @@ def find_answer(
     found = [(walk, step) for walk in walks if walk.is_anchored and isinstance(step := walk.next_answer(), Answer)]
     if not found:
         return _miss(walks, request, unmapped)
-    counts = given or {}
+    counts = times_given or {}
     walk, answer = max(found, key=lambda each: (*each[0].rank, -counts.get(each[1].key, 0), -each[1].lane))
     better = max((each for each in walks if each.is_anchored), key=lambda each: each.rank)
     if better.rank[:2] > walk.rank[:2]:  # the lane that it belongs to has no answer; another one's would be wrong

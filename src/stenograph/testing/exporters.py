@@ -65,7 +65,7 @@ def check_exporter(
     for first law (`EXPORTER_LAWS`) that does not hold: which, for which run, and why. `except_for` names laws that an
     exporter has a reason not to keep.
     """
-    found = [_run(given, number) for number, given in enumerate(runs, 1)]
+    found = [_run(each, number) for number, each in enumerate(runs, 1)]
     if not found:
         raise AssertionError(f"{exporter.name}: there are no runs to check it with")
     odd = [odd for run in found for odd in odd_runs(run)]
@@ -82,11 +82,11 @@ def check_exporter(
                 raise AssertionError(f"{exporter.name}: law {law.name!r} broke for {run.name}: {what}") from error
 
 
-def _run(given: Sequence[Event] | Target, number: int) -> Run:
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return Run(name=f"run {number}", events=tuple(given))
-    with open_run(given) as run:
-        return Run(name=f"run {number} ({given})", events=tuple(run.events(keep_raw=False)))
+def _run(run: Sequence[Event] | Target, number: int) -> Run:
+    if isinstance(run, Sequence) and not isinstance(run, str):
+        return Run(name=f"run {number}", events=tuple(run))
+    with open_run(run) as reader:
+        return Run(name=f"run {number} ({run})", events=tuple(reader.events(keep_raw=False)))
 
 
 # The laws.
@@ -120,12 +120,12 @@ def _pieces(exporter: Exporter, run: Run) -> None:
 
 def _refusal(exporter: Exporter, run: Run) -> None:
     """A run that it cannot hold is refused in one line, before any byte is given."""
-    given = 0
+    pieces = 0
     try:
         for piece in exporter(iter(run.events), LossReport(exporter.name)):
-            given += isinstance(piece, bytes)
+            pieces += isinstance(piece, bytes)
     except InvalidTarget as error:
-        _must(given == 0, "it refused the run after it had given a part of it")
+        _must(pieces == 0, "it refused the run after it had given a part of it")
         _must(bool(str(error)) and "\n" not in str(error), "the refusal is not one line")
 
 

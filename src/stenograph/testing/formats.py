@@ -52,7 +52,7 @@ def check_format(
     (`LAWS`) that does not hold: which, in which case, at which byte, and why. `except_for` names laws that a format
     has a reason not to keep.
     """
-    found = [case_of(spec, given, number) for number, given in enumerate(cases, 1)]
+    found = [case_of(spec, case, number) for number, case in enumerate(cases, 1)]
     if not found:
         raise AssertionError(f"{spec.name}: there are no cases to check it with")
     for law in LAWS:

@@ -251,14 +251,14 @@ def unit_figures(facts: UnitFacts) -> str:
     return "".join(parts)
 
 
-def _about(done: Action, given: Any) -> str:
+def _about(done: Action, tool_input: Any) -> str:
     """What a call is about, on one line: its files or command, where its format knows them, else what tells most."""
     if done.paths and (done.changes or done.kind == READ):
         return on_a_line(", ".join(done.paths), SUMMARY_LENGTH)
     if done.command:
         return on_a_line(done.command, SUMMARY_LENGTH)
-    told = summary_of(given)
-    return told or task_of(given) if done.kind == SUBAGENT else told
+    summary = summary_of(tool_input)
+    return summary or task_of(tool_input) if done.kind == SUBAGENT else summary
 
 
 def _counts(done: Action) -> str:
