@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_fields(record: logging.LogRecord) -> dict[str, Any]:
-    """The fields of a structured record."""
+    """The fields of a structured record; `bundle.records` makes records with the same ones."""
     fields: dict[str, Any] = {
         "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname,

@@ -1,7 +1,8 @@
 """The views of an archive for SQL: stable names and columns, whatever the index itself looks like.
 
 They hide the tables of the index behind the documented names. An event's content is read from its compressed chunk
-when a query asks for it, by the functions of `archive_database` (`steno_…`).
+when a query asks for it, by the functions of `archive_database` (`steno_…`). `fleet.lake.views` has the same views for
+DuckDB, so a new column goes there, too.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _PATIENCE = 30.0  # seconds; `steno watch` never holds the lock for long
 
 
 class Filters(TypedDict, total=False):
-    """Selects runs of an archive; by default, all."""
+    """Selects runs of an archive; by default, all. `scope_of` makes a `Scope` of it, which makes the SQL."""
 
     agent: str | None
     """The name of an agent or format, or its beginning."""
@@ -84,7 +84,7 @@ class Archive:
         return self._home.identity()
 
     def runs(self, *, limit: int | None = None, after: str | None = None, **filters: Unpack[Filters]) -> Rows[RunInfo]:
-        """The selected runs, those with the newest events first; `after` a run's id: only those behind it."""
+        """The selected runs, those with the newest events first; `after` a run's id: only those after it."""
         from stenograph.runs.info import info_of_line
 
         lines, _ = listed(self, limit, after, **filters)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Listening(TypedDict):
-    """Where a server listens, and what it logs."""
+    """The options of the server: where it listens, whether it opens a browser, what it masks and logs."""
 
     port: int | None
     host: str | None
@@ -56,6 +56,7 @@ def _of_store(
 
     owners = {name: value for name, value in asdict(archive.lake.owners).items() if value is not None}
     with ExitStack() as until_end:
+        # The server needs a folder: for the access key, and for the indexes of the runs that are opened.
         home = home_of(until_end.enter_context(TemporaryDirectory(prefix="stenograph-")))
         site = Site(home, _mask(listening), store=StoreRuns(archive.url, home.path, owners))
         _listen(until_end, site, "", listening)
@@ -122,6 +123,7 @@ def command(
             home = until_end.enter_context(bundle_home(Path(bundle)))
         keeper = None if no_sync or bundle is not None else Keeper(home)
         site = Site(home, _mask(listening), keeper, None if bundle is None else Path(bundle).absolute())
+        # The keeper also syncs what is received; without one, the listener does it.
         listener = partial(OtlpListener, home, None, otlp_port, None, syncs=no_sync) if otlp else None
         _listen(until_end, site, "" if bundle is None else "bundle", listening, listener)
 
