@@ -53,7 +53,7 @@ class Trace:
         """The options of the exporter decide what spans have and how it is named.
 
         `content` is `delta` (an answer's span has the messages since the answer before), `full` (all messages so far)
-        or `none` (neither messages nor arguments and results). `vocabulary` is `genai` or `openinference`.
+        or `none` (no words: no messages, arguments, results, tool definitions or texts of errors). `vocabulary` is `genai` or `openinference`.
         """
         self._places: dict[int, str] = {}
         run = self._run = exchange(self._placed(events))
@@ -165,7 +165,7 @@ class Trace:
         if events:
             span["events"] = events
         if failure is not None:
-            span["status"] = {"code": ERROR, "message": failure}
+            span["status"] = {"code": ERROR, "message": failure if self._content != "none" else ""}
         yield span
         yield from below
 
@@ -187,7 +187,7 @@ class Trace:
         if self._run.parent_run_id:
             facts["stenograph.parent_run_id"] = self._run.parent_run_id
         ends = [history[0], history[-1]] if history and self._content != "none" else []
-        tools = function_tools(self._run)
+        tools = function_tools(self._run) if self._content != "none" else None
         if self._is_genai:
             facts |= {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._name_of(thread)}
             facts["gen_ai.provider.name"] = _provider(self._run.model)
@@ -302,7 +302,11 @@ class Trace:
     def _event(self, notice: Notice, at: int) -> dict[str, Any]:
         payload, event = notice.event.payload, notice.event
         if isinstance(payload, ErrorPayload):
-            facts = {"exception.type": payload.code or "error", "exception.message": payload.message}
+            facts = {"exception.type": payload.code or "error"}
+            if self._content == "none":
+                self._report.change("texts of errors left out", notice.seq)
+            else:
+                facts["exception.message"] = payload.message
             return _span_event("exception", at, facts)
         name = payload.subtype if isinstance(payload, SystemPayload) else event.type
         facts = {"text": notice_text(notice)} if self._content != "none" else {}

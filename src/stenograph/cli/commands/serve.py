@@ -107,8 +107,8 @@ def command(
     instead: its runs, its transcript, its logs, and SQL. With --store, the runs of all machines in a store are shown,
     as of the last steno lake load; they can only be read.
     """
-    if bundle is not None and (archive_dir is not None or no_sync):
-        raise click.UsageError("a bundle is shown alone; leave out --archive and --no-sync")
+    if bundle is not None and (archive_dir is not None or no_sync or otlp):
+        raise click.UsageError("a bundle is shown alone; leave out --archive, --no-sync and --otlp")
     _check_installed()
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
