@@ -13,6 +13,12 @@ from unittest import mock
 
 from stenograph.cli import main
 
+SHEBANG = f"""#!/bin/sh
+'''exec' "{sys.executable}" "$0" "$@"
+' '''
+"""
+"""The first lines of a program in Python; a path with spaces cannot stand after `#!`."""
+
 
 def steno_here(
     *arguments: object, folder: Path | None = None, environment: Mapping[str, str] | None = None

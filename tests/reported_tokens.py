@@ -77,8 +77,8 @@ def codex_reasons(rollout: Path) -> set[str]:
         total, last = _codex_tokens(count["total_token_usage"]), _codex_tokens(count.get("last_token_usage") or {})
         moved = _minus(total, before)
         if total != before and moved != last:
-            told_less = all(more >= less for more, less in zip(moved, last, strict=True))
-            reasons.add("a call that is not told" if told_less else "a total that does not add up")
+            reports_less = all(more >= less for more, less in zip(moved, last, strict=True))
+            reasons.add("a call that is not reported" if reports_less else "a total that does not add up")
         before = total
     return reasons
 

@@ -165,3 +165,19 @@ def test_what_a_user_does_is_measured(part: str, what: str) -> None:
 def test_live_latency_was_measured_and_is_within_its_goal() -> None:
     """From a line in a journal or in an agent's file to the screen of a real browser."""
     _check("live", *LIVE[:2])
+
+
+def test_a_job_that_became_slower_says_why() -> None:
+    """Each job below 0.85 of an earlier commit is in bold, and the list below the table names it with the reason."""
+    page = (REPO / "docs" / "benchmarks.md").read_text("utf-8").partition("## Against an earlier commit")[2]
+    table, _, reasons = page.partition("\n## ")[0].partition("What is below 0.85, and why:")
+    rows = re.findall(r"^\| (?!job|---)(.+?) \| (.+?) \|$", table, flags=re.MULTILINE)
+    assert len(rows) > 10
+    for jobs, figures in rows:
+        values = [
+            (float(value.strip("*")), value.startswith("**")) for value in re.findall(r"\*{0,2}\d\.\d+\*{0,2}", figures)
+        ]
+        assert all(is_bold == (value < 0.85) for value, is_bold in values)
+        names = re.findall(r"page|bundle|sync|stats|ls|sql|questions?|Markdown", jobs)
+        if any(is_bold for _, is_bold in values):
+            assert any(name.rstrip("s").lower() in reasons.lower() for name in names), jobs

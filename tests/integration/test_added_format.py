@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from here import SHEBANG
+
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-format.md"
 FENCES = re.findall(r"^```(\w+)(?: \w+=[\w.]+)?\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 LONGEST = 40
@@ -173,7 +175,7 @@ def test_it_is_run(machine: Machine) -> None:
     program.parent.mkdir()
     session = machine.sessions / "three.jsonl"
     line = _line(0, "Count the gnus.", machine.folder)
-    program.write_text(f"#!{sys.executable}\nopen({str(session)!r}, 'w').write({line!r})\nprint('four gnus')\n")
+    program.write_text(f"{SHEBANG}open({str(session)!r}, 'w').write({line!r})\nprint('four gnus')\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     printed = machine.steno("run", "--", str(program))
     assert "four gnus" in printed

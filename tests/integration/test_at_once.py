@@ -137,7 +137,7 @@ def test_a_reading_command_says_on_a_terminal_how_old_the_last_sync_is(tmp_path:
     os.utime(home.last_sync, (time.time() - 61_200, time.time() - 61_200))
     out, err = on_terminal("ls")
     assert out.count("\n") == 3
-    assert err.startswith("steno: last sync 17 h 0 min ago; --sync ")
+    assert err.startswith("steno: last sync 17 h 0 min ago; add --sync ")
     assert CliRunner().invoke(cli, ["ls"]).stderr == ""
 
 

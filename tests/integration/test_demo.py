@@ -103,7 +103,7 @@ def test_the_demo_prints_the_transcript_live_and_what_to_try_next(demo: Demo) ->
     commands = re.findall(r"^  ((?:steno|jq) .*)$", demo.output, re.MULTILINE)
     assert len(commands) == 6
     for command in commands:
-        runnable = command.replace("steno ", f"{sys.executable} -m stenograph ", 1)
+        runnable = command.replace("steno ", f"'{sys.executable}' -m stenograph ", 1)
         done = subprocess.run(
             ["sh", "-c", runnable], cwd=demo.cwd, env=environment(), capture_output=True, text=True, timeout=60
         )

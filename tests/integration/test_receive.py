@@ -152,7 +152,7 @@ def test_a_token_is_asked_for_where_one_was_given(tmp_path: Path) -> None:
         assert process.send_json({}, authorization="Bearer secret-1")[0] == 200
     refused = CliRunner().invoke(cli, ["receive", "--host", "0.0.0.0", "--archive", str(tmp_path)])
     assert refused.exit_code == 2
-    assert "give --token" in refused.output
+    assert "add --token" in refused.output
 
 
 def test_the_page_receives_too(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_nothing_runs_again_unasked(tmp_path: Path, workspace: Path, steno: Sten
     assert done.returncode == 2
     assert f"Bash: cat {workspace}/out.txt" in done.stderr
     assert "not a sandbox" in done.stderr
-    assert "give --yes" in done.stderr
+    assert "add --yes" in done.stderr
     assert not (workspace / "out.txt").exists()
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -142,7 +143,7 @@ def test_words_come_when_they_are_said(tmp_path: Path) -> None:
 
 def test_a_reader_that_leaves_ends_the_command() -> None:
     """By SIGPIPE, as without us, and nothing is said about it."""
-    script = f"{' '.join(STENO)} -- yes | head -1; echo ${{PIPESTATUS[0]}}"
+    script = f"{shlex.join(STENO)} -- yes | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("y\n141\n", "")
 
@@ -368,7 +369,9 @@ def test_a_long_output_is_recorded_without_its_middle(tmp_path: Path) -> None:
 
 
 AGENT = """\
-#!{python}
+#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
 import os, sys, time
 from pathlib import Path
 source, stream = map(Path, {inputs})
@@ -502,7 +505,9 @@ def test_a_session_that_somebody_records_is_left_to_them(claude: str, tmp_path: 
 
 
 TURNS = """\
-#!{python}
+#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
 import sys
 from pathlib import Path
 sys.stdout.write(Path({stream!r}).read_text("utf-8"))
@@ -564,7 +569,9 @@ def _recorded_turns(program: str) -> Iterator[tuple[subprocess.Popen[bytes], int
 
 
 OPENCODE = """\
-#!{python}
+#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
 import sqlite3, sys
 from pathlib import Path
 folder = Path.home() / ".local" / "share" / "opencode"

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from here import SHEBANG
 from opencode_database import create_tables, insert
 from stenograph.adapters.following.collection import SessionCollection
 from stenograph.cli.program import cli
@@ -43,7 +44,7 @@ def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / name).mkdir()
     for name in ("claude", "codex"):
         program = tmp_path / "bin" / name
-        program.write_text(f"#!{sys.executable}\n{STUB}", "utf-8")
+        program.write_text(SHEBANG + STUB, "utf-8")
         program.chmod(0o755)
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

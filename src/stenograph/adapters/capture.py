@@ -52,15 +52,15 @@ class Capture:
         """The `origin.file` of what came over a connection: its lines are those of this evaluation alone."""
         self._mask = outputs.masking
         self._guard = Guard(f"capture of {prompt_name!r}")
-        self._events_guard = Guard(f"capture of {prompt_name!r}")  # its count goes into the next, an event at a time
+        self._events_guard = Guard(f"capture of {prompt_name!r}")  # may count an event twice; `_lost` counts it once
         self._lost = 0
         self._projector = Projector(parses_raw=parses_raw)
         self._texts: TextFiles | None = None
         if outputs.text_transcripts is not None:
             self._texts = TextFiles(outputs.text_transcripts, self._guard)
-            weakref.finalize(self, self._texts.close)  # a host may never stop: then when it ends
+            weakref.finalize(self, self._texts.close)  # for a host that never calls `stop`
         self._children: dict[str, Recorder | None] = {}
-        self._lock = threading.RLock()  # protects the three above, and keeps events in their order
+        self._lock = threading.RLock()  # protects projector, texts and children, and keeps events in order
         reset_after_fork(self)
 
     @property
@@ -78,7 +78,7 @@ class Capture:
         self._emitter.start(**context)
 
     def continues(self, events: Iterable[Event]) -> None:
-        """Pass on what the run's journal already has of the agent's files, so that places continue from there."""
+        """Skip what the run's journal already has of the agent's files, so that entry ids continue from there."""
         with self._lock:
             for event in events:
                 self._projector.skip(event)
@@ -87,7 +87,7 @@ class Capture:
         """Record events in order."""
         guard, emitter = self._events_guard, self._emitter
         with self._lock:
-            # Without a reader, entries are only counted.
+            # If neither a session nor the log takes entries, they are only counted.
             is_read = self._session is not None or emitter.is_enabled
             for event in events:
                 before = guard.lost + emitter.lost
@@ -142,7 +142,7 @@ class Capture:
                 guard.call("an entry", self._session.dispatch, entry)
 
     def _record(self, event: Event) -> Event | None:
-        """The event as it was recorded; None if it was not, which the run has logged."""
+        """The event as it was recorded; None if it was not, for which the recorder has logged the reason."""
         recorder = self._recorder
         assert recorder is not None
         if event.run_id == self.run_id:

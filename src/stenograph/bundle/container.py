@@ -1,7 +1,7 @@
-"""Reading a zip that somebody sent: nothing in it is believed before it was checked.
+"""Reads a zip that may come from anywhere: everything in it is checked before it is used.
 
-Refused are names that lead out of the folder or that a terminal would interpret, links, duplicate names, encryption,
-overlapping files, and zips that would grow beyond a limit. A zip is refused before a byte is written.
+It refuses names that lead out of the folder or that a terminal would interpret, links, duplicate names, encryption,
+overlapping files, and zips that would grow beyond a limit. It does so on opening, before a byte is extracted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 1
 _HEADER = 30
-"""The minimum of bytes before the content of a file."""
+"""Bytes before the content of a file, at least."""
 _LONGEST_NAME = 255
 _CHUNK = 1 << 20
 _BAD = (
@@ -47,20 +47,20 @@ class ZipLimits(Struct, frozen=True, kw_only=True):
 
     total_bytes: int = 16 << 30
     ratio: int = 500
-    """The most times its own size; only above `small_bytes`, since logs repeat themselves."""
+    """As a multiple of the zip's own size; only above `small_bytes`, since logs compress well."""
     small_bytes: int = 1 << 30
     files: int = 100_000
 
 
 class Container(Closing):
-    """A checked zip with one folder: `names` are the files in it, in order; raises `SourceError` for any other."""
+    """A checked zip with one folder that holds the files (`names`). Raises `SourceError` for any other zip."""
 
     def __init__(self, path: Path, limits: ZipLimits | None = None) -> None:
         self.path = path
-        with self._judging():
+        with self._source_errors():
             self._zip = zipfile.ZipFile(path)
         try:
-            with self._judging():
+            with self._source_errors():
                 self.folder, self._infos = self._checked(limits or ZipLimits())
         except BaseException:
             self.close()
@@ -78,11 +78,11 @@ class Container(Closing):
     def chunks(self, name: str) -> Iterator[bytes]:
         """The bytes of a file, piece by piece; raises `SourceError` when it is not there or broken."""
         info = self._info(name)
-        with self._judging():
+        with self._source_errors():
             file = self._zip.open(info)
         with file:
             while True:
-                with self._judging():
+                with self._source_errors():
                     chunk = file.read(_CHUNK)
                 if not chunk:
                     return
@@ -173,8 +173,8 @@ class Container(Closing):
             end = info.header_offset + _HEADER + info.compress_size
 
     @contextmanager
-    def _judging(self) -> Iterator[None]:
-        """Turn what the standard library raises on a bad zip into the error for people."""
+    def _source_errors(self) -> Iterator[None]:
+        """Raise `SourceError` for what the standard library raises on a bad zip."""
         try:
             yield
         except SourceError:

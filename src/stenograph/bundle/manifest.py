@@ -74,7 +74,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     source: str = ""
     """The file it was made from."""
     stem: str = ""
-    """That file's name without its ending; lines that name no run belong to it."""
+    """That file's name without its ending: the run id of lines that name no run."""
     logs: str
     """`captured` while it ran, `given` as a file, or `derived` from the events."""
     redacted: bool = False

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class BundleMask:
-    """Masks every secret that is known by its shape, by its name, or as one of this machine or of `secrets`."""
+    """Masks every secret with a known shape or name, every one that this machine knows, and those in `secrets`."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._mask = machine_mask(secrets)

@@ -12,7 +12,7 @@ from stenograph.render.html.page import HtmlPage
 
 PAGE = "transcript.html"
 LONGEST = 32 << 20
-"""A page is made by default up to this many bytes of events. It is about as long, and browsers are slow with it."""
+"""The most bytes of events for which a page is made by default: browsers are slow with longer pages."""
 _TOO_LONG = f"more than {LONGEST >> 20} MiB of events; steno show events.jsonl --as html makes it"
 
 
@@ -24,7 +24,7 @@ class PageEvents:
         self._limit = float("inf") if is_wanted else LONGEST
         self.left_out = "not asked for" if is_wanted is False else _TOO_LONG if expected > self._limit else ""
         """Why there is no page."""
-        self._path = folder / "page" / f"{stem or 'run'}.jsonl"  # lines that name no run belong to that name
+        self._path = folder / "page" / f"{stem or 'run'}.jsonl"  # its stem is the run id of lines that name no run
         self._path.parent.mkdir()
         self._size = 0
         self._file = None if self.left_out else self._path.open("wb")

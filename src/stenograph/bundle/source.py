@@ -62,7 +62,7 @@ class RunSource:
 
     @property
     def stem(self) -> str:
-        """The name of the file, without its ending; lines of a journal that name no run belong to it."""
+        """The name of the file, without its ending; it is the run id of journal lines that name no run."""
         stem = Path(self.path).stem
         return stem if self._mask is None else self._mask.text(stem)
 

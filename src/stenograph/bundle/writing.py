@@ -1,4 +1,4 @@
-"""Writes one bundle: one pass over the events, everything into a spool."""
+"""Writes the files of one bundle into its spool, in one pass over the events: a run may be larger than memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from stenograph.transcript.entry import TranscriptEntry
 from stenograph.transcript.project import Projector
 
 PROOF = "proof/"
-_TOGETHER, _TOGETHER_BYTES = 64, 1 << 18
+_BATCH, _BATCH_BYTES = 64, 1 << 18
 
 
 class BundleOptions(Struct, frozen=True, kw_only=True):
@@ -100,10 +100,10 @@ class Writing:
         self._write_events()
         self._records.finish()
         self._write_called()
-        explained = self._page.write(self._spool, self._problems, self._life())
+        explanation = self._page.write(self._spool, self._problems, self._life())
         self._write_facts()
         manifest = self._manifest()
-        self._add("README.txt", readme(manifest, explained))
+        self._add("README.txt", readme(manifest, explanation))
         files = tuple(BundleFile(name=each.name, size=each.size, sha256=each.sha256) for each in self._spool.files)
         manifest = msgspec.structs.replace(manifest, files=files)
         self._spool.add(NAME, write_manifest(manifest))
@@ -113,6 +113,7 @@ class Writing:
         self._spool.add(name, data if self._mask is None else self._mask(data))
 
     def _write_logs(self) -> str:
+        """Copy the log that was captured or given; returns `Manifest.logs`."""
         logs = self._extras.logs
         if logs is None:
             return "derived"
@@ -124,7 +125,7 @@ class Writing:
         return "captured" if self._extras.is_captured else "given"
 
     def _write_events(self) -> None:
-        """Write the run's events, as they are and as entries; a conversion's other runs get files of their own."""
+        """Write the run's events, as they are and as entries; other runs among the events get files of their own."""
         main = self._spool.open(EVENTS)
         projectors: dict[str, Projector] = defaultdict(Projector)
         for batch in _batches(self._source):
@@ -171,7 +172,7 @@ class Writing:
         self._totals.add_child(event)
 
     def _write_called(self) -> None:
-        """Write the journals of the called runs that are beside the run's own."""
+        """Write the journals of the called runs, as far as they are in the folder of the run's own journal."""
         if not self._source.is_journal:
             self._missing = [run_id for run_id in self._totals.called if run_id not in self._children]
             return
@@ -231,7 +232,7 @@ class Writing:
         return Liveness(self.at.timestamp()).of([source.path] if is_journal else [], is_journal=is_journal)
 
     def _manifest(self) -> Manifest:
-        account, records, source = self._totals, self._records, self._source
+        totals, records, source = self._totals, self._records, self._source
         left_out = {} if self._options.environment else {"environment/": "not asked for"}
         if self._page.left_out:
             left_out["transcript.html"] = self._page.left_out
@@ -239,25 +240,25 @@ class Writing:
             bundle_id=str(uuid4()),
             created_at=utc_text(self.at),
             program=f"stenograph {version('stenograph')}",
-            run_id=account.run_id or _run_id_in(source.stem),
-            parent_run_id=account.parent_run_id,
+            run_id=totals.run_id or _run_id_in(source.stem),
+            parent_run_id=totals.parent_run_id,
             child_run_ids=tuple(self._children),
             missing_run_ids=tuple(self._missing),
-            session_ids=tuple(account.session_ids),
-            name=account.name,
-            agent=account.agent,
+            session_ids=tuple(totals.session_ids),
+            name=totals.name,
+            agent=totals.agent,
             status=FAILED if self._extras.error is not None else self._verdict().status,
             status_reason=str(self._extras.error or self._verdict().reason),
-            started_at=account.started_at,
-            ended_at=account.ended_at,
+            started_at=totals.started_at,
+            ended_at=totals.ended_at,
             source=source.path,
             stem=source.stem,
             logs=self._logs_kind,
             redacted=self._mask is not None,
             counts=Counts(
-                events=account.events,
-                child_events=account.child_events,
-                entries=account.entries + records.only_logged,
+                events=totals.events,
+                child_events=totals.child_events,
+                entries=totals.entries + records.only_logged,
                 log_records=records.records,
                 log_entries=records.entries,
                 log_lines_wrapped=records.wrapped,
@@ -287,14 +288,14 @@ def _ended(line: Line) -> Iterable[bytes | memoryview]:
 
 
 def _batches(source: RunSource) -> Iterator[list[tuple[Event, Line]]]:
-    """The events in order, in batches: many short steps for each single event are slower."""
+    """The events in order, in batches, which is faster than every step for every single event."""
     batch: list[tuple[Event, Line]] = []
     size = 0
     for pair in source:
         batch.append(pair)
         size += len(pair[1])
         del pair  # which may be large
-        if len(batch) == _TOGETHER or size > _TOGETHER_BYTES:
+        if len(batch) == _BATCH or size > _BATCH_BYTES:
             yield batch
             batch, size = [], 0
     yield batch

@@ -1,7 +1,7 @@
 """Runs rules over an archive.
 
-A rule that does not run is never a rule without violations: if its rows cannot be read or its message cannot be
-filled in, the rule is broken, and the check fails.
+A rule that does not run must not look like a rule without violations. So if its rows cannot be read or its message
+cannot be filled in, the rule is broken, and the check fails.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from stenograph.runs.mask import RunMask
 
 NEEDED = ("run_id", "seq", "timestamp", "name")
-"""Columns that every rule must have."""
+"""Columns that the rows of every rule must have."""
 _FIELD = re.compile(r"\{(\w+)\}")
 _PATTERNS = 256
+"""How many compiled patterns are kept."""
 
 
 class Violation(Struct, frozen=True, kw_only=True):
@@ -89,7 +90,7 @@ def check(
     """Run the rules; only rows of the runs in scope count. Raises `RunNotFound` where there is no archive."""
     everything = {info.run_id for info in archive.runs()}
     infos = [_info_of(archive, run)] if run is not None else archive.runs(**filters)
-    meant = {info.run_id for info in infos}
+    selected = {info.run_id for info in infos}
     violations: list[Violation] = []
     broken: list[Broken] = []
     limits = Limits(rows=None, seconds=seconds)
@@ -99,14 +100,14 @@ def check(
             _add_functions(connection, secrets)
             try:
                 rows = run_sql(connection, rule.sql, limits, only_views=True)
-                violations += _violations(rule, rows, meant, everything, mask)
+                violations += _violations(rule, rows, selected, everything, mask)
             except InvalidQuery as error:
                 broken.append(Broken(rule=rule.id, reason=str(error)))
     return Report(
         rules=tuple(rules),
         violations=tuple(violations),
         broken=tuple(broken),
-        runs=len(meant),
+        runs=len(selected),
         calls=sum(info.tool_calls for info in infos),
         required_runs=required_runs,
     )
@@ -117,7 +118,9 @@ def _info_of(archive: Archive, run: str) -> Any:
         return reader.info
 
 
-def _violations(rule: Rule, rows: Result, meant: set[str], everything: set[str], mask: RunMask) -> Iterator[Violation]:
+def _violations(
+    rule: Rule, rows: Result, selected: set[str], everything: set[str], mask: RunMask
+) -> Iterator[Violation]:
     columns = rows.columns
     missing = [name for name in NEEDED if name not in columns]
     if missing:
@@ -131,7 +134,7 @@ def _violations(rule: Rule, rows: Result, meant: set[str], everything: set[str],
             raise InvalidQuery(f"it has a row whose run_id, {str(row['run_id'])[:60]!r}, is not a run of the archive")
         if not isinstance(row["seq"], int):
             raise InvalidQuery(f"it has a row whose seq, {str(row['seq'])[:60]!r}, is not a number")
-        if row["run_id"] in meant:
+        if row["run_id"] in selected:
             yield _violation(rule, row, mask)
 
 
@@ -172,6 +175,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _secrets() -> Callable[[str | None], str | None]:
+    """The function `steno_secrets`; what may be a secret only because it looks random does not count."""
     from stenograph.bundle.secrets import machine_mask
     from stenograph.redact.scan import sureness_of
 

@@ -44,7 +44,7 @@ def summary(report: Report) -> str:
 
 
 def as_json(report: Report) -> bytes:
-    """One document."""
+    """One JSON document."""
     document = {
         "exit_code": report.exit_code,
         "runs": report.runs,

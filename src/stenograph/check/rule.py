@@ -1,4 +1,4 @@
-"""Rules: TOML tables, built-in and those of users."""
+"""Reads rules, each a TOML table: the built-in ones, and those in files of users."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_rules(path: str) -> list[Rule]:
 
 
 def built_in(ids: tuple[str, ...]) -> list[Rule]:
-    """The built-in rules by their ids, in their order; `all` is every one. Raises `InvalidQuery` for an unknown id."""
+    """The built-in rules with these ids, in the order of their file; `all` is every one. Raises `InvalidQuery`."""
     rules = _rules("the built-in rules", built_in_text())
     known = [rule.id for rule in rules]
     for each in ids:

@@ -1,8 +1,8 @@
-"""An audit of an archive. Its verdict has three parts, which are never combined to one.
+"""Audits an archive, in parts that are reported separately, because each proves something else.
 
 Integrity: every frame is whole and its content matches its header. Append-only: the log still begins with the leaves of
-each checkpoint from outside; without one, the owner of the archive could have rewritten all of it. Completeness: what
-was never kept cannot be known.
+each checkpoint from outside; without one, the owner of the archive could have rewritten all of it. Completeness is not
+checked: what was never kept cannot be known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One problem, and where it is."""
 
     kind: str
-    """`damaged`, `changed`, `unfinished`, `missing`, `rewritten`, `foreign` or `unsigned`."""
+    """`damaged`, `changed`, `unfinished`, `missing`, `rewritten`, `foreign` or `unsigned`; of a removal, `removed`."""
     message: str
     leaf: int | None = None
     run_id: str | None = None
@@ -62,6 +62,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     forgotten: int
     """Frames whose content was removed on purpose."""
     is_whole: bool
+    """Whether `integrity` has no finding."""
     integrity: list[Finding] = []
     removals: list[Finding] = []
     """The frames which say that content was removed on purpose: each is a leaf of its own."""
@@ -218,16 +219,16 @@ def _is_signed(anchor: Anchor, keys: Sequence[VerifierKey], findings: list[Findi
 def _differences(log: Log, names: _Names, anchor: Anchor) -> list[Finding]:
     """Which leaves differ, by the tiles of the anchor; nothing where it has none.
 
-    A leaf that stands elsewhere in the log now is not missing: frames were moved or removed before it.
+    A leaf that is at another place in the log now is not missing: frames before it were moved or removed.
     """
-    there: dict[bytes, int] = defaultdict(int)
+    present: dict[bytes, int] = defaultdict(int)
     for each in log.tree.levels[0]:
-        there[each] += 1
+        present[each] += 1
     found: list[Finding] = []
     for index, entry in enumerate(anchor.entries()):
         hashed = leaf_hash(entry)
-        if there[hashed]:
-            there[hashed] -= 1
+        if present[hashed]:
+            present[hashed] -= 1
         elif len(found) < _MOST_NAMED:
             found.append(_gone(names, index, entry))
     return found

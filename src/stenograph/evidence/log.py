@@ -1,7 +1,7 @@
 """The log of an archive: its frames in the order of the packs, each a leaf that is the frame's header, byte for byte.
 
-A header has the SHA-256 of the frame's content, so the content is bound too, and erasing a payload on purpose leaves
-the leaf and every root unchanged. The log is not stored: it is computed from the packs.
+A header has a SHA-256 of the frame's content (with a salt in newer packs), so leaves prove the content, too, and
+erasing a payload on purpose leaves the leaf and every root unchanged. The log is not stored: it is computed from packs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Signed checkpoints of an archive: made when everything that they count is on disk.
+"""Signs checkpoints of an archive, each after everything that it counts is on disk.
 
 Theory of operation. Under the archive's lock the log is read from the packs, the packs are synced to the disk, and only
 then the checkpoint is signed and kept as `evidence/checkpoint`. So no checkpoint ever counts a frame that a crash could
@@ -51,10 +51,10 @@ def origin_of_archive(home: Home) -> str:
 
 
 def initialise(home: Home, settings: EvidenceSettings) -> tuple[SignedLog, str]:
-    """Have a key sign an archive from now on; returns the first checkpoint, and the public key for verifiers.
+    """Set the key that signs an archive from now on; returns the first checkpoint, and the public key for verifiers.
 
-    A key file that is not there is made. Where another key signed before, both sign this checkpoint, so that who knows
-    the old one can go on to the new one.
+    A key file that does not exist is made. Where another key signed before, both sign this checkpoint, so that a
+    verifier with the old key can trust the new one.
     """
     key = Path(settings.key)
     if key.absolute().is_relative_to(home.path.absolute()):

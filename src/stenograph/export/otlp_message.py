@@ -28,14 +28,14 @@ def answer_of(turn: Turn) -> OtlpMessage:
 
 
 def response_of(call: Call) -> OtlpMessage:
-    """The answer of a tool."""
+    """The result of a call, as a message of the tool."""
     parts: list[dict[str, Any]] = [{"type": "tool_call_response", "id": call.call_id, "response": result_text(call)}]
     parts += [_part(block) for block in call.blocks if isinstance(block, AttachmentBlock)]
     return {"role": "tool", "parts": parts}
 
 
 def finish_reason(turn: Turn) -> str:
-    """Why an answer ended, as the conventions name it; the agent's own word if they have none."""
+    """Why an answer ended, in a word of the conventions, or in the agent's own word if they have none."""
     if turn.stop_reason:
         return _FINISH.get(turn.stop_reason, turn.stop_reason)
     return "tool_call" if turn.calls else "stop"

@@ -1,11 +1,11 @@
 """A run as a trace of spans, in the JSON form of OTLP.
 
 A run is one trace. The agent and each subagent are spans, and so are every model answer and every tool call; other
-events are events of the agent's span. A run records points in time, so an answer begins where the thing before it
-ended; `stenograph.time` says so.
+events are events of the agent's span. A run records points in time, so an answer begins where the item before it
+ended; the attribute `stenograph.time` of the agent's span says that times are derived.
 
-Ids are derived from the run's id and from what does not change when the run grows or is read elsewhere: the place
-where an answer was first written, the id of a call. So a run that is sent twice is the same trace.
+Ids are derived from the run's id and from what does not change when the run grows or is read elsewhere: the place of an
+answer (`transcript.line`) and the id of a call. So a run that is sent twice is the same trace.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from stenograph.model.payload import ErrorPayload, SystemPayload
 from stenograph.transcript.line import Lines
 
 _NOTICES = frozenset({"system events", "errors", "lifecycle events", "unknown events", "results"})
+"""The notices that become events of a span, as the loss report names them."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = (1 << 64) - 1
 """The largest time in nanoseconds that the protocol can hold, in the year 2554."""
 _LARGEST = (1 << 63) - 1
-"""The integers that the protocol can hold."""
+"""The largest integer that the protocol can hold."""
 _PROVIDERS = (
     ("claude", "anthropic"),
     ("gpt", "openai"),
@@ -49,7 +50,11 @@ class Trace:
     """The spans of one run."""
 
     def __init__(self, events: Iterable[Event], report: LossReport, content: str, vocabulary: str) -> None:
-        """`content` and `vocabulary` are the options of the exporter."""
+        """The options of the exporter decide what spans have and how it is named.
+
+        `content` is `delta` (an answer's span has the messages since the answer before), `full` (all messages so far)
+        or `none` (no words: no messages, arguments, results, tool definitions or texts of errors). `vocabulary` is `genai` or `openinference`.
+        """
         self._places: dict[int, str] = {}
         run = self._run = exchange(self._placed(events))
         account_for_run(run, report, totals=True)
@@ -73,6 +78,7 @@ class Trace:
         the last answer of each, and of calls without a result."""
 
     def _placed(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, unchanged; on the way, the places of answers are kept for the ids of their spans."""
         lines = Lines()
         for number, event in enumerate(events, 1):
             lines.of(event, event.source)
@@ -107,10 +113,10 @@ class Trace:
         below: list[dict[str, Any]] = []
         events: list[dict[str, Any]] = []
         history: list[OtlpMessage] = []
-        sent = 0
+        sent = 0  # how many messages of the history are in the spans so far
         clock = self._start
         stamps: list[int] = []
-        is_failed: str | None = None
+        failure: str | None = None
         prompt: str | None = None
         last = max((turn.seq for turn in thread.turns if turn.records), default=0)
         self.unsettled.add(own)
@@ -120,10 +126,10 @@ class Trace:
             if isinstance(item, Notice):
                 events.append(self._event(item, at))
                 payload = item.event.payload
-                is_failed = payload.message if isinstance(payload, ErrorPayload) else is_failed
+                failure = payload.message if isinstance(payload, ErrorPayload) else failure
                 clock = max(clock, at)
                 continue
-            is_failed = None
+            failure = None
             if item.role == "user":
                 prompt = item.system_prompt or prompt
                 if item.blocks:
@@ -158,8 +164,8 @@ class Trace:
         span["attributes"] = attributes_of(self._agent_facts(thread, history))
         if events:
             span["events"] = events
-        if is_failed is not None:
-            span["status"] = {"code": ERROR, "message": is_failed}
+        if failure is not None:
+            span["status"] = {"code": ERROR, "message": failure if self._content != "none" else ""}
         yield span
         yield from below
 
@@ -181,7 +187,7 @@ class Trace:
         if self._run.parent_run_id:
             facts["stenograph.parent_run_id"] = self._run.parent_run_id
         ends = [history[0], history[-1]] if history and self._content != "none" else []
-        tools = function_tools(self._run)
+        tools = function_tools(self._run) if self._content != "none" else None
         if self._is_genai:
             facts |= {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._name_of(thread)}
             facts["gen_ai.provider.name"] = _provider(self._run.model)
@@ -296,7 +302,11 @@ class Trace:
     def _event(self, notice: Notice, at: int) -> dict[str, Any]:
         payload, event = notice.event.payload, notice.event
         if isinstance(payload, ErrorPayload):
-            facts = {"exception.type": payload.code or "error", "exception.message": payload.message}
+            facts = {"exception.type": payload.code or "error"}
+            if self._content == "none":
+                self._report.change("texts of errors left out", notice.seq)
+            else:
+                facts["exception.message"] = payload.message
             return _span_event("exception", at, facts)
         name = payload.subtype if isinstance(payload, SystemPayload) else event.type
         facts = {"text": notice_text(notice)} if self._content != "none" else {}

@@ -1,4 +1,4 @@
-"""Scout: a transcript of Inspect Scout, a Parquet file of one row. A folder of them is a transcript database."""
+"""Scout: a run as an Inspect Scout transcript, a Parquet file of one row. A folder of them is a transcript database."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def write(events: Iterable[Event], report: LossReport, *, subagents: str) -> Ite
         "events": json_text(sample["events"]),
         "events_data": json_text(sample["events_data"]),
     }
-    yield parquet_bytes(
-        {name: [value] for name, value in row.items()}, ("message_count", "total_tokens"), ("total_time",)
-    )
+    columns = {name: [value] for name, value in row.items()}
+    yield parquet_bytes(columns, integers=("message_count", "total_tokens"), floats=("total_time",))
 
 
 EXPORTER = Exporter(

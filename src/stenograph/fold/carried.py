@@ -1,4 +1,4 @@
-"""What events hold, by the kinds that a loss report counts: the account of an import."""
+"""Counts what imported events hold, for the loss report of an import."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def carry_events(events: Iterable[Event], report: LossReport) -> None:
-    """Count the things that these events hold as carried. Definitions of tools are not things of a transcript."""
+    """Add everything in these events to `report.carried`, by its kind; definitions of tools are not counted."""
     for event in events:
         payload = event.payload
         if isinstance(payload, MessagePayload) and event.type.startswith("message."):

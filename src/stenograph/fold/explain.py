@@ -165,7 +165,7 @@ class _Call(Struct, frozen=True):
     does: Action
     target: str
     key: bytes
-    """Of the source, the tool and the target."""
+    """A digest of source, tool and target: calls with the same key try the same thing."""
     input: bytes
 
 
@@ -216,7 +216,7 @@ class Explaining:
         self._pairs: list[PairState] = []
         self._turns: list[_Turn] = []
         self._turn_of: dict[int, int] = {}
-        """The place of a report's turn, by the identity of its payload, which the counter keeps while it counts."""
+        """The place of its turn by the `id()` of a usage payload; `TotalsCounter` keeps payloads that count alive."""
         self._filling: Counter[str] = Counter()
         self._errors: list[ErrorFacts] = []
         self._largest_input = 0
@@ -317,8 +317,7 @@ class Explaining:
         for report in usage.counting():
             reports[self._turn_of[id(report)]].append(report)
         tools = _tools(self._pairs)
-        for tool in tools:
-            self._filling[f"results of {tool.name}"] += tool.result_chars
+        filling = self._filling + Counter({f"results of {tool.name}": tool.result_chars for tool in tools})
         return Explanation(
             run_id=self._run_id,
             totals=self._totals.totals(),
@@ -332,8 +331,7 @@ class Explaining:
             errors=tuple(self._errors),
             context=tuple(
                 Filling(what=what, chars=chars)
-                for what, chars in sorted(self._filling.items(), key=lambda item: (-item[1], item[0]))
-                if chars
+                for what, chars in sorted(filling.items(), key=lambda item: (-item[1], item[0]))
             ),
             largest_input=self._largest_input,
             answer=next((turn.answer for turn in reversed(self._turns) if turn.answer), ""),

@@ -1,9 +1,10 @@
 """Which tools a model call asked for, so that its tokens can be shared by them.
 
 Theory of operation. Everything that one source says between two tool results or messages to it is one model call;
-lines that name the same message belong to the call of the first of them. Some agents report the
-tokens of a call only after its tools have answered. What a call took is shared evenly by the tools that it
-asked for, and belongs to `NO_TOOL` where it asked for none; so the shares add up to all tokens.
+lines that name the same message belong to the call of the first of them. Usage may come after the results of the
+call's tools: some agents report it late. The tokens of a call are shared evenly by the tools that it asked for, or
+belong to `NO_TOOL` where it asked for none; so the shares add up to all tokens. This module names the tools; the index
+divides the tokens.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class ModelCall:
     tools: list[str] = field(default_factory=list)
     """The names of the tools it asked for, in order, as often as it did."""
     is_over: bool = False
-    """Its source was answered since."""
+    """Its source has since got a tool result or a message, so what it says next is another call."""
 
     @property
     def shares(self) -> list[str]:
@@ -55,7 +56,7 @@ class ModelCalls:
         """Calls that the added events began or changed, by number."""
         self._of_message = of_message
         self._known = {call.number: call for call in self.current.values()}
-        """Calls of earlier events that the added events refer to: one value for each, because it may change."""
+        """Calls of earlier events by number: always the same object for a call, because calls are changed in place."""
 
     def add(self, source: str, type: str, tool: str, message_id: str | None) -> ModelCall | None:
         """Take the next event, of one of `MODEL_CALL_TYPES`, into account; returns its call, if it has one."""

@@ -1,9 +1,9 @@
 """The recorder: number an event, write it, publish it, in one critical section.
 
 Theory of operation. Python may run a signal handler or a finalizer between any two steps of that section, in the very
-thread that is inside it. One that raises (Ctrl-C) leaves it in doubt whether the line was written; the next call reads
-the file, and what is there counts. One that records is refused: the lock is reentrant for that, since a thread that
-waits for itself would never end.
+thread that is inside it. If that raises (Ctrl-C), it is in doubt whether the line was written: the next call reads the
+file, and what is there counts. If it records, it is refused: the lock is reentrant so that it can be; at a plain lock,
+the thread would wait for itself forever.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Recorder(Closing):
         """Open the journal of a run, a new one or one to go on with.
 
         `durability="os"` survives the death of the process, `"disk"` also that of the machine. `mask` sees every
-        event before anything is written or published. `buffer` is what each subscriber may lag behind.
+        event before anything is written or published. `buffer` is how many events a subscriber may lag behind.
         """
         if durability not in ("os", "disk"):
             raise InvalidEvent(f"durability is {durability!r}; it must be 'os' or 'disk'")
@@ -117,7 +117,7 @@ class Recorder(Closing):
             self._file.close()
             raise
         self._state = _READY
-        self._closed = ""  # why, once it is
+        self._closed = ""  # the reason for errors, once it is closed
         self._events = self._failed = self._replaced = 0
         _open_recorders.add(self)
         if self._file.torn_bytes:
@@ -165,7 +165,7 @@ class Recorder(Closing):
         """Append one event and return it as it was stored.
 
         `payload` is a value of `stenograph.model` or a plain dict. `timestamp` is the present moment unless given.
-        `raw` is the source line it came from. `iterations` are those of each step around it, where they differ.
+        `raw` is the source line it came from. `iterations` has the iteration of each step around it, if they differ.
         """
         try:
             if path.__class__ is not str or iteration.__class__ is not int or iteration < 0:
@@ -195,7 +195,7 @@ class Recorder(Closing):
     def append(self, event: Event) -> Event:
         """Append an event that a format or another journal gave, and return it as it was stored.
 
-        It keeps everything but its number and its run, which become ours.
+        It gets the next number and the run of this journal, and keeps everything else.
         """
         try:
             if not isinstance(event, Event):
@@ -236,7 +236,7 @@ class Recorder(Closing):
         try:
             self._finish()
         except BaseException:  # the disk failed, or a signal handler raised: subscribers must not wait for ever
-            self._let_go()
+            self._release()
             raise
 
     def _finish(self) -> None:
@@ -256,10 +256,10 @@ class Recorder(Closing):
             self._settle()
         if self._commits is not None:
             self._commits.wait(self._seq)
-        self._let_go()
+        self._release()
 
-    def _let_go(self) -> None:
-        """Give up the file and end the subscriptions; as often as one likes."""
+    def _release(self) -> None:
+        """Close the file and end the subscriptions; may be called again."""
         with self._lock:
             self._closed = self._closed or _CLOSED
         self._file.close()
@@ -276,21 +276,21 @@ class Recorder(Closing):
             self._store_held(event)
             event = self._masked(event)
         if event.type == "run.completed" and isinstance(event.payload, LifecyclePayload):
-            with closing(LineTree(self._reader())) as tree:
+            with closing(LineTree(self._open_for_tree())) as tree:
                 tree.read()  # nearly all of it, while others may still record
                 return self._write(event, tree)
         return self._write(event)
 
     def _store_held(self, event: Event | None) -> None:
-        """Store what the mask held back of a stream and what must come before an event, or before the end (None)."""
+        """Store pieces of streams that the mask held back: those that come before an event or, for None, all."""
         held = getattr(self._mask, "held", None)
         for each in held(event, self.run_id) if held is not None else ():
             self._write(each)
 
-    def _reader(self) -> int:
+    def _open_for_tree(self) -> int:
         with self._lock:
             if self._closed:
-                self._make_ready()
+                self._make_ready()  # raises
             return self._open_to_read()
 
     def _write(self, event: Event, tree: LineTree | None = None) -> Event:
@@ -357,7 +357,7 @@ class Recorder(Closing):
         self._settle()
 
     def _settle(self) -> None:
-        """After an interruption (see above): what is in the file counts, and is published."""
+        """After an interruption (see the beginning of this module): what is in the file counts, and is published."""
         if self._state != _IN_DOUBT:
             return
         self._file.settle()
@@ -375,7 +375,7 @@ class Recorder(Closing):
         self._state = _READY
 
     def _open_to_read(self) -> int:
-        """A descriptor that does not share the lock, if possible: by the journal's name, unless it was moved."""
+        """A descriptor for reading, opened by the journal's name; if it was moved, a duplicate that shares its lock."""
         if self._closed:
             return open_source(self.path)
         own = self._file.fd
@@ -425,7 +425,7 @@ def _is_typed(event: Event) -> bool:
 def _checked_event(event: Event, what: str, *, is_typed: bool) -> Event:
     """Check an event that the caller built: the constructor itself takes any value."""
     try:
-        msgspec.convert({name: getattr(event, name) for name in _SAID}, _Said)
+        msgspec.convert({name: getattr(event, name) for name in _CHECKED}, _CheckedFields)
         origin = None if event.origin is None else _origin(event.origin)
         payload = fit_payload(event.type, event.payload) if is_typed else _unshared(event.payload)
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
@@ -438,8 +438,8 @@ def _unshared(payload: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(payload))
 
 
-class _Said(Struct):
-    """The fields of an event beside the payload, with their types."""
+class _CheckedFields(Struct):
+    """The fields of an event that a caller may set, with their types, except origin and payload."""
 
     type: str
     child_run_id: str | None
@@ -451,9 +451,9 @@ class _Said(Struct):
     raw_b64: str | None
 
 
-_SAID = _Said.__struct_fields__
+_CHECKED = _CheckedFields.__struct_fields__
 _IDENTITY = ("run_id", "parent_run_id", "child_run_id", "type")
-_NOWHERE = Origin()
+_EMPTY_ORIGIN = Origin()
 
 
 def _misplaced(path: object, iteration: object) -> InvalidEvent:
@@ -498,13 +498,13 @@ def _origin(value: Origin | Mapping[str, Any]) -> Origin | None:
         return value
     try:
         origin = msgspec.convert(mend.plain(value), Origin)
-        return None if origin == _NOWHERE else origin
+        return None if origin == _EMPTY_ORIGIN else origin
     except msgspec.ValidationError as error:
         raise InvalidEvent(f"origin does not fit: {error}; see docs/reference/events.md") from error
 
 
 def _is_sound(origin: Origin) -> bool:
-    """Whether an origin is surely valid, so that the full check is not needed: formats make them by the million."""
+    """Whether an origin is surely valid: a fast check of every field, because formats make origins by the million."""
     if (
         origin.extra is not None
         or origin.adapter.__class__ is not str

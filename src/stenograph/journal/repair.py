@@ -26,7 +26,7 @@ def repair_journal(path: str | os.PathLike[str]) -> Repair:
     """Move what follows the last newline to `<journal>.torn`; nothing else is touched."""
     journal = Path(path)
     os.close(open_source(journal))  # raises for a file that cannot be read, instead of making one
-    file = JournalFile(journal)
+    file = JournalFile(journal)  # opening it for writing moves the tail
     try:
         return Repair(
             path=str(journal),

@@ -1,7 +1,7 @@
 """TranscriptEmitter: transcript entries as DEBUG records with `event="transcript.entry"`.
 
-Numbers are given per source in the order of emission, inside one lock with the logging itself, so that what a handler
-sees is the series. A number is used up also when a handler fails: a gap then shows the loss, where it happened.
+The entries of each source are numbered from 1. One lock covers numbering and logging, so a handler gets them in order.
+An entry whose handler fails keeps its number: a gap in the numbers shows where an entry was lost.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ERROR = "transcript.error"
 
 
 class TranscriptEmitter:
-    """Logs the entries of one evaluation. Safe from any number of threads; never raises."""
+    """Logs the entries of one evaluation. Safe from any number of threads. Its methods never raise."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TranscriptEmitter:
         emit_raw: bool = True,
         run_id: str | None = None,
     ) -> None:
-        """`run_id` is the run in which the entries are recorded; without one, the evaluation's id takes its place.
+        """`run_id` is the run in which the entries are recorded; without one, it is the evaluation's id.
 
         Raises `InvalidEvent` for a logger of another library: it would refuse every record.
         """
@@ -97,9 +97,9 @@ class TranscriptEmitter:
         metadata: dict[str, Any] | None = None,
         entry_id: UUID | None = None,
     ) -> None:
-        """Log one entry; it is of the present moment unless `timestamp` says otherwise.
+        """Log one entry, at the current time unless `timestamp` is given.
 
-        A type that is not one of the nine becomes `unknown`, with the given one as `detail.subtype`.
+        A type that is not an entry type (`ROLES`) becomes `unknown`, with the given one as `detail.subtype`.
         """
 
         def build(number: int) -> TranscriptEntry:
@@ -133,7 +133,7 @@ class TranscriptEmitter:
         self._guard.call("a log entry", self._emit, entry)
 
     def pass_over(self, event: Event, projector: Projector) -> None:
-        """Count an event's entries while the logger is not enabled for DEBUG records."""
+        """Count an event's entries without making or logging them: for a logger that ignores DEBUG records."""
         with self._lock:
             count = projector.pass_over(event, self._tally)
             self._numbers[event.source] = self._numbers.get(event.source, 0) + count

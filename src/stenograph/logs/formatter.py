@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_fields(record: logging.LogRecord) -> dict[str, Any]:
-    """The fields of a structured record."""
+    """The fields of a structured record; `bundle.records` makes records with the same ones."""
     fields: dict[str, Any] = {
         "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname,
@@ -58,8 +58,8 @@ def configure_json_logging(
 ) -> logging.Handler:
     """Write records as JSON lines: to a file (appended), to an open stream, or to stderr.
 
-    Concerns `stenograph` unless another logger is named (None: the root, so every library). Adds one handler, which
-    it returns, and touches none that is there.
+    `logger` is the logger whose records are written (None: the root, so those of every library). Adds one handler and
+    returns it; other handlers stay as they are. A logger with a higher level gets this one.
     """
     handler: logging.Handler
     if isinstance(target, str | Path):
@@ -83,5 +83,5 @@ def configure_json_logging(
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001  # arguments that do not fit their message: the host's mistake, not a reason to lose it
+    except Exception:  # noqa: BLE001  # the host's arguments do not fit its message, and the record must not be lost
         return str(record.msg)

@@ -1,4 +1,4 @@
-"""Checks the arguments of a tool call against the declared schema, as far as our schemas go."""
+"""Checks the arguments of a tool call against its schema; knows only the parts of JSON Schema that we declare."""
 
 from __future__ import annotations
 

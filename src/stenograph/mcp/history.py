@@ -1,4 +1,4 @@
-"""The tools themselves: they query the archive for one project, without the asking session, and mask secrets.
+"""Answers tool calls from the archive: for one project, without the session that asks, and with secrets masked.
 
 A run counts as being written, and is left out, when one of its files was written since the server started, when its
 newest event is newer than that, or when the client names it in the request. The session of the agent that asks is
@@ -37,7 +37,7 @@ _LONGEST_LINE = 300
 _MOST_NAMED = 100
 """Texts of a request's `_meta` that are searched for the id of the asking session."""
 _HEAD = 400
-"""Characters of an answer that are not quoted text: the next step, and the notice."""
+"""Characters that are left free for the first lines of an answer: the next step, and the notice."""
 
 
 class History:
@@ -48,11 +48,16 @@ class History:
         self._home = archive
         self._project = project
         self._opened: tuple[int | None, Archive] | None = None
+        """The inode of the index, and the archive."""
         self._run: tuple[str, RunReader] | None = None
+        """The run that was read last."""
         self._began = (time.time() if began is None else began) - _MARGIN
 
     def call(self, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> tuple[str, bool]:
-        """The text of the answer, and whether it is an error; errors that we raise on purpose are one line."""
+        """The text of the answer, and whether it is an error; errors that we raise on purpose are one line.
+
+        `meta` is the request's `_meta`. Every text in it may be the id of the session that asks.
+        """
         tools: dict[str, Callable[..., str]] = {
             "search_history": self._search,
             "list_runs": self._list,
@@ -106,7 +111,7 @@ class History:
 
         return RunMask()
 
-    # The tools.
+    # The tools. `named`: the texts of the request's `_meta`, which may name the session that asks.
 
     def _search(
         self, named: frozenset[str], *, query: str, limit: int, skip: int, role: str | None = None,
@@ -258,13 +263,16 @@ class History:
             return self._scope(reader.index, named, **where)
 
     def _being_written(self, index: sqlite3.Connection, named: frozenset[str]) -> Iterator[str]:
-        live = {run_id for (run_id,) in index.execute("SELECT run_id FROM main.runs WHERE ended_ms >= ?", (self._ms,))}
+        """The ids of the runs that are left out."""
+        live = {
+            run_id for (run_id,) in index.execute("SELECT run_id FROM main.runs WHERE ended_ms >= ?", (self._began_ms,))
+        }
         files = index.execute("SELECT run_id, path FROM main.files WHERE is_present")
         live |= {run_id for run_id, path in files if run_id not in live and self._is_new(path)}
         yield from sorted(live | named)
 
     @property
-    def _ms(self) -> int:
+    def _began_ms(self) -> int:
         return int(self._began * 1000)
 
     def _is_new(self, path: str) -> bool:
@@ -274,7 +282,7 @@ class History:
         return False
 
     def _earlier(self, run: str, named: frozenset[str]) -> str:
-        """The id of the run that a call names; raises `RunNotFound` for the asking session."""
+        """The id of the run that a call names; raises `RunNotFound` for one that is being written."""
         with self._archive.reading() as reader:
             run_id = reader.find_run(run)[1]
             if run_id in set(self._being_written(reader.index, named)):

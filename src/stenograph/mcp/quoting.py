@@ -1,4 +1,4 @@
-"""Texts of transcripts as quoted lines: every line is behind `> ` and reads as data."""
+"""Quotes texts of transcripts: every line is behind `> `, so that an agent takes it for data, not for instructions."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ class ToolUseBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool
 
 
 OPAQUE = ("signature", "encrypted_content")
-"""Fields of blocks that only their provider can read: not searched, not masked, not shown."""
+"""Fields of blocks that only their provider can read: not searched and not shown. Masked only for sharing, and there
+only issued tokens and known secrets."""
 
 
 class ToolResultBlock(Value, frozen=True, kw_only=True, tag_field="type", tag="tool_result"):

@@ -1,9 +1,9 @@
 """Events to lines and lines to events.
 
-Theory of operation. `decode` is total: every line gives an event. A typed path takes what this version writes
-itself: the envelope first, with the payload left raw, then the payload by the event's type. Whatever it refuses
-goes to `mend`, which keeps what fits and carries the rest along in `extra`. `encode` writes `extra` back, so that
-decode∘encode gives equal values for everything that was ever decoded.
+Theory of operation. `decode` never fails: every line gives an event. A typed decoder reads what this version writes
+itself: first the envelope, with the payload as raw bytes, then the payload by the event's type. A line that it refuses
+goes to `mend`, which keeps what fits and puts the rest into `extra`. `encode` writes `extra` back, so an event that
+was decoded, encoded and decoded again is equal to the first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ _convert = msgspec.convert
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_payload = {name: msgspec.json.Decoder(kind | None).decode for name, kind in PAYLOAD_TYPES.items()}
 _decode_json = msgspec.json.Decoder().decode
-_EXTRA_BYTE = ord(EXTRA_KEY)  # a number is looked for five times faster than a string of one byte
+_EXTRA_BYTE = ord(EXTRA_KEY)
+"""In the encoded form of every value with `extra`; a number, which `in` finds five times faster than a string."""
 
 REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the fast decoder raises on lines that it does not accept."""
@@ -164,7 +165,7 @@ def encode_into(event: Event, buffer: bytearray) -> None:
 def fit_payload(type: str, payload: object) -> Any:
     """The payload as the event type holds it: typed, checked, and sharing nothing mutable with the caller.
 
-    What JSON has no form for changes as it will on disk: tuples and sets become lists, NaN and the infinities null.
+    Values that JSON does not have become what they are on disk: tuples and sets lists, NaN and the infinities null.
     Lone surrogates stay; the writer of the event replaces and counts them. Raises `InvalidEvent`.
     """
     kind = PAYLOAD_TYPES.get(type) if type.__class__ is str else None
@@ -175,14 +176,14 @@ def fit_payload(type: str, payload: object) -> Any:
     try:
         if payload.__class__ is dict:
             fitted: Any = _convert(payload, kind)
-            if not _is_made_of_strings(kind, payload):
+            if not _is_unshared(kind, payload):
                 fitted = _through_json(type, fitted)
         elif isinstance(payload, kind):
             fitted = _through_json(type, payload)
         elif isinstance(payload, Mapping):
             return fit_payload(type, dict(payload))
         else:
-            fitted = _convert(payload, kind)  # says what it is instead
+            fitted = _convert(payload, kind)  # raises, and the error names the wrong type
     except _UNWRITABLE as error:
         raise _unwritable(type, error) from error
     if kind is MessagePayload and fitted.role != _ROLES[type]:
@@ -190,8 +191,8 @@ def fit_payload(type: str, payload: object) -> Any:
     return fitted
 
 
-def _is_made_of_strings(kind: type[Value], fields: Any) -> bool:
-    """Whether the values that a converted dict shares with the caller are all strings and numbers."""
+def _is_unshared(kind: type[Value], fields: Any) -> bool:
+    """Whether the converted form of a dict shares only strings and numbers with it, nothing that can be changed."""
     if kind is MessagePayload:
         for block in fields["blocks"]:  # noqa: SIM110  # a generator here costs as much as the whole check
             if block.__class__ is not dict or block["type"] in _OPEN_BLOCKS:
@@ -207,13 +208,13 @@ def _through_json(type: str, payload: Value) -> Any:
         whole = _encode(mend.plain(payload)) if _EXTRA_BYTE in line else line
     except UnicodeEncodeError:
         return _through_builtins(type, payload)
-    if whole != line:  # read from a newer or broken journal: keep what it carries
+    if whole != line:  # it has `extra`, from a newer or broken journal: keep that
         return mend.payload_from(type, _decode_json(whole))
     return _decode_payload[type](line)
 
 
 def _through_builtins(type: str, payload: Value) -> Any:
-    """`_through_json` for lone surrogates, which only the standard library carries through JSON."""
+    """`_through_json` for a payload with lone surrogates: msgspec refuses them, the `json` module does not."""
     whole = _detached(mend.plain(payload))
     if whole != _detached(payload):
         return mend.payload_from(type, whole)

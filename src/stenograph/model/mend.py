@@ -52,7 +52,8 @@ def parse_json(line: bytes) -> tuple[Any, int]:
     value = json.loads(text, strict=False, parse_constant=str, parse_float=_number)
     if "\\ud" not in text and "\\uD" not in text and (text.isascii() or not _LONE.search(text)):
         return value, 0
-    # The parser has joined the surrogate pairs; a bad byte after a lone escape is not a second half.
+    # The parser has joined the escaped pairs. Pairs are not joined again (as `scrub` does): an invalid byte was decoded
+    # to a low surrogate, and must not be taken for the second half of a lone escape before it.
     return _scrubbed(value, _LONE.subn)
 
 
@@ -124,7 +125,7 @@ def blank_event(payload: UnknownPayload, **more: Any) -> Event:
 
 
 def plain(value: Any) -> Any:
-    """A value as the JSON object it stands for, with `extra` back among the fields; JSON inside it stays as it is."""
+    """A value as its JSON object, with `extra` back among the fields; JSON of any shape inside it is not copied."""
     if isinstance(value, Value):
         tag = value.__struct_config__.tag
         result: dict[str, Any] = {} if tag is None else {"type": tag}
@@ -148,7 +149,7 @@ _known_fields: dict[type[Any], tuple[FieldInfo, ...]] = {}
 
 
 def filled(event: Event, **fields: Any) -> Event:
-    """The event with fields that the source lacked or had wrong; a wrong value in `extra` no longer hides them."""
+    """The event with these fields; wrong values of theirs leave `extra`, which `encode` prefers to a field."""
     extra = Extra({name: value for name, value in (event.extra or {}).items() if name not in fields})
     return msgspec.structs.replace(event, extra=extra or None, **fields)
 

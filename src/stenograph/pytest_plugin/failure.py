@@ -1,4 +1,4 @@
-"""What a failing test leaves: a bundle and a page of its run, named in the report and in JUnit XML."""
+"""Keeps the run of a failing test: writes a bundle and a page, and names them in the report and in JUnit XML."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def attach(item: pytest.Item, report: pytest.TestReport, run: RunForTest, error:
         report.sections.append(("stenograph", f"the run of this test could not be kept: {problem}"))
         return
     report.sections.append(("stenograph", f"bundle: {bundle}\npage:   {page}"))
-    # The report of the teardown, by which JUnit XML is written, has the properties that the item has by then.
+    # JUnit XML is written from the report of the teardown, which is made later, with the properties of the item.
     for properties in (report.user_properties, item.user_properties):
         properties += [("stenograph_bundle", str(bundle)), ("stenograph_page", str(page))]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stenograph.replay.report import ReplayReport
 
 _ADDRESSES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "NO_PROXY", "no_proxy")
+"""The variables that are set while recording; API keys stay those of the user, since a real model is asked."""
 
 
 class ReplayForTest:
@@ -75,7 +76,10 @@ class ReplayForTest:
 
 @contextmanager
 def opened(marker: pytest.Mark | None, folder: Path, mode: str) -> Iterator[ReplayForTest]:
-    """The model of a test, by its marker and the mode: `none`, `once` or `all`."""
+    """The model of a test. Its marker names the recording; `mode` says when to record.
+
+    `none`: never, and a missing recording fails the test; `once`: if it is missing; `all`: every time.
+    """
     if marker is None or not marker.args:
         raise pytest.UsageError('steno_replay needs @pytest.mark.steno("recording.jsonl")')
     path = folder / os.fspath(marker.args[0])
@@ -101,9 +105,10 @@ def _recorded(path: Path) -> Iterator[ReplayForTest]:
     )
     log = WireLog()
     with recording(log, upstreams) as url:
-        environment = environment_for(url, os.environ)  # with the user's own keys
+        environment = environment_for(url, os.environ)
         yield ReplayForTest(url, path, {name: environment[name] for name in _ADDRESSES}, wire_log=log)
 
 
 def _changed(environment: dict[str, str]) -> dict[str, str]:
+    """The variables that differ from those of this process."""
     return {name: value for name, value in environment.items() if os.environ.get(name) != value}

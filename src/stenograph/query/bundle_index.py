@@ -1,8 +1,8 @@
 """A bundle's events in an index of their own, made by the archive's indexer and queried through the archive's views.
 
 Theory of operation. Queries for runs, messages, commands and changes of files work on a bundle as on an archive: the
-same program makes the same rows. The index is temporary and made only for a query that needs it; the bundle's own
-tables are beside it in an attached database, under the names that they always had.
+same program makes the same rows. The index is temporary and made only for a query that needs it. The bundle's own
+tables are in an attached database; they replace the archive's views of the same names.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def index_bundle(bundle: Path, folder: Path, *, searchable: bool = True) -> None
 def index_run(events: Iterable[Event], run_id: str, folder: Path, *, path: str = "", searchable: bool = False) -> None:
     """Make the archive's index of the events of one run in a folder; `searchable`: with full text.
 
-    A `path` with `#` in it lets the run's status go by the time of its last event.
+    A `path` with `#` in it means a session in a database: the run's status depends on the time of its last event.
     """
     about = About(root="", path=path, format="exchange", run_id=run_id, at="")
     with _writing(folder, searchable=searchable) as indexer:
@@ -64,7 +64,7 @@ def index_run(events: Iterable[Event], run_id: str, folder: Path, *, path: str =
 
 @contextmanager
 def empty() -> Iterator[sqlite3.Connection]:
-    """A connection as `indexed` gives it, without a bundle: enough to see what a query would read."""
+    """A connection as `indexed` gives it, without a bundle: shows which tables a query reads."""
     with tempfile.TemporaryDirectory(prefix="stenograph-") as folder:
         own = Path(folder) / "own.sqlite"
         with closing(sqlite3.connect(own)) as connection:

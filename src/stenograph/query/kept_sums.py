@@ -1,7 +1,7 @@
-"""The index's pre-aggregated sums, for any span of time.
+"""SQL for sums over any span of time, from the sums that the index keeps.
 
-The index keeps sums by quarters of an hour, because days begin at one in every time zone. A span may begin and end
-anywhere: from the quarters that it cuts, single rows are taken.
+The index keeps sums by quarter of an hour, because in every time zone a day begins with one. A span may begin and end
+inside a quarter: there the single rows are summed instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from stenograph.query.period import Period
 
 
 def summed(table: str, columns: str, period: Period) -> str:
-    """A query for sums (`<table>_sums`) in whole quarters and single rows (`<table>_told`) in those that are cut."""
+    """A query for the sums of whole quarters (`<table>_sums`), and for single rows (`<table>_told`) of partial ones."""
     if period == Period():
         return f"SELECT {columns} FROM main.{table}_sums"
     since = None if period.since is None else max(0, period.since)
@@ -25,7 +25,7 @@ def summed(table: str, columns: str, period: Period) -> str:
 
 
 def _rows(table: str, span: Period) -> str:
-    """A FROM clause: the rows in a part of one quarter, found by the runs that have some in it."""
+    """A FROM clause: the rows in a part of one quarter, searched only in runs that have rows in that quarter."""
     runs = f"SELECT run FROM main.{table}_sums WHERE quarter = {(span.since or 0) // QUARTER_HOUR}"
     return f"main.{table}_told WHERE run IN ({runs}) AND {moments_in(span)}"
 

@@ -1,7 +1,8 @@
 """The views of an archive for SQL: stable names and columns, whatever the index itself looks like.
 
 They hide the tables of the index behind the documented names. An event's content is read from its compressed chunk
-when a query asks for it, by the functions of `archive_database` (`steno_…`).
+when a query asks for it, by the functions of `archive_database` (`steno_…`). `fleet.lake.views` has the same views for
+DuckDB, so a new column goes there, too.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class View(Struct, frozen=True, kw_only=True):
 
 
 _RUN_ID = {"run_id": ("run.run_id", "the run")}
-_PLACE = {
+_PLACE = {  # the first columns of the views whose rows are events
     **_RUN_ID,
     "seq": ("event.seq", "its number in the run"),
     "source": ("event.source", "who speaks: `main` or `subagent:<id>`"),
@@ -49,17 +50,17 @@ _EVENTS = "main.events AS event JOIN main.runs AS run ON run.id = event.run"
 
 
 def _entry(field: str) -> str:
-    """The SQL of a field of an entry; not from JSON, because SQLite ends its strings at a NUL."""
+    """The SQL of a field of an entry, by a function of ours: the JSON functions of SQLite end a text at a NUL."""
     return f"steno_entry(event.id, entry.value, '{field}')"
 
 
 def _plain(names: str, table: str) -> dict[str, tuple[str, str]]:
-    """Columns with the names of the table's; `name: description`, one per line."""
+    """Columns that have the same names in the table; `names` has a line `name: description` for each."""
     pairs = (line.strip().partition(": ") for line in names.strip().splitlines())
     return {name: (f"{table}.{name}", about) for name, _, about in pairs}
 
 
-_DONE = {
+_CALLED = {  # the first columns of the views whose rows are what a call does
     **_RUN_ID,
     "seq": ("event.seq", "the number of the call"),
     "timestamp": ("nullif(event.timestamp, '')", "when it was called"),
@@ -68,7 +69,7 @@ _DONE = {
 
 
 def _actions(kinds: str) -> str:
-    """Calls whose tool is of one of these kinds, with what they do; the array has one element, read once per call."""
+    """The FROM clause for calls of tools of these kinds, with what they do; `json_each` makes that once per call."""
     return (
         "main.calls AS call JOIN main.runs AS run ON run.id = call.run"
         f" JOIN main.events AS event ON event.id = call.call AND steno_may_be(call.name, '{kinds}')"
@@ -274,7 +275,7 @@ VIEWS = (
     View(
         name="commands",
         about="one row per shell command that an agent ran",
-        columns=_DONE
+        columns=_CALLED
         | {
             "command": ("does.value ->> '$.command'", "the command line"),
             "cwd": ("coalesce(does.value ->> '$.cwd', run.cwd)", "the folder in which it ran"),
@@ -286,7 +287,7 @@ VIEWS = (
     View(
         name="file_changes",
         about="one row per file that a call changes",
-        columns=_DONE
+        columns=_CALLED
         | {
             "path": ("change.value ->> '$.path'", "the file, as the agent named it"),
             "kind": ("change.value ->> '$.kind'", "`write`, `edit`, `delete` or `move`"),

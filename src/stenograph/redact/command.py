@@ -1,7 +1,8 @@
 """Secrets on command lines: behind options with a secret name, and behind those whose meaning depends on the command.
 
-Theory of operation. Names of commands are found by one expression. From there to the end of the command, its next
-mention or a few hundred characters, its own expression finds the values, so each part of a text is read few times.
+Theory of operation. One expression finds the names of commands. Behind a name, the expression for that command finds
+the values: up to the end of the command, the next command with the same expression or `_NEAR` characters. So each part
+of a text is read only a few times.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ _COMMANDS: dict[str, str] = {
     "snmpwalk|snmpget|snmpset|snmpbulkwalk": rf"(?<=[ \t])-[AX][ \t]++{VALUE}",
     "expect|send|send_user|sendline": r"[ \t(]++(?:--[ \t])?\\{0,7}+[\"'](?P<sent>[^\"'\\\n\[]{4,80}+)\\+[rn]",
     "ConvertTo-SecureString": rf"[ \t]++(?:-String[ \t]++)?(?=\\{{0,7}}+[\"']){VALUE}",
-    "sudo|chpasswd|echo|printf": r"(?!)",
+    "sudo|chpasswd|echo|printf": r"(?!)",  # found by `_PIPED` and `_HERE_STRING`; here for `COMMAND_NAMES`
     "restic": rf"(?<=--password-command)[ \t=]++{_QUOTE}echo[ \t]++{VALUE}",
     "poetry": (
         rf"(?<=[ \t])(?:config[ \t]++(?:pypi-token\.[\w-]{{1,60}}+|http-basic\.[\w-]{{1,60}}+[ \t]++{_WORD})[ \t]++"
@@ -111,8 +112,10 @@ _HERE_STRING = re.compile(
     rf"(?:sudo[ \t]+-\w*S\w*|--password-stdin|chpasswd|--with-token)[^\n|;]{{0,80}}?<<<[ \t]*+{VALUE}"
 )
 _PAIRED = re.compile(r"[\w.@-]{1,60}:(?=.)")
+"""The user before the password, as `chpasswd` reads them."""
 _BETWEEN_ARGUMENTS = re.compile(r"\\{0,7}+[\"'],\s{0,8}+\\{0,7}+[\"']")
 _METAVARIABLE = re.compile(r"[A-Z][A-Z_]*+|[A-Za-z]{1,20}=", re.ASCII)
+"""What stands for a value in a help text: `--password PASSWORD`."""
 _PROSE = frozenset(
     [
         "a",
@@ -183,6 +186,7 @@ _PROSE = frozenset(
         "without",
     ]
 )
+"""Words that follow an option in a sentence about it."""
 
 
 def command_secrets(text: str) -> Iterator[Span]:
@@ -197,7 +201,7 @@ def command_secrets(text: str) -> Iterator[Span]:
 
 
 def argument_secrets(arguments: Sequence[str]) -> dict[int, list[Span]]:
-    """The secrets in the arguments of a command, by their place in its list, where each argument is one item."""
+    """The secrets in a command that is a list of arguments: for the place of an argument, the spans inside it."""
     if not any(each.startswith("-") for each in arguments) or any("\n" in each for each in arguments):
         return {}
     found: dict[int, list[Span]] = {}
@@ -263,11 +267,11 @@ def _flags(text: str) -> Iterator[Span]:
             continue
         start, end = value_span(match)
         value = text[start:end]
-        if _is_believed_flag(value, secret.grade, match):
+        if _is_secret_argument(value, secret.grade, match):
             yield from parts_of(secret.kind, text, start, end)
 
 
-def _is_believed_flag(value: str, grade: Grade, match: re.Match[str]) -> bool:
+def _is_secret_argument(value: str, grade: Grade, match: re.Match[str]) -> bool:
     """Whether the value of an option is a secret: not a word of a sentence, not the name of a value in a help text."""
     if judge.is_placeholder(value) or value.startswith("-") or _METAVARIABLE.fullmatch(value):
         return False

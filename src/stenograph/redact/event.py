@@ -27,7 +27,7 @@ _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.Msg
 """What the encoder raises for values that a journal cannot hold."""
 _BASE64 = "raw_b64"
 _READABLE = tuple(name for name in ThinkingBlock.__struct_fields__ if name not in OPAQUE)
-"""Signatures and ciphertext look like secrets, and are worthless when a letter of them is changed."""
+"""All but signatures and ciphertext, which look like secrets and are worthless when a letter of them is changed."""
 _SMALLEST, _LARGEST = 1000, 10**40 - 1
 """Numbers that may be secrets."""
 _SOURCE_LINE = ("raw", _BASE64)
@@ -56,7 +56,7 @@ class EventMask:
         self.texts = texts
         self._fields = tuple(fields)
         self.counts = counts
-        """What was masked, by rule: what a source line repeats of its payload counts once. None: nothing is counted."""
+        """Masked secrets by rule; one that a payload and its source line both have counts once. None: not counted."""
 
     def learn(self, events: Iterable[Event]) -> None:
         """Read events without masking them, so that what is secret in one is masked in earlier ones, too."""
@@ -125,7 +125,7 @@ class EventMask:
         if isinstance(node, dict):
             return self._mask_dict(node)
         if isinstance(node, list):
-            items = [self._mask(name, item) for item in self._without_arguments(node)]
+            items = [self._mask(name, item) for item in self._with_masked_arguments(node)]
             return _with_items(node, items) if _are_new(items, node) else node
         if isinstance(node, tuple):
             masked_items = tuple(self._mask(name, item) for item in node)
@@ -133,12 +133,12 @@ class EventMask:
         return node
 
     def _mask_number(self, name: str, number: int) -> Any:
-        """A number with a secret name, as a mark."""
+        """A number; a mark instead, if its name is that of a secret."""
         kind = None if number > _LARGEST else number_kind(self.texts.promise(name), str(number))
         return number if kind is None else self.texts.cut(str(number), [Span(0, len(str(number)), kind)])
 
-    def _without_arguments(self, node: list[Any]) -> list[Any]:
-        """The list without the secrets among its items, if it is a command with arguments."""
+    def _with_masked_arguments(self, node: list[Any]) -> list[Any]:
+        """The list with its secrets masked, if it is a command with arguments."""
         if len(node) < 2 or any(isinstance(item, (dict, list, tuple, Value)) for item in node):
             return node
         places = [number for number, item in enumerate(node) if isinstance(item, str)]
@@ -158,7 +158,7 @@ class EventMask:
         return replace(value, **changes) if changes else value
 
     def _mask_opaque(self, block: ThinkingBlock) -> ThinkingBlock:
-        """A thinking block without the tokens, recognized by their shape, that are in place of ciphertext."""
+        """A thinking block whose signature and ciphertext are searched for issued tokens and known secrets only."""
         changes = {}
         for name in OPAQUE:
             before = getattr(block, name)

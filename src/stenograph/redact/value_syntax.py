@@ -10,7 +10,8 @@ VALUE = (
     r"|\\{0,7}+`(?P<back>(?:[^`\\\n\[]|\[(?!masked:)){1,256}+)"
     r"|(?P<bare>(?:[^\s\"'`\\|;<>\[&]|&(?![\s&])|\[(?!masked:)){1,256}+))"
 )
-"""A value; once in a pattern, and read by `value_span`."""
+"""The part of a pattern that matches a value, at most one in each; `value_span` reads the match. A value that is masked
+already (`[masked:`) does not match."""
 
 _STOPS = ").,}]:"
 _OPENING = {")": "(", "}": "{", "]": "["}

@@ -104,13 +104,15 @@ class _FirstPass:
         self._sources: dict[Key, _Source] = {}
         self._open: dict[int, PairState] = {}
         """Calls that wait for their result, by the ordinal of their first report."""
-        self._at: dict[int, int] = {}
-        """That ordinal, by the identity of a pair that has an id."""
+        self._ordinal_of: dict[int, int] = {}
+        """The ordinal of a call's first report, by the `id()` of its pair; only for calls with an id."""
+        # What `PageFacts` has under these names.
         self._unanswered: set[int] = set()
         self._late: set[int] = set()
         self._failed: set[int] = set()
-        self._blocks: dict[tuple[str, str, str], int] = {}
         self._orphans: set[tuple[int, str]] = set()
+        self._blocks: dict[tuple[str, str, str], int] = {}
+        """Tool blocks whose event has not come: by its type, the run and the tool id, the ordinal of the message."""
         self._tasks: dict[Key, str] = {}
         """The tasks of subagents, by the call that spawned them."""
         self._together: dict[Key, list[int]] = {}
@@ -131,7 +133,7 @@ class _FirstPass:
         self._times.add(event)
         unit = self._unit
         unit.times.add(event)
-        self._place(ordinal, event)
+        self._note_source(ordinal, event)
         joined = self._totals.add(event)
         self._asides += is_aside(event)
         payload = event.payload
@@ -200,13 +202,13 @@ class _FirstPass:
         return task or source.asked
 
     def _end_group(self, key: Key) -> None:
-        """End a group: what a source called until it got an answer, it called together."""
+        """End a group: calls of a source without a result or message between them were made together."""
         calls = self._together.pop(key, [])
         if len(calls) > 1:
             self._parallel.update((ordinal, (number, len(calls))) for number, ordinal in enumerate(calls, 1))
 
     def _extend_sources(self) -> None:
-        """Extend each source to the end of those that it spawned; chains deeper than a page nests stay as they are."""
+        """Extend each source to the end of those that it spawned, down to `_DEEPEST`: a page does not nest deeper."""
         for _ in range(_DEEPEST):
             for (run_id, _), each in self._sources.items():
                 parent = self._sources.get((run_id, each.parent))
@@ -221,12 +223,13 @@ class _FirstPass:
         self._end_calls("main")
 
     def _end_calls(self, source: str | None) -> None:
-        """Stop waiting for the results of a source's open calls, or of all."""
+        """Stop waiting for the results of a source's open calls; None: of all sources."""
         for ordinal in [ordinal for ordinal, pair in self._open.items() if source in (None, pair.source)]:
             self._unanswered.add(ordinal)
             del self._open[ordinal]
 
-    def _place(self, ordinal: int, event: Event) -> None:
+    def _note_source(self, ordinal: int, event: Event) -> None:
+        """Note the adapter of an event and, unless it is `main`, its source."""
         origin = event.origin
         if origin is None:
             return
@@ -282,25 +285,25 @@ class _FirstPass:
 
     def _answer(self, joined: Joined, payload: ToolPayload) -> None:
         """Keep the result of a question, unless it is too long to be the answer of a person."""
-        at = self._at.get(id(joined.pair))
+        at = self._ordinal_of.get(id(joined.pair))
         output = payload.output
         if at in self._questions and not (isinstance(output, str) and len(output) > _LONGEST_ANSWER):
             self._answers[at] = output
 
     def _wait(self, ordinal: int, joined: Joined) -> None:
-        """Note whether a call has a result, whether the page can wait for it, and whether it failed."""
+        """Note whether a call has a result, whether the result can be shown below it, and whether it failed."""
         pair = joined.pair
         if not pair.call_id:
             if joined.is_call:
                 self._unanswered.add(ordinal)
             return
         if joined.change.calls:
-            self._at[id(pair)] = ordinal
+            self._ordinal_of[id(pair)] = ordinal
             if pair.has_result:
                 self._late.add(ordinal)
             else:
                 self._open[ordinal] = pair
-        at = self._at.get(id(pair))
+        at = self._ordinal_of.get(id(pair))
         if at is None or not pair.has_result:
             return
         self._open.pop(at, None)

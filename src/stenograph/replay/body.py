@@ -31,7 +31,7 @@ def part_text(content: Any) -> str:
     for part in content_parts(content):
         if part.get("type") in _TEXTS:
             texts.append(text(part, "text") or text(part, "refusal"))
-        elif part.get("type") == "encrypted_content":  # the task of a Codex subagent has that name
+        elif part.get("type") == "encrypted_content":  # Codex sends the task of a subagent in such a part
             texts.append(text(part, "encrypted_content"))
         else:
             texts.append(ATTACHMENT)

@@ -23,7 +23,7 @@ from stenograph.sources.detection import detect_file
 from stenograph.sources.layouts import layout_of
 
 _DAY_FOLDERS = 3
-"""Codex stores threads by year, month and day."""
+"""How far the folder of all threads is above one of Codex, which stores them by year, month and day."""
 _HEAD = 100
 """The first events of a run, which are searched for its folder."""
 
@@ -67,7 +67,7 @@ def _with_called(events: list[Event], folder: Path) -> list[Event]:
 
 
 def _cwd(events: list[Event]) -> str | None:
-    """The folder of a run: our own runs name it, and so do the kept lines of agents."""
+    """The folder of a run: from its lifecycle events, else from the kept lines of its agent."""
     first = events[0].run_id if events else ""
     own = [event for event in events if event.run_id == first][:_HEAD]
     folders = (event.payload.cwd for event in own if isinstance(event.payload, LifecyclePayload))
@@ -84,6 +84,7 @@ def _with_threads(events: list[Event], spec: FormatSpec, file: Path) -> list[Eve
     layout = layout_of(spec.name)
     known = {event.run_id for event in events}
     wanted = [event.child_run_id for event in events if event.child_run_id]
+    # Beside the file, or on another day.
     places = [file.parent, *file.parents[_DAY_FOLDERS : _DAY_FOLDERS + 1]]
     while wanted:
         child = wanted.pop(0)

@@ -1,14 +1,15 @@
-"""Finds the recorded answer for a request: the last one that the request's own history reaches.
+"""Finds the recorded answer for a request: the one that follows the history which the request itself contains.
 
 Theory of operation. No state is kept from request to request, so parallel conversations and repeated requests need
-no care. Each lane is walked along the history of the request. Three things move the place in the lane forward, never
-back: the ids of calls (requests return the recorded ids that they were given), the texts of answers, and prompts. The
-answer after the place is the one to give, unless there is a recorded prompt before it that the request does not
-have: then the conversation left the recording. Among lanes, more ids win, then more equal texts, then more prompts that
-are only contained in what was asked, then the answer that was given less often.
+no care. A lane is one recorded conversation; every lane is compared with the history of the request. Three things move
+the place in the lane forward, never back: the ids of calls (requests return the recorded ids that they were given), the
+texts of answers, and prompts. The answer after the place is the one to give. If there is a recorded prompt before it
+that the request does not have, there is none: the conversation is another one from there on. Among lanes, more ids win,
+then more equal texts, then more prompts that the request only contains within a longer text, then the answer that was
+given less often.
 
-Where the recorded context was replaced by a summary, the agent first asks for one, in words of its own. That request is
-recognized by its words, and by its place, where the recording has the summary.
+Where the recorded agent's context was replaced by a summary, the agent first asked for one, in words of its own. Such a
+request is recognized by its words, and by its place: the recording has a summary there.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Match(Struct, frozen=True, kw_only=True):
     how: str
     """How it was found: `call ids`, `texts` or `prompt`."""
     is_exact: bool = True
-    """False where the prompt is only a part of what was asked."""
+    """False where the recorded prompt is only a part of what was asked now."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -65,9 +66,12 @@ class _Walk:
 
     lane: Lane
     place: int = 0
+    """The first step of the lane that the request has not reached."""
     ids: int = 0
     equal: int = 0
+    """Texts of answers and prompts that are the recorded ones."""
     contained: int = 0
+    """Recorded prompts that are a part of a longer text."""
     is_asked: bool = False
     """Whether a prompt since the last answer was found."""
     is_last_known: bool = False
@@ -81,9 +85,10 @@ class _Walk:
 
     @property
     def is_anchored(self) -> bool:
+        """Whether anything of the request was found in the lane."""
         return self.rank > (0, 0, 0)
 
-    def take(self, item: Asked | Answered | Returned, unmapped: Callable[[str], str]) -> None:
+    def take(self, item: Asked | Answered | Returned, to_recorded: Callable[[str], str]) -> None:
         match item:
             case Returned(call_id=call_id):
                 if self.open_ids[call_id]:
@@ -95,7 +100,7 @@ class _Walk:
                 if not self._called(ids) and text:
                     self._answered(folded(text))
             case Asked():
-                self._asked([folded(unmapped(text)) for text in (*item.texts, item.text)])
+                self._asked([folded(to_recorded(text)) for text in (*item.texts, item.text)])
 
     def follow(self, number: int) -> None:
         """Move behind an answer of the lane."""
@@ -109,7 +114,7 @@ class _Walk:
         places = [places for call_id in ids if (places := self.lane.call_ids.get(call_id))]
         for each in places:
             self.ids += 1
-            # For an id that was used twice, take the first place that is not behind the current one.
+            # For an id that was used twice, take the first place from the current one on.
             if (place := _first_from(each, self.place)) is not None:
                 self._move_behind(place)
         return bool(places)
@@ -136,11 +141,11 @@ class _Walk:
             self.place, self.is_asked = found + 1, True
 
     def _askable(self) -> tuple[list[int], list[int]]:
-        """The prompts that may come next: those that may be wrapped in other text, and those that must be equal.
+        """The prompts that may come next: those that may be within a longer text, and those that must be equal.
 
-        The first are before the next answer. A history that begins later than the recording may begin with any of
-        them, and after a summary the agent may keep older prompts before it. The others come next, behind answers that
-        the live agent did not reach.
+        The first are the prompts before the next answer, and all later summaries, since an agent may keep older prompts
+        before a summary. At the start they are all prompts of the lane: a history may begin later than the recording.
+        The others are the prompts after the next answers, for a live agent that skipped these.
         """
         if not self.is_anchored:
             return sorted(place for places in self.lane.prompts.values() for place in places), []
@@ -160,7 +165,7 @@ class _Walk:
         return step.text if isinstance(step, Prompt) else ""
 
     def summary(self) -> str | None:
-        """The summary that is recorded here or behind the next answer, since some agents keep it there."""
+        """The summary that is recorded here or after the next answer, since some agents keep it there."""
         place = _first_from(self.lane.summaries, self.place)
         if place is None or sum(isinstance(step, Answer) for step in self.lane.steps[self.place : place]) > 1:
             return None
@@ -197,26 +202,26 @@ def find_answer(
     recording: Recording,
     request: Request,
     times_given: Mapping[tuple[int, int], int] | None = None,
-    unmapped: Callable[[str], str] = str,
+    to_recorded: Callable[[str], str] = str,
 ) -> Match | Summary | Miss:
     """The answer to a request, or the summary that it asks for, or why there is neither.
 
-    `times_given` says how often each answer was given; `unmapped` turns what the live agent was asked into what the
-    recorded one would have been.
+    `times_given` says how often each answer was given; `to_recorded` gives a text of the live run with the folders
+    and ids of the recording.
     """
-    walks = [_walked(lane, request, unmapped) for lane in recording.lanes]
+    walks = [_walked(lane, request, to_recorded) for lane in recording.lanes]
     if _asks_for_summary(request):
         for walk in sorted(walks, key=lambda each: each.rank, reverse=True)[:1]:
             if walk.is_anchored and not walk.is_last_known and (text := walk.summary()) is not None:
                 return Summary(text=text, lane=walk.lane)
     found = [(walk, step) for walk in walks if walk.is_anchored and isinstance(step := walk.next_answer(), Answer)]
     if not found:
-        return _miss(walks, request, unmapped)
+        return _miss(walks, request, to_recorded)
     counts = times_given or {}
     walk, answer = max(found, key=lambda each: (*each[0].rank, -counts.get(each[1].key, 0), -each[1].lane))
     better = max((each for each in walks if each.is_anchored), key=lambda each: each.rank)
-    if better.rank[:2] > walk.rank[:2]:  # the lane that it belongs to has no answer; another one's would be wrong
-        return _miss([better], request, unmapped)
+    if better.rank[:2] > walk.rank[:2]:  # its own lane has no answer, and that of another lane would be wrong
+        return _miss([better], request, to_recorded)
     how = "call ids" if walk.ids else "texts" if walk.equal > 1 else "prompt"
     return Match(answer=answer, lane=walk.lane, how=how, is_exact=bool(walk.ids or walk.equal))
 
@@ -229,18 +234,18 @@ def _asks_for_summary(request: Request) -> bool:
     return "summary" in text and ("context" in text or "conversation" in text)
 
 
-def _walked(lane: Lane, request: Request, unmapped: Callable[[str], str]) -> _Walk:
+def _walked(lane: Lane, request: Request, to_recorded: Callable[[str], str]) -> _Walk:
     walk = _Walk(lane)
     if request.after is not None and request.after[0] == lane.number:
         walk.follow(request.after[1])
     for item in request.items:
-        walk.take(item, unmapped)
+        walk.take(item, to_recorded)
     return walk
 
 
-def _miss(walks: list[_Walk], request: Request, unmapped: Callable[[str], str]) -> Miss:
+def _miss(walks: list[_Walk], request: Request, to_recorded: Callable[[str], str]) -> Miss:
     anchored = [walk for walk in walks if walk.is_anchored]
-    asked = unmapped(request.last_asked)
+    asked = to_recorded(request.last_asked)
     if not anchored:
         return _most_similar(walks, asked)
     walk = max(anchored, key=lambda each: each.rank)

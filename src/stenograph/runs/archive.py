@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from stenograph.runs.mask import Masker
     from stenograph.runs.reader import RunReader
 
-_PATIENCE = 30.0  # a watch holds the archive for moments only
+_PATIENCE = 30.0  # seconds; `steno watch` never holds the lock for long
 
 
 class Filters(TypedDict, total=False):
-    """Selects runs of an archive; by default, all."""
+    """Selects runs of an archive; by default, all. `scope_of` makes a `Scope` of it, which makes the SQL."""
 
     agent: str | None
     """The name of an agent or format, or its beginning."""
@@ -84,7 +84,7 @@ class Archive(Closing):
         return self._home.identity()
 
     def runs(self, *, limit: int | None = None, after: str | None = None, **filters: Unpack[Filters]) -> Rows[RunInfo]:
-        """The selected runs, those with the newest events first; `after` a run's id, those that come after it."""
+        """The selected runs, those with the newest events first; `after` a run's id: only those after it."""
         from stenograph.runs.info import info_of_line
 
         lines, _ = listed(self, limit, after, **filters)
@@ -116,7 +116,7 @@ class Archive(Closing):
         """Tokens, cost and tool calls by one of `query.stats.KEYS`, such as `day`, `block`, `model` or `run`."""
         check_key(by)
         scope = scope_of(filters, self.path)
-        with self._asked(scope) as reader:
+        with self._prepared(scope) as reader:
             return added_up(reader.index, scope, by, prices)
 
     def sql(
@@ -163,9 +163,9 @@ class Archive(Closing):
         """Keep and index what agents wrote on this machine since the last time; returns what was done, in numbers.
 
         `progress` is called with the number of sessions done and their total, `indexing` with bytes of packs indexed
-        again. `home` is the home folder of the agents, `agents` their names, `paths` folders instead of theirs;
-        `rebuild` makes a new index; without `retention` no run expires, whatever `[[keep]]` rules say. Raises
-        `StoreError` when the archive cannot be written.
+        again. `home` is the home folder in which agents keep their files, `agents` selects some by name, and `paths`
+        are folders to read instead. `rebuild` makes a new index; without `retention` no run expires, whatever
+        `[[keep]]` rules say. Raises `StoreError` when the archive cannot be written.
         """
         from stenograph.archive.keep.sync import sync
         from stenograph.archive.writer import Store
@@ -196,7 +196,7 @@ class Archive(Closing):
             yield self._reader
 
     @contextmanager
-    def _asked(self, scope: Scope) -> Iterator[IndexReader]:
+    def _prepared(self, scope: Scope) -> Iterator[IndexReader]:
         """The index, prepared for the scope."""
         with self.reading() as reader:
             prepare(reader.index, scope)
@@ -263,7 +263,7 @@ def listed(
     from stenograph.query.runs import NEWEST, list_runs
 
     scope = scope_of(filters, archive.path)
-    with archive._asked(scope) as reader:  # of the same module
+    with archive._prepared(scope) as reader:  # of the same module
         return list_runs(reader.index, scope, load_prices(prices), limit, after, sort or NEWEST)
 
 
@@ -288,7 +288,7 @@ def searched(
     parsed, scope = parse_query(query), scope_of(filters, archive.path)
     wanted = Wanted(role=options["role"], tool=options["tool"], is_error=options["errors"])
     limit = options["limit"]
-    with archive._asked(scope) as reader:  # of the same module
+    with archive._prepared(scope) as reader:  # of the same module
         most = -1 if limit is None else limit
         found = Rows(search(reader, parsed, scope, wanted, limit=most, by_rank=options["rank"], mask=options["mask"]))
         is_cut = count and limit is not None and len(found) == limit

@@ -32,7 +32,7 @@ class RunReader(Closing):
     """One run: a journal, an agent's own file, a session of a database, a bundle, or a run of the archive.
 
     Every method reads again, so a run that grew gives more; `info` is as of its first use. Numbers
-    (`seq`) are those of the opened file or archive; across kinds, entries are the same by their `entry_id`. For one
+    (`seq`) are those of the opened file or archive; an entry has the same `entry_id` in every kind. For one
     thread at a time. Close it, or use it in a `with`.
     """
 

@@ -1,4 +1,4 @@
-"""Secrets of runs and their positions, to check a transcript before it is shared or committed."""
+"""Finds the secrets in runs and where they are, to check a transcript before it is shared or committed."""
 
 from __future__ import annotations
 

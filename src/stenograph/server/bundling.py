@@ -1,4 +1,4 @@
-"""A debug bundle in the browser: what it holds, its transcript, its logs, and SQL over it."""
+"""The pages that show a debug bundle: what it holds, its transcript, its logs, and SQL over it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,16 @@ SHOWN = 100
 ROWS = 1000
 """Rows of a query that are shown."""
 SECONDS = 10.0
+"""How long a query may take."""
+_ANSWER_BYTES = 1 << 24
+"""How large all values of a query's answer may be together."""
 _VIEWS = (("/bundle", "Transcript"), ("/bundle/logs", "Logs"), ("/bundle/sql", "SQL"))
 _ENTRIES = "SELECT * FROM entries"
 _LOGS = "SELECT * FROM logs"
 _SAID = ("user_message", "assistant_message")
-_HUGE = 1 << 24
+"""Entries that are shown as prose; the others are shown as output."""
+_SEARCHED = (("q", "content"), ("detail", "detail"))
+"""Parameters of the page, and the columns in which their words are searched."""
 
 
 @contextmanager
@@ -56,7 +61,7 @@ def bundle_page(site: Site, request: Request) -> Response:
     query = dict(request.query_params)
     names = {"type": "entry_type", "source": "source"}
     conditions = [(f"{column} = ?", query[name]) for name, column in names.items() if query.get(name)]
-    conditions += [(f"instr(lower({each}), lower(?))", query[name]) for name, each in _SOUGHT if query.get(name)]
+    conditions += [(f"instr(lower({each}), lower(?))", query[name]) for name, each in _SEARCHED if query.get(name)]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
     start = _start(query)
@@ -71,7 +76,7 @@ def bundle_page(site: Site, request: Request) -> Response:
             "SELECT min(timestamp) AS first, max(timestamp) AS last, max(adapter) AS adapter,"
             " max(prompt_name) AS prompt_name, count(*) AS total FROM entries"
         ).fetchone()
-    chips = "".join(_chips(site, name, rows_of, query) for name, rows_of in sums.items())
+    chips = "".join(_chips(site, name, counts, query) for name, counts in sums.items())
     items = "".join(_entry(site, row) for row in rows[:SHOWN])
     none = "" if rows else '<p class="empty">No entry is like that.</p>'
     facts = _facts(
@@ -86,9 +91,6 @@ def bundle_page(site: Site, request: Request) -> Response:
         f"{items}{none}{_more('/bundle', query, start, len(rows) > SHOWN)}</main>"
     )
     return html(request, framed(site, "Bundle", body, here="/bundle"))
-
-
-_SOUGHT = (("q", "content"), ("detail", "detail"))
 
 
 def logs_page(site: Site, request: Request) -> Response:
@@ -137,8 +139,8 @@ def sql_page(site: Site, request: Request) -> Response:
 
 
 def _answer(site: Site, sql: str) -> str:
-    """The rows of a query, or its error in their place."""
-    limits = Limits(rows=ROWS, seconds=SECONDS, bytes=_HUGE)
+    """The rows of a query, and its error; a limit that is reached is an error after the rows before it."""
+    limits = Limits(rows=ROWS, seconds=SECONDS, bytes=_ANSWER_BYTES)
     shown: list[Sequence[Any]] = []
     problem = ""
     columns: Sequence[str] = ()
@@ -148,7 +150,7 @@ def _answer(site: Site, sql: str) -> str:
             columns = result.columns
             rows: Iterable[Sequence[Any]] = result if site.mask is None else site.mask.rows(columns, result)
             for row in rows:
-                shown.append(row)  # noqa: PERF402  # a limit that is reached on the way leaves the rows before it
+                shown.append(row)  # noqa: PERF402  # an error on the way must leave the rows before it
     except InvalidQuery as error:
         problem = f'<p class="no" role="alert">{line(site.text(str(error)))}</p>'
     cells = (f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>\n" for row in shown)
@@ -286,6 +288,7 @@ def _start(query: Mapping[str, str]) -> int:
 
 
 def _named(cursor: Any, row: tuple[Any, ...]) -> dict[str, Any]:
+    """A row by the names of its columns."""
     return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""Help: the keys, the versions, and where the data is."""
+"""The help page: the keys, where the data is, and the version."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ KEYS = (
     ("?", "the keys"),
     ("Esc", "leave a field, close what is open"),
 )
+"""What is shown about the keys; `static/keys.js` handles them."""
 _KEEPING = {
     "no": "It is not brought up to date here (--no-sync).",
     "starting": "It is being brought up to date now.",
     "yes": "It is kept up to date by this server.",
     "elsewhere": "It is kept up to date by a steno watch.",
 }
-
-_LEFT_OUT = "A store has no marks, and its pages do not grow by themselves."
+"""By the states of `Keeper`; `no` without one."""
+_STORE_LACKS = "A store has no marks, and its pages do not grow by themselves."
 
 
 def help_page(site: Site, request: Request) -> Response:
@@ -54,7 +55,9 @@ def help_page(site: Site, request: Request) -> Response:
         data = f"The archive is in {place}. {keeping}"
         leaves = "Nothing leaves this machine: the pages load nothing from elsewhere, and their policy forbids it."
     else:
-        data = f"These are the runs of all machines in the store {place}, as of the last steno lake load. {_LEFT_OUT}"
+        data = (
+            f"These are the runs of all machines in the store {place}, as of the last steno lake load. {_STORE_LACKS}"
+        )
         leaves = "The server reads the store; the pages load nothing from elsewhere, and their policy forbids it."
     masked = "Secrets are masked." if site.mask else "Nothing is masked: pages show what was recorded."
     body = (

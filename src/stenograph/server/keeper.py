@@ -27,7 +27,7 @@ class Keeper:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._run, name="steno-keeper", daemon=True)
         self.state = "starting"
-        """`starting`, `yes`, or `elsewhere` while another process watches the archive."""
+        """`starting`, `yes`, or `elsewhere` while another process watches the archive; `helping` words each."""
 
     def start(self) -> None:
         """Begin to keep the archive."""

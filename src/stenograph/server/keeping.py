@@ -17,7 +17,10 @@ from stenograph.runs.syncing import wanted_roots
 
 
 def keep(folder: str, paths: Sequence[str]) -> int:
-    """Watch, and print `yes` after every sync; `elsewhere` if another process watches the archive."""
+    """Watch, and print the state for `Keeper.state`: `yes` after every sync, `elsewhere` if another process watches.
+
+    `paths` are folders instead of those of the agents.
+    """
     home = home_of(folder)
     stop = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C, and closes our pipe
@@ -25,7 +28,7 @@ def keep(folder: str, paths: Sequence[str]) -> int:
     threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
 
     def on_sync(summary: Summary) -> None:
-        if not paths:
+        if not paths:  # otherwise the agents' own folders were not read
             home.note_sync()
         checkpoint_after(home, summary)
         _say("yes")
@@ -41,7 +44,7 @@ def keep(folder: str, paths: Sequence[str]) -> int:
 
 
 def _wait_for_end(stop: threading.Event) -> None:
-    while os.read(0, 1):  # not by `sys.stdin`, whose lock would be held when the interpreter ends for another reason
+    while os.read(0, 1):  # not `sys.stdin`: the interpreter could not end while this thread holds its lock
         pass
     stop.set()
 

@@ -53,14 +53,14 @@ class _OpenSlice:
     initial: tuple[Any, ...]
     """The values of a STATE slice before this session."""
     is_fixed: bool = False
-    """Whether it has values, so that its policy can no longer change."""
+    """Whether a dispatched value is in it; then its policy can no longer change."""
 
 
 class Session(Closing):
     """Keeps values by their type. Safe from any number of threads.
 
-    A LOG slice takes every value of its type unless another reducer is registered for that; a STATE slice does so as
-    long as no reducer is registered for the type.
+    A LOG slice appends every value of its type unless it has a reducer for that type. A STATE slice does so only while
+    no slice has a reducer for that type.
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class Session(Closing):
     def dispatch(self, value: object) -> None:
         """Store a value by the reducers of its type, then publish it on the bus.
 
-        All reducers run before anything is stored. Subscribers hear values in the order in which they were stored;
-        while another thread is calling them, that thread goes on with this value, too.
+        All reducers run before anything is stored. Subscribers get values in the order in which they were stored: if
+        another thread is calling them now, that thread publishes this value, too, and this call does not wait for it.
         """
         if not is_record(value):
             raise InvalidEvent(
@@ -180,7 +180,7 @@ class Session(Closing):
             return self._open_slices[kind]
 
     def _reduced(self, value: object) -> list[tuple[type[Any], Append[Any] | Replace[Any]]]:
-        """The operations of the reducers on a value, slice by slice; its own slice first when it has no reducer."""
+        """What the reducers of a value's type do, by slice; appending it to its own slice by default comes first."""
         own = type(value)
         reducers = self._reducers.get(own, {})
         if not reducers or (own not in reducers and self._open_slice(own).policy is SlicePolicy.LOG):

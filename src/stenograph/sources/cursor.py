@@ -3,7 +3,8 @@
 Theory of operation. The parser gets whole lines only; the rest waits here. `settle` also emits a last line
 that lacks only its newline (`is_early`): the newline may never come. What was emitted before, in an earlier reading
 or from another copy of the file, is not emitted again: the parser sees those lines, because it has a state, and
-`EmittedLines` says which of its events are new. A document is not a series of lines: it is parsed when it settles.
+`EmittedLines` says which of its events are new. A document is not a series of lines: `settle` or `finish` parses it
+whole.
 
 A cursor opens nothing and knows no path. It can be pickled, and goes on when it is read back.
 """

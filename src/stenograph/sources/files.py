@@ -1,4 +1,4 @@
-"""Opening agents' files for reading. A caller with other rules, or one that counts, passes its own `Open`."""
+"""Opens agents' files for reading. A caller with other rules, or one that counts bytes, passes its own `Open`."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from stenograph.sources.pattern import glob_of, words_in
 Detect = Callable[[Path], Detection]
 SideFile = Callable[[str], bytes | None]
 """Reads an output that the agent put into a file of its own, by the name in the transcript; None where it is gone."""
-_ALONE = Layout()
-_LINK_SECONDS = 60.0  # far longer than writing a sidecar takes
+_NO_LAYOUT = Layout()
+_LINK_SECONDS = 60.0  # an unfinished sidecar that is older was abandoned: writing one takes far less
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -44,11 +44,11 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 class SessionFiles:
-    """The files of one format on the disk."""
+    """Finds the files of one format on the disk, by its layout."""
 
     def __init__(self, spec: FormatSpec | None) -> None:
         self._spec = spec
-        self._layout = (None if spec is None else spec.layout) or _ALONE
+        self._layout = (None if spec is None else spec.layout) or _NO_LAYOUT
 
     # Finding sessions.
 
@@ -58,13 +58,13 @@ class SessionFiles:
 
     @property
     def deepest(self) -> int | None:
-        """How deep below a root sessions can be, where databases hold all of them; None for any depth."""
+        """How many folders below a root its databases can be; None for any depth, and for formats without databases."""
         if self._layout.database is None or any("**" in each for each in self._layout.sessions):
             return None
         return max((each.count("/") for each in self._layout.sessions), default=None)
 
     def sessions(self, root: Path) -> Iterator[Path]:
-        """The main file of every session below such a folder."""
+        """The main file of every session below a root."""
         found = [path for pattern in self._layout.sessions for path in root.glob(glob_of(pattern))]
         is_one = self._is_our_database if self._layout.database else lambda path: self.is_session(root, path)
         yield from (path for path in sorted(set(found)) if is_one(path))
@@ -83,14 +83,14 @@ class SessionFiles:
         return other is None or not path.with_suffix(other).exists()
 
     def is_unread(self, root: Path, path: Path) -> bool:
-        """Whether a file below such a folder is one that the agent keeps for itself, and not a transcript."""
+        """Whether a file below a root is one that the agent keeps for itself, and not a transcript."""
         if not self._layout.unread or not path.is_relative_to(root):
             return False
         below = path.relative_to(root).as_posix()
         return any(words_in(pattern, below) is not None for pattern in self._layout.unread)
 
     def find(self, root: Path, session_id: str) -> Path | None:
-        """The main file of one session below such a folder; None before there is one."""
+        """The main file of one session below a root; None before there is one."""
         database = self._layout.database
         if database is not None:
             return next((path for path in self.sessions(root) if _has(path, database, session_id)), None)
@@ -99,7 +99,7 @@ class SessionFiles:
         return next(iter(mains if self._layout.continues_in == "first" else reversed(mains)), None)
 
     def stored(self, path: Path, open: Open = open_regular) -> AbstractContextManager[list[StoredSession]] | None:
-        """The sessions in a file that holds many, those of one run together; None where a file is one session."""
+        """The sessions in a file that holds many, those of one run in a row; None where a file is one session."""
         database, runs = self._layout.database, self._layout.runs
         if runs is not None:
             return _contained(path, runs, open, self.parts(path) | self._found(path, self._layout.shared))
@@ -158,7 +158,7 @@ class SessionFiles:
             if depth < len(path.parents) and words_in(pattern, _end_of(path, depth)) is not None:
                 main = next((each for each in self._mains_in(path.parents[depth]) if each != path), None)
                 if main is not None:
-                    return self.main_of(main) or main  # a subagent's may be a part itself
+                    return self.main_of(main) or main  # the main file of a subagent is a part of its session
         return None
 
     def _mains_in(self, folder: Path) -> Iterator[Path]:
@@ -182,7 +182,7 @@ class SessionFiles:
         if session.identity.source != "main":
             return []
         paths = [*self._below(main, session_id), *self._near(main, session_id, detect, only)]
-        if not paths or not self._goes_on_in(main, session_id, open):
+        if not paths or not self._has_subagents(main, session_id, open):
             return []
         parents = {path: self._in_sidecar(path, open) for path in paths if only is None or path in only}
         links = self._links(main, paths, open) if None in parents.values() else {}
@@ -220,7 +220,7 @@ class SessionFiles:
         return found
 
     def separate(self, session: Path) -> Container[str]:
-        """The sources of a session that have files of their own, by the session's main file."""
+        """The sources with files of their own, of the session with this main file: its parser skips their records."""
         patterns = [each for each in self._layout.members if "{session}" not in each]
         return _OwnFiles(session, [*patterns, *self._layout.nearby]) if patterns else frozenset()
 
@@ -229,8 +229,8 @@ class SessionFiles:
         sidecar = self._layout.sidecar
         return None if sidecar is None else path.with_suffix(sidecar.suffix)
 
-    def _goes_on_in(self, main: Path, session_id: str, open: Open) -> bool:
-        """Whether a file is the one of its session's files that has the subagents."""
+    def _has_subagents(self, main: Path, session_id: str, open: Open) -> bool:
+        """Whether subagents belong to this file, of all main files of its session."""
         if self._layout.continues_in == "last" or not is_name(session_id):
             return True
         names = [pattern.rpartition("/")[2] for pattern in self._layout.sessions]
@@ -301,7 +301,7 @@ class SessionFiles:
         return None if path is None else Path(path)
 
     def side_file(self, session: Path, session_id: str, open: Open = open_regular) -> SideFile:
-        """A function that reads such outputs of a session."""
+        """A function that reads a session's outputs which are in files of their own, by the names in the transcript."""
 
         def read(name: str) -> bytes | None:
             path = self.side_path(session, session_id, name)

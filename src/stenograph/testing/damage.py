@@ -1,4 +1,4 @@
-"""Deterministic damage to transcripts: what crashes, editors and other programs do to files."""
+"""Makes damaged transcripts, as crashes, editors and other programs leave them; the same ones each time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 ODD_VALUES: tuple[Any, ...] = (None, True, -1, 0, 1 << 70, 1.5, "", "x", "\ud83d", [], [None], {}, {"type": {}}, [[{}]])
 """Values that a field does not expect."""
 _LONGEST = 60_000
+"""Bytes of a transcript that are damaged; the rest is left out."""
 _RECORDS = 25
+"""How many records are made odd."""
 GARBAGE = (
     b"",
     b"\n",
@@ -42,31 +44,31 @@ def damaged(data: bytes, seed: int = 0) -> Iterator[bytes]:
 
 
 def odd_records(records: list[Any], seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Records with a field, however deep, replaced by a value that it does not expect; or without it."""
+    """Copies of the records, each with one field, at any depth, removed or replaced by one of `ODD_VALUES`."""
     chance = random.Random(seed)
     for record in [each for each in records if isinstance(each, dict)][:_RECORDS]:
-        for way in _ways(record, chance):
+        for path in _paths(record, chance):
             copy = json.loads(json.dumps(record))
-            _replace(copy, way, chance)
+            _replace(copy, path, chance)
             yield copy
 
 
-def _ways(record: dict[str, Any], chance: random.Random) -> list[tuple[Any, ...]]:
+def _paths(record: dict[str, Any], chance: random.Random) -> list[tuple[Any, ...]]:
     """Some of the paths from a record to its fields."""
     found: list[tuple[Any, ...]] = []
     todo: list[tuple[tuple[Any, ...], Any]] = [((), record)]
     while todo:
-        way, node = todo.pop()
+        path, node = todo.pop()
         items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         for key, value in items:
-            found.append((*way, key))
-            todo.append(((*way, key), value))
+            found.append((*path, key))
+            todo.append(((*path, key), value))
     return chance.sample(found, min(len(found), 8))
 
 
-def _replace(record: Any, way: tuple[Any, ...], chance: random.Random) -> None:
-    *folders, last = way
-    for key in folders:
+def _replace(record: Any, path: tuple[Any, ...], chance: random.Random) -> None:
+    *parents, last = path
+    for key in parents:
         record = record[key]
     if chance.random() < 0.2:
         del record[last]

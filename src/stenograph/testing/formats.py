@@ -1,4 +1,4 @@
-"""The contract of every format, ours and third-party: `check_format`."""
+"""`check_format`: checks that a format, ours or of another package, keeps the contract of all formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from stenograph.testing.case import RUN_ID, Case, case_of, opened, parsed, rebui
 from stenograph.testing.damage import GARBAGE, ODD_VALUES, damaged, odd_records
 
 _BYTE_BY_BYTE = 20_000
+"""Bytes of a case that are fed one by one."""
 _LONGEST_LINE = 20_000
+"""Longer lines are not used to make odd records."""
 
 
 class _Broken(Exception):
@@ -86,7 +88,7 @@ def check_bytes(spec: FormatSpec, data: bytes, *, except_for: Container[str] = f
 
 
 def _description(spec: FormatSpec, case: Case) -> None:
-    """Its tables hold what the folds understand."""
+    """Its names, its table of tools and its sample are what other modules expect."""
     _must(spec.name.isidentifier() and spec.name == spec.name.lower(), f"{spec.name!r} is not a lower-case name")
     _must(bool(spec.agent.id) and spec.agent.id == spec.agent.id.lower(), f"{spec.agent.id!r} is not an agent's id")
     _must(bool(spec.agent.name and spec.what and spec.versions), "agent, what and versions are for people to read")
@@ -97,7 +99,7 @@ def _description(spec: FormatSpec, case: Case) -> None:
 
 
 def _detection(spec: FormatSpec, case: Case) -> None:
-    """It knows its own files, better than any other format does."""
+    """It detects its own files, with a higher score than any other format."""
     _must(bool(case.head), "the case has no record to detect it by")
     score = spec.detect(case.head, case.path)
     _must(type(score) is int and 0 < score <= 100, f"detect gives {score!r} for a case of the format itself")
@@ -110,7 +112,7 @@ def _detection(spec: FormatSpec, case: Case) -> None:
 
 
 def _refusal(spec: FormatSpec, case: Case) -> None:
-    """It leaves other programs' files to others, and takes odd records for nothing."""
+    """It scores less than their own format for other programs' files, and 0 for odd records."""
     for other in formats().values():
         if other.sample and other.name != spec.name:
             head, path = head_records(other.sample), f"{other.name}.jsonl"
@@ -123,7 +125,7 @@ def _refusal(spec: FormatSpec, case: Case) -> None:
 
 
 def _identity(spec: FormatSpec, case: Case) -> None:
-    """The same beginning names the same run, and odd records name none by accident."""
+    """The same beginning names the same run, and odd records raise nothing."""
     found = spec.identify(case.head, case.path)
     _must(isinstance(found, Identity), f"identify gives {found!r}")
     _must(found == spec.identify(list(case.head), case.path), "identify gives two answers for one beginning")
@@ -137,7 +139,7 @@ def _identity(spec: FormatSpec, case: Case) -> None:
 
 
 def _totality(spec: FormatSpec, case: Case) -> None:
-    """Whatever the bytes are, there are events and never an exception, and the report counts them."""
+    """Any bytes give events, never an exception, and the report counts bytes and events."""
     _of_any_bytes("totality", spec, case)
     for record in odd_records(case.records if case.is_document else _records(case), len(case.data)):
         line = json.dumps(record).encode()
@@ -160,7 +162,7 @@ def _types(spec: FormatSpec, case: Case) -> None:
 def _lines(spec: FormatSpec, case: Case) -> None:
     """Every line that is not blank is named by an event, or counted as accumulated.
 
-    What an agent keeps in files of its own can be rebuilt from its events, to the byte.
+    Unless it is a document or a stream, the file can be rebuilt from its events, to the byte.
     """
     _of_any_bytes("lines", spec, case)
     if not case.is_document and spec.kind != "stream":
@@ -296,9 +298,9 @@ def _independence(spec: FormatSpec, case: Case) -> None:
 
 
 def _order(spec: FormatSpec, case: Case) -> None:
-    """Events come in the order of their lines, and none has a number of its own.
+    """Events come in the order of their lines, and have no number (`seq` is 0).
 
-    What a stream says in pieces comes when it is whole, and names the line at which it began.
+    The order of a stream is not checked: what comes in pieces is an event when it is complete, with its first line.
     """
     events = _events(spec, case)
     for event in events:
@@ -313,7 +315,7 @@ def _order(spec: FormatSpec, case: Case) -> None:
 
 
 def _ids(spec: FormatSpec, case: Case) -> None:
-    """Every block that calls a tool has its `tool.call` in the same run and source, by the same id."""
+    """Every block that calls a tool has a `tool.call` with the same id, in the same run and source."""
     events = _events(spec, case)
     _must(not events or any(event.run_id == RUN_ID for event in events), "no event is of the run that was opened")
     called = Counter(
@@ -352,7 +354,7 @@ LAWS = (
     Law("ids", _ids),
     Law("tokens", _tokens),
 )
-"""What must hold, in the order in which it is checked. docs/reference/format-contract.md says it for people."""
+"""What must hold, in the order in which it is checked. docs/how-to/add-a-format.md explains it."""
 
 
 def _events(spec: FormatSpec, case: Case) -> list[Event]:

@@ -1,4 +1,8 @@
-"""How many things of each kind a run has, counted from its events without the folds that exporters use."""
+"""Counts the things of each kind that a run has, to check the loss reports of exporters.
+
+Events are counted one by one, without `fold.exchange`, which exporters use, so that a mistake there is found. Only the
+pairing of calls with results (`fold.calls`) is the same code.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ def counted(events: Iterable[Event]) -> Counter[str]:
     events = list(events)
     counts: Counter[str] = Counter(subagents=len({event.source for event in events} - {"main"}))
     users: set[tuple[str, str]] = set()
-    spent: set[tuple[str, object]] = set()
+    reports: set[tuple[str, object]] = set()
     for place, event in enumerate(events):
         payload = event.payload
         if isinstance(payload, MessagePayload) and event.type.startswith("message."):
@@ -45,15 +49,16 @@ def counted(events: Iterable[Event]) -> Counter[str]:
         elif isinstance(payload, ToolPayload) and event.type.startswith("tool."):
             pass  # counted by pairs, below
         elif isinstance(payload, UsagePayload) and event.type == "token.usage":
-            unnamed = "" if payload.scope == "total" else place
-            spent.add((payload.scope, payload.message_id or unnamed))
+            # Reports on one message are one thing, and so are those of the whole run; any other report is its own.
+            key = "" if payload.scope == "total" else place
+            reports.add((payload.scope, payload.message_id or key))
         elif isinstance(payload, SystemPayload) and payload.subtype == "tool_definitions":
-            pass  # not part of the transcript: some formats hold it
+            pass  # not part of the transcript, so no report counts them; some formats hold them
         elif event.type.startswith(("run.", "step.")):
             counts["lifecycle events"] += 1
         else:
             counts["results" if event.type == "tool.result" else _NOTICES.get(event.type, "unknown events")] += 1
-    counts["usage"] += len(spent)
+    counts["usage"] += len(reports)
     counts.update(_tools(events))
     return counts
 
@@ -68,9 +73,9 @@ def _count_message(event: Event, payload: MessagePayload, counts: Counter[str], 
         is_new = not payload.message_id or key not in users
         users.add(key)
         counts["user messages"] += is_new
-    first = is_new and payload.system_prompt is not None and event.type == "message.user"
-    counts["system prompts"] += first
-    for block in payload.said if first else payload.blocks:
+    has_prompt = is_new and payload.system_prompt is not None and event.type == "message.user"
+    counts["system prompts"] += has_prompt
+    for block in payload.said if has_prompt else payload.blocks:
         if not isinstance(block, ToolUseBlock | ToolResultBlock):
             counts[_BLOCKS.get(type(block), "other blocks")] += 1
 

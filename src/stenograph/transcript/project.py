@@ -56,18 +56,18 @@ _Piece = tuple[str, str, Role]
 
 
 class _Open:
-    """An entry that can still be filled in: assigning to a frozen dataclass takes six times as long."""
+    """An entry while it is filled in; then it becomes a `TranscriptEntry`, which takes six times as long to build."""
 
     __slots__ = TranscriptEntry.__slots__
 
 
 class Projector:
-    """Turns the events of one run into entries, in order, keeping the numbers per source."""
+    """Turns the events of one run into entries, in order; the entries of each source are numbered from 1."""
 
     def __init__(self, *, parses_raw: bool = True) -> None:
         self.parses_raw = parses_raw
         """Whether `detail` gets what the raw line adds (`sdk_entry`, `notification`); it costs as much as the rest."""
-        self._moment = EPOCH  # of the last event with an entry whose timestamp Python can read
+        self._moment = EPOCH  # the last timestamp that Python could read, for entries without one
         self._numbers: dict[str, int] = {}
         self._lines = Lines()
         self._tool_names: dict[str, str] = {}
@@ -86,11 +86,11 @@ class Projector:
         return [self._entry(event, source, line, place, piece) for place, piece in enumerate(pieces)]
 
     def skip(self, event: Event) -> None:
-        """Take an event into account that comes before those to be read; it gives no entries."""
+        """Pass an event that was read before: only its place counts, so that later entries get the right ids."""
         self._lines.of(event, event.source)
 
     def pass_over(self, event: Event, tally: Tally) -> int:
-        """Count the entries of the next event without making them; numbering continues. Returns how many there are.
+        """Number and count the entries of the next event without making them; returns how many there are.
 
         Measured with a recorder and DEBUG logs off: with `feed` in its place, parsing and recording took 45 % more
         processor time, and recording alone 55 to 80 % more.
@@ -137,7 +137,7 @@ class Projector:
         if is_first:
             line.first = number
         elif line.has_source_line:
-            entry.detail["of"] = line.first
+            entry.detail["of"] = line.first  # the entry that has the raw text of the same line
         entry.prompt_name = self._run_name if origin.prompt_name is None else origin.prompt_name
         entry.adapter = origin.adapter or DEFAULT_ADAPTER
         entry.sequence_number = number
@@ -192,9 +192,9 @@ _DETAIL: dict[type[Any], tuple[str, ...]] = {
     SystemPayload: ("data",),
     ErrorPayload: ("data",),
 }
-"""Those that it has in `detail`."""
+"""The fields of a payload that an entry has in `detail`, where they are set."""
 _USAGE_FIELDS = tuple(name for name in UsagePayload.__struct_fields__ if name not in ("model", "message_id", "extra"))
-"""The fields of a `token.usage` for `metadata.usage`; all others have a place of their own."""
+"""The fields of a `token.usage` for `metadata.usage`; `model` and `message_id` are beside it in `metadata`."""
 
 
 def _set_fields(payload: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -295,7 +295,9 @@ def _add_provider_fields(origin: Origin, raw: str | None, detail: dict[str, Any]
                 metadata["raw_type"] = as_text(line["type"])
     elif adapter == "codex_app_server":
         line = _parsed(raw)
-        message = line.get("msg", line) if isinstance(line, dict) else None  # a recording of both directions wraps it
+        message = (
+            line.get("msg", line) if isinstance(line, dict) else None
+        )  # wrapped, where both directions were recorded
         if isinstance(message, dict) and "params" in message:
             detail["notification"] = message["params"]
 

@@ -12,7 +12,7 @@ from stenograph.transcript.entry import TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class TranscriptSummary:
-    """How much of what a transcript holds, and from when to when."""
+    """The number of entries by type and by source, and the first and last time."""
 
     total_entries: int
     entries_by_type: dict[str, int]

@@ -44,7 +44,7 @@ Adapting = Callable[..., ClaudeAgentSDKAdapter]
 def adapting(tmp_path: Path) -> Adapting:
     """`adapting(**config)`: an adapter whose Claude is the program beside this file."""
     program = tmp_path / "claude"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROGRAM} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PROGRAM}" "$@"\n')
     program.chmod(0o755)
 
     def make(**config: Any) -> ClaudeAgentSDKAdapter:

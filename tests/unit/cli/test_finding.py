@@ -15,6 +15,7 @@ import pytest
 
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from golden_cases import CASES, input_of, name_of
+from here import SHEBANG
 from stenograph import start_run
 from stenograph.formats.registry import formats
 from stenograph.runs.resuming import resumable_agents
@@ -173,7 +174,7 @@ def test_exec_runs_it_in_its_folder(steno: Steno, project: Path, tmp_path: Path)
     """The command takes our place; a program that is not there is exit code 127."""
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\nimport os, sys\nprint(os.getcwd(), *sys.argv[1:])\n")
+    program.write_text(f"{SHEBANG}import os, sys\nprint(os.getcwd(), *sys.argv[1:])\n")
     program.chmod(0o755)
     command = [sys.executable, "-m", "stenograph", "resume", SESSION, "--exec"]
     ran = subprocess.run(

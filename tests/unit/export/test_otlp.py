@@ -13,7 +13,7 @@ from stenograph.export.exporter import exporter_named
 from stenograph.fold.calls import pair_calls
 from stenograph.fold.exchange import exchange
 from stenograph.fold.losses import LossReport
-from stenograph.model import Event
+from stenograph.model import ErrorPayload, Event
 
 KINDS = {"agent": ("invoke_agent", "AGENT"), "chat": ("chat", "LLM"), "tool": ("execute_tool", "TOOL")}
 
@@ -99,6 +99,24 @@ def test_deltas_say_each_message_once(tmp_path: Path) -> None:
     assert "Please do the basic thing" in json.dumps(chats)
     assert "Please do the basic thing" not in bare
     assert "echo hi" not in bare
+
+
+@pytest.mark.parametrize("vocabulary", ["genai", "openinference"])
+def test_without_content_no_words_are_sent(vocabulary: str) -> None:
+    """Neither of messages, errors and results nor of the definitions of tools, in any case."""
+    texts = 0
+    for case in CASES[::3]:
+        events = run_of(case)
+        sent = json.dumps(spans_of(events, content="none", vocabulary=vocabulary), ensure_ascii=False)
+        for event in events:
+            payload = event.payload
+            words = [getattr(block, "text", None) for block in getattr(payload, "blocks", None) or ()]
+            words += [payload.message] if isinstance(payload, ErrorPayload) else []
+            for text in (word for word in words if isinstance(word, str) and len(word) > 20):
+                texts += 1
+                assert json.dumps(text, ensure_ascii=False)[1:-1] not in sent
+        assert "tool.definitions" not in sent
+    assert texts > 100
 
 
 def test_a_run_is_the_same_trace_each_time_and_another_run_another() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stenograph.fold.explain import Explanation, explain
+from stenograph.fold.explain import Explaining, Explanation, explain
 from stenograph.fold.prices import Prices
 from stenograph.fold.status import NOT_KNOWN
 from stenograph.model import ErrorPayload, Event, MessagePayload, Origin, TextBlock, ToolPayload, UsagePayload
@@ -103,3 +103,11 @@ def test_errors_are_told_in_their_turn() -> None:
     told = _explained(_said("user", "one"), ("error", ErrorPayload(message="overloaded")))
     assert [(each.seq, each.message) for each in told.errors] == [(2, "overloaded")]
     assert told.turns[0].errors == told.totals.errors == 1
+
+
+def test_asking_again_gives_the_same_facts() -> None:
+    """What filled the context is not added up with each question."""
+    explaining = Explaining()
+    for event in _events(_said("user", "one"), _call(1, "Bash", command="make"), _result(1, "made")):
+        explaining.add(event)
+    assert explaining.explanation(None, None) == explaining.explanation(None, None)

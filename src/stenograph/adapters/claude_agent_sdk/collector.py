@@ -1,9 +1,9 @@
 """TranscriptCollector: records Claude's own session files while the agent writes them.
 
-Theory of operation. Hooks tell where the session's file is, and that is all they are needed for: at a hook the message
-it speaks of is usually not in the file yet. One thread of our own waits for the file system, reads, and hands over;
-the event loop never touches a file. When the agent is done the thread goes on until the files are quiet, since the
-last message reaches them a while after the last hook.
+Theory of operation. Hooks only name the session's file: when a hook is called, its message is usually not in the file
+yet. One thread of our own waits for changes of the files, reads them and records; the event loop never touches a file.
+When the agent is done, the thread goes on until the files are quiet, since the last message reaches them a while after
+the last hook.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from stenograph.text_transcripts import ThreadTranscripts
 from stenograph.watch import SAFETY_NET, Changes
 
 _CALLS = ("tool.call", "tool.result")
-_GLANCE = 0.05  # how often the end looks at the files when nothing wakes it
-_PATIENCE = 5.0  # so long may a read make no progress when the time to drain is over
+_GLANCE = 0.05  # seconds between looks at the files at the end, if no change is reported
+_PATIENCE = 5.0  # seconds without progress after which a read counts as hanging, once the time to drain is over
 
 
 class TranscriptCollector:
@@ -71,7 +71,7 @@ class TranscriptCollector:
         known: Mapping[str | None, Known] | None = None,
         text_transcripts: ThreadTranscripts | None = None,
     ) -> None:
-        """`known`, by `known_lines`, is what a journal that is continued has already."""
+        """`known`, from `known_lines`, is what a journal that is continued already has."""
         self.config = config or TranscriptCollectorConfig()
         outputs = Outputs(
             recorder=recorder,
@@ -91,10 +91,10 @@ class TranscriptCollector:
         self._recorder = recorder if isinstance(recorder, Recorder) or recorder is None else recorder.run.recorder
         self._guard = Guard(f"collector of {prompt_name!r}")
         self._paths: dict[str, None] = {}  # in the order of discovery
-        self._named: set[str] = set()  # what hooks called their sessions, which may be several names of one
-        self._followed: set[str] = set()  # sessions by the name that leads through no link
+        self._named: set[str] = set()  # main files as hooks named them; several names may mean one file
+        self._followed: set[str] = set()  # main files without links in their paths
         self._asked: deque[str] = deque()  # paths that hooks named; filled by the loop, followed by the thread
-        self._agents_asked: deque[tuple[str, str]] = deque()  # files of subagents that hooks named, and whose they are
+        self._agents_asked: deque[tuple[str, str]] = deque()  # subagents' files that hooks named, with their sources
         self._failure: ErrorPayload | None = None
         self._wants_snapshot = False
         self._snapshot: tuple[TailState, ...] = ()
@@ -102,7 +102,7 @@ class TranscriptCollector:
         self._ends = OpenEnds()
         self._wake = threading.Event()
         self._following = Following(
-            self._taken,
+            self._read_sessions,
             lambda: frozenset[Path]().union(*(session.folders for session in self._sessions)),
             self._wake,
             safety_net=max(SAFETY_NET, self.config.poll_interval),
@@ -110,9 +110,9 @@ class TranscriptCollector:
             discovery_interval=self.config.subagent_discovery_interval,
         )
         self._ending = threading.Event()
-        self._is_left = threading.Event()  # the thread was given up: it must deliver nothing more
+        self._is_given_up = threading.Event()  # no caller waits for the thread: it must record nothing more
         self._is_running = False
-        self._stopping = threading.Lock()  # protects the next
+        self._stopping = threading.Lock()  # protects `_is_stopped`
         self._is_stopped = True
 
     @property
@@ -189,7 +189,7 @@ class TranscriptCollector:
         if self._is_running:
             raise InvalidEvent("this collector is running already; make another one for another session")
         self._is_running, self._is_stopped, self._failure = True, False, None
-        for event in (self._ending, self._is_left):
+        for event in (self._ending, self._is_given_up):
             event.clear()
         done: Future[None] = Future()
         threading.Thread(target=self._work, args=(done,), name="stenograph-collector", daemon=True).start()
@@ -209,13 +209,13 @@ class TranscriptCollector:
                 else:
                     self._capture.error("reading a transcript file hangs; the rest of it is not recorded")
             finally:
-                self._is_left.set()
+                self._is_given_up.set()
                 self._stop(is_complete=False)
                 self._is_running = False
 
     def _work(self, done: Future[None]) -> None:
-        """What the thread does; `done` gets how it ended."""
-        done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only given up
+        """Run the thread; `done` gets its exception, or None."""
+        done.set_running_or_notify_cancel()  # from here on it cannot be cancelled
         try:
             self._capture.start()
             changed: Changes = None
@@ -225,10 +225,10 @@ class TranscriptCollector:
             self._guard.attempt("the end of the files", self._drain)
             self._stop(**self._still_open())
         except BaseException as error:  # noqa: BLE001  # it is raised in the caller that waits for the thread
-            self._let_go()
+            self._close_files()
             done.set_exception(error)
         else:
-            self._let_go()
+            self._close_files()
             done.set_result(None)
 
     def _look(self, changed: Changes) -> int:
@@ -244,7 +244,7 @@ class TranscriptCollector:
         return count
 
     def _follow_asked(self) -> bool:
-        """Follow the sessions that hooks named; whether there are any."""
+        """Follow the sessions that hooks named; returns whether any is new."""
         count = len(self._sessions)
         while self._asked:
             path = self._asked.popleft()
@@ -271,10 +271,10 @@ class TranscriptCollector:
         return len(self._sessions) > count
 
     def _continued(self, main: Path) -> Path | None:
-        """Go on with a journal that has sessions of this agent: the main file of the first, when it is another one.
+        """Continue a journal that has sessions of this agent; returns the main file of the first, if it is not `main`.
 
-        The files of later sessions are named as seen from there, and what the journal has of a session that is resumed
-        is not recorded again.
+        The names of later sessions' files are relative to that one. What the journal already has of a session is not
+        recorded again.
         """
         recorder = self._recorder
         if recorder is None or recorder.stats().seq == 0:
@@ -289,7 +289,7 @@ class TranscriptCollector:
         return None if begun == main else begun
 
     def _follow_agents(self) -> bool:
-        """Follow files of subagents that hooks named and the search has not found; whether there are any."""
+        """Follow files of subagents that hooks named and the search does not find; returns whether any is new."""
         if not self._agents_asked or not self._sessions:
             return False
         session, is_new = self._sessions[-1], False
@@ -297,7 +297,8 @@ class TranscriptCollector:
             path, source = self._agents_asked.popleft()
             file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is not an error here
             known = len(session.tails)
-            if not file.is_relative_to(session.main.with_suffix("")):  # there the search finds it, with its call
+            # Below that folder the search finds the file, together with the call that spawned the subagent.
+            if not file.is_relative_to(session.main.with_suffix("")):
                 session.include(file, source)
             is_new = is_new or len(session.tails) > known
         return is_new
@@ -309,31 +310,31 @@ class TranscriptCollector:
             note = "transcript.collector.subagent_discovered"
             self._capture.note(note, "subagent transcript discovered", path=path, source=tail.source)
 
-    def _taken(self, changed: Changes, discover: bool) -> int:
+    def _read_sessions(self, changed: Changes, discover: bool) -> int:
         return sum(
-            self._guard.attempt("a session", self._take, session, session.read(changed, discover=discover)) or 0
+            self._guard.attempt("a session", self._record, session, session.read(changed, discover=discover)) or 0
             for session in self._sessions
         )
 
-    def _take(self, session: SessionTail, batches: Iterable[list[Event]]) -> int:
+    def _record(self, session: SessionTail, batches: Iterable[list[Event]]) -> int:
         count = 0
         for events in batches:
-            if self._is_left.is_set():
+            if self._is_given_up.is_set():
                 return count
             count += len(events)
             for event in events:
                 if event.type in _CALLS:
                     self._ends.add(event)
                 elif event.type == "unknown":
-                    self._tell_of_malformed(session, event)
+                    self._warn_of_malformed(session, event)
             self._capture.events(events)
         problems, session.problems = session.problems, []
         for problem in problems:
             self._capture.error(str(problem), path=problem.path)
         return count
 
-    def _tell_of_malformed(self, session: SessionTail, event: Event) -> None:
-        """A line that is not JSON is an entry like others, and a warning with its place."""
+    def _warn_of_malformed(self, session: SessionTail, event: Event) -> None:
+        """Log a warning for a line that is not JSON; the line itself is recorded as an entry."""
         if not isinstance(event.payload, UnknownPayload) or event.payload.text is None or event.origin is None:
             return
         file = event.origin.file
@@ -342,7 +343,7 @@ class TranscriptCollector:
         self._capture.error(message, path=path, line=event.origin.line)
 
     def _take_snapshot(self) -> None:
-        """Keep where every file is: the agent is about to compact, and may write its file anew."""
+        """Note how far every file was read: the agent is about to compact, and may rewrite its file."""
         self._wants_snapshot = False
         self._snapshot = tuple(state for session in self._sessions for state in session.state())
         files = [
@@ -380,21 +381,21 @@ class TranscriptCollector:
         )
 
     def _drain(self) -> None:
-        """Read until nothing new has come for a while, then what lacks only its newline."""
+        """Read until nothing new has come for a while, then last lines without a newline."""
         now = time.monotonic()
         end, quiet = now + self.config.drain_timeout, now + self.config.quiet_period
         self._look(None)
         following = self._following
-        while following.is_watching and (now := time.monotonic()) < min(end, quiet) and not self._is_left.is_set():
+        while following.is_watching and (now := time.monotonic()) < min(end, quiet) and not self._is_given_up.is_set():
             changed = following.wait(min(_GLANCE, max(0.001, min(end, quiet) - now)))
             if self._look(changed):
                 quiet = time.monotonic() + self.config.quiet_period
         self._look(None)
         for session in self._sessions:
-            self._take(session, session.finish())
+            self._record(session, session.finish())
 
     def _still_open(self) -> dict[str, Any]:
-        """What the stop record says of things that had not ended; nothing when all had."""
+        """The fields of the stop record about lines, calls and subagents that have not ended; empty if all have."""
         tails = [tail for session in self._sessions for tail in session.tails]
         found = {
             "open_lines": {str(tail.path): tail.open_bytes for tail in tails if tail.open_bytes},
@@ -409,7 +410,7 @@ class TranscriptCollector:
         """How far all files were read, as a number that changes while they are."""
         return sum(tail.position for session in list(self._sessions) for tail in session.tails)
 
-    def _let_go(self) -> None:
+    def _close_files(self) -> None:
         for session in self._sessions:
             session.close()
         self._following.close()

@@ -24,7 +24,7 @@ class TranscriptCollectorConfig(Struct, frozen=True, kw_only=True):
     quiet_period: float = 0.3
     """At the end: seconds without a new line after which the session counts as written."""
     drain_timeout: float = 5.0
-    """At the end: seconds after which reading stops, quiet or not."""
+    """At the end: seconds after which it stops waiting for that; lines that are there already are still read."""
     emit_raw: bool | None = None
     """The other spelling of `emit_raw_json`."""
 

@@ -1,4 +1,4 @@
-"""The hooks of the Claude SDK that is installed, and its matcher; both also where there is none."""
+"""The hooks and the matcher of the installed Claude SDK; without one, the hooks of every SDK and a matcher of ours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 
 HOOKS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "Stop", "PreCompact")
-"""The hooks that every SDK has; newer ones are asked for by name."""
+"""The hooks that every SDK has."""
 
 
 class _Matcher(Struct, kw_only=True):
-    """The SDK's HookMatcher, where there is no SDK."""
+    """Stands for the SDK's HookMatcher if no SDK is installed."""
 
     matcher: str | None = None
     hooks: list[Any]
@@ -21,7 +21,7 @@ class _Matcher(Struct, kw_only=True):
 
 
 def sdk_hooks() -> tuple[list[str], type[Any]]:
-    """The hooks that the installed SDK knows, beside those that every one has, and its matcher."""
+    """The hooks that every SDK has, further ones of the installed SDK, and its matcher."""
     try:
         types: Any = importlib.import_module("claude_agent_sdk.types")
     except ImportError:

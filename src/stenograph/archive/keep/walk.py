@@ -1,4 +1,4 @@
-"""Looking through folders for files that may be transcripts, by name and status alone."""
+"""Finds files that may be transcripts in folders, by name and status alone: no file is opened."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from stenograph.sources.layouts import (
 )
 
 JOURNALS = "exchange"
+"""The format of our own journals."""
 RECEIVED = "otlp"
 """The format of what `steno receive` keeps."""
-_LOG = "-wal"
+_WAL = "-wal"
+"""The ending of a database's write-ahead log."""
 NOT_REGULAR = "not a regular file (a link, a pipe …)"
 _HALF = 1 << 63
 
@@ -38,7 +40,7 @@ class Root(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """What shows whether a file has changed."""
+    """What shows whether a file has changed, under the names of `os.stat_result`."""
 
     st_size: int
     st_mtime_ns: int
@@ -77,7 +79,7 @@ def roots_of(
     *,
     existing_only: bool = True,
 ) -> list[Root]:
-    """The folders of the agents (of all without `agents`) by environment and home, and of journals.
+    """The folders of these agents (by default of all) and of journals, as the environment and `home` place them.
 
     With `existing_only` false also those that do not exist yet. Raises `InvalidAgent` for an unknown agent.
     """
@@ -118,8 +120,9 @@ Refused = dict[str, OSError]
 def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> Iterator[Seen]:
     """Every file below a folder that may be a transcript.
 
-    Links are not followed: a folder inside the root is found at its own place. `left_out` counts, by reason, links that
-    point elsewhere, files that are not regular, and, in a folder that a person named, files with other names.
+    Links are not followed: a linked folder that is inside the root is found at its own path. `left_out` counts, by
+    reason, links to folders outside the root, files that are not regular, and, in a folder that a person named, files
+    with other names.
     """
     deepest = None if root.format is None else layout_of(root.format).deepest
     folders = [(str(root.path), 0)]
@@ -145,12 +148,12 @@ def walk(root: Root, refused: Refused, left_out: Counter[str] | None = None) -> 
                     yield seen
                 elif os.path.lexists(entry.path) and entry.path not in refused:
                     left_out[NOT_REGULAR] += 1
-            elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _LOG)):
+            elif root.format is None and not entry.name.endswith((*sidecar_suffixes(), _WAL)):
                 left_out[other_name_reason()] += 1
 
 
 def folders_below(root: Root) -> Iterator[Path]:
-    """The folders in which `walk` looks, as far as links do not lead elsewhere."""
+    """The folders in which `walk` looks."""
     deepest = None if root.format is None else layout_of(root.format).deepest
     for place, folders, _ in os.walk(root.path):
         yield Path(place)
@@ -182,7 +185,7 @@ def transcript_of(path: str) -> str | None:
     for suffix in sidecar_suffixes():
         if path.endswith(suffix):
             return path.removesuffix(suffix) + ".jsonl"
-    path = path.removesuffix(_LOG)
+    path = path.removesuffix(_WAL)
     if not path.endswith(_named_suffixes()):
         return None
     main = main_of(Path(path))
@@ -205,7 +208,7 @@ def _may_be_transcript(name: str, root: Root) -> bool:
 
 
 def _is_beside(path: str, root: Root) -> bool:
-    """Whether a file is read with the main one of its session, or is one that the agent keeps for itself."""
+    """Whether a file is not read on its own: as a part of another file's session, or because its layout excludes it."""
     if root.format is not None and layout_of(root.format).is_unread(root.path, Path(path)):
         return True
     return main_of(Path(path), root.format) is not None
@@ -225,7 +228,7 @@ def _seen(path: str, root: Root, refused: Refused) -> Seen | None:
     size, mtime_ns = found.st_size, found.st_mtime_ns
     if path.endswith(".db"):
         try:  # what is only in the write-ahead log yet has changed the database, too
-            log = os.stat(path + _LOG)  # noqa: PTH116  # text, as the folder has it
+            log = os.stat(path + _WAL)  # noqa: PTH116  # text, as the folder has it
             size, mtime_ns = size + log.st_size, max(mtime_ns, status_of(log).st_mtime_ns)
         except OSError:
             pass

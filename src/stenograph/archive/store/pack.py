@@ -1,4 +1,4 @@
-"""Packs: append-only files of frames, each a piece of an agent's file. They are the truth of an archive.
+"""Packs: append-only files of frames, each a piece of an agent's file. The index is made from them.
 
 A frame is `MAGIC`, the lengths of header and payload and the header's CRC (`_PREFIX`), the header as JSON, and the
 payload: a zstd frame with the content, and a skippable one with the salt of `Header.commit`. Any other bytes in a pack
@@ -37,7 +37,7 @@ _SALT_FRAME = struct.pack("<II", 0x184D2A50, _SALT)
 
 
 Read = Callable[[int, int], bytes]
-"""At most this many bytes from an offset."""
+"""`read(length, at)`: at most `length` bytes from the offset `at`."""
 
 
 class About(SourceFile, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,17 +46,17 @@ class About(SourceFile, frozen=True, kw_only=True, omit_defaults=True):
     root: str
     """The folder under which it was found."""
     main: int | None = None
-    """The main file of its session; None for a main file."""
+    """The number (`Header.file`) of the main file of its session; None for a main file."""
 
 
 class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a frame is."""
 
     kind: str
-    """`bytes` of the file itself, `side` for all of a file that it refers to, `moved` for a new path.
+    """`bytes`: a piece of the file. `side`: the whole of another file that it refers to.
 
-    `moved` is also for a file that names its folder, version, branch or model only now.
-    `forgotten` says that the content of earlier frames was removed on purpose.
+    `moved`: a new `about`, for a file with a new path, or one that now names its folder, version, branch or model.
+    `forgotten`: the content of earlier frames was removed on purpose.
     """
     file: int
     version: int
@@ -67,7 +67,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str = ""
     """The SHA-256 of the content, in packs from before `commit`."""
     commit: str = ""
-    """The SHA-256 of salt and content: the header alone does not allow to confirm a guess of the content."""
+    """The SHA-256 of salt and content: without the salt, the header alone cannot confirm a guess of the content."""
     name: str | None = None
     """The name of a side file, as the transcript has it."""
     about: About | None = None
@@ -75,7 +75,7 @@ class Header(Struct, frozen=True, kw_only=True, omit_defaults=True):
     leaves: list[int] = []
     """Of a `forgotten` frame: the numbers of the frames, counted over all packs, whose content was removed."""
     why: str = ""
-    """Of a `forgotten` frame: what the person said, when (`at`) and who it was (`by`)."""
+    """Of a `forgotten` frame: the reason that was given; `at` is when, `by` who did it."""
     at: str = ""
     by: str = ""
 
@@ -302,15 +302,15 @@ _ZEROS = bytes(1 << 20)
 
 
 def erase(folder: Path, pack: int, places: Iterable[Place]) -> None:
-    """Overwrite payloads of a pack with zeros: headers, and so the log, stay as they are, and nothing moves.
+    """Overwrite payloads of a pack with zeros. Headers, and so the log, stay as they are, and nothing moves.
 
-    The pack is written anew, with holes in place of the zeros where the file system can, and takes the old one's
-    place at the end. For the one process that holds the archive's lock, with no `PackWriter` open.
+    A new file is written, with holes instead of zeros where the file system supports them, and then replaces the pack.
+    For the one process that holds the archive's lock, with no `PackWriter` open.
     """
     path = pack_path(folder, pack)
     partial = path.with_suffix(".erasing")
     try:
-        with path.open("rb") as old, os.fdopen(_made(partial), "wb") as new:
+        with path.open("rb") as old, os.fdopen(_create(partial), "wb") as new:
             size, at = os.fstat(old.fileno()).st_size, 0
             for place in (*sorted(places, key=lambda each: each.at), Place(pack, size, 0)):
                 _copy(old.fileno(), new.fileno(), at, place.at)
@@ -323,7 +323,7 @@ def erase(folder: Path, pack: int, places: Iterable[Place]) -> None:
         raise StoreError(f"cannot rewrite {path}: {error.strerror}; make room on the disk", str(path)) from error
 
 
-def _made(path: Path) -> int:
+def _create(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
 
 

@@ -38,12 +38,13 @@ from stenograph.sources.layouts import layout_of
 from stenograph.text_transcripts import ThreadTranscripts
 
 ENDING = b"SessionEnd"
+"""The event of the hook call that ends a session."""
 _END = 1 << 10
-"""How many bytes of the file's end are kept to read the last call."""
+"""How many bytes of the last calls are kept, to find the last line in them."""
 QUIET = 1.0
 """How many seconds without new data an ended session is still followed."""
 TAKE_LOCK = 0
-"""Instead of a lock: take the session's own if it is free."""
+"""For --lock instead of a descriptor: no lock was passed on, so take the session's lock if it is free."""
 RETRY = 2.0
 """Seconds before writing a journal is tried again."""
 
@@ -148,7 +149,8 @@ def _path_of(session: str, spec: FormatSpec) -> Path:
 def _lock_of(path: Path, spec: FormatSpec | None, place: Path) -> int | None:
     """The lock of a session; None if another process records it, or all of it is recorded.
 
-    The ends of a turn and of the session are reported by two processes; the later one must not wait.
+    One process is started at the end of a turn, and another at the end of the session: the later one has nothing to
+    record, and must not wait for more.
     """
     found = session_in(path, spec)
     with suppress(RunNotFound):
@@ -169,7 +171,7 @@ def _writing(texts: TextOptions, place: Path, calls: _Calls | None) -> ThreadTra
 
 
 def _stand_alone(lock: int) -> None:
-    """Release the folder and open files of the process that started us."""
+    """Leave the folder, and close the files, that we have from the process that started us; the lock stays open."""
     os.chdir("/")
     last = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     kept = max(lock, LAST_STANDARD)
@@ -180,7 +182,7 @@ def _stand_alone(lock: int) -> None:
 
 
 class _Calls:
-    """The hook calls of a session: their events in a file whose lock we hold."""
+    """The hook calls of a session: each is a line in the session's file (`cli.hook_call`), whose lock we hold."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -195,8 +197,8 @@ class _Calls:
         has_left = bool(self.callers) and not any(map(_lives, self.callers))
         return has_left or self._end.rstrip().rpartition(b"\n")[2].split()[:1] == [ENDING]
 
-    def came(self) -> bool:
-        """Whether there were calls since the last look."""
+    def read_new(self) -> bool:
+        """Read the calls since the last time; whether there were any."""
         lines = os.pread(self._fd, 1 << 16, self._seen)
         self._seen += len(lines)
         self._end = (self._end + lines)[-_END:]
@@ -204,10 +206,10 @@ class _Calls:
         self.callers |= {int(words[1]) for words in calls if len(words) > 1 and words[1].isdigit()}
         return bool(lines)
 
-    def let_go(self) -> bool:
+    def release(self) -> bool:
         """Release the lock; False if a call came meanwhile that found it taken, and we took it back."""
         fcntl.flock(self._fd, fcntl.LOCK_UN)
-        if not self.came():
+        if not self.read_new():
             return True
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -223,21 +225,21 @@ class _Keeping:
         self._spec = spec
         self._idle = idle
         self._calls = calls
-        self._moved = time.monotonic()
+        self._last_change = time.monotonic()
 
     def run(self) -> None:
         """Archive what is new until the end; go on if a call came at the last moment."""
         while True:
             keep_store(self._spec, self._goes_on)
-            if self._calls is None or self._calls.let_go():
+            if self._calls is None or self._calls.release():
                 return
-            self._moved = time.monotonic()
+            self._last_change = time.monotonic()
 
     def _goes_on(self, has_changed: bool) -> bool:
-        if has_changed or (self._calls is not None and self._calls.came()):
-            self._moved = time.monotonic()
+        if has_changed or (self._calls is not None and self._calls.read_new()):
+            self._last_change = time.monotonic()
         limit = QUIET if self._calls is not None and self._calls.is_ended else self._idle
-        return time.monotonic() - self._moved < limit
+        return time.monotonic() - self._last_change < limit
 
 
 def _lives(process: int) -> bool:
@@ -270,7 +272,7 @@ class _Collecting:
         self._idle = idle
         self._calls = calls
         self._texts = texts
-        self._moved = time.monotonic()
+        self._last_change = time.monotonic()
         self._last_problem = ""
 
     def run(self) -> None:
@@ -279,14 +281,14 @@ class _Collecting:
             try:
                 self._record()
             except StoreError as error:  # a new attempt continues the journal
-                if not isinstance(error, StoreLocked):  # another process records the session, which is as good
+                if not isinstance(error, StoreLocked):  # otherwise another process records the session
                     self._report(str(error))
                 if self._goes_on():
                     time.sleep(RETRY)
                     continue
-            if self._calls is None or self._calls.let_go():
+            if self._calls is None or self._calls.release():
                 return
-            self._moved = time.monotonic()
+            self._last_change = time.monotonic()
 
     def _record(self) -> None:
         found = await_session(self._path, self._spec, self._goes_on)
@@ -297,13 +299,14 @@ class _Collecting:
         try:
             if self._calls is None:
                 self._print(collection.recorder)
+            # A hook call wakes us, too.
             also = [self._root / FOLDER] if self._calls is not None else []
             for recorded in follow(collection, also, threading.Event()):
                 for problem in collection.problems():
                     self._report(str(problem))
                 if recorded:
-                    self._moved = time.monotonic()
-                if not self._goes_on() and not collection.finish():
+                    self._last_change = time.monotonic()
+                if not self._goes_on() and not collection.finish():  # go on if `finish` found more events
                     return
         finally:
             collection.close()
@@ -331,11 +334,11 @@ class _Collecting:
             self._report(f"what was recorded is not indexed yet: {error}; run: steno sync")
 
     def _goes_on(self) -> bool:
-        """Whether more may come."""
-        if self._calls is not None and self._calls.came():
-            self._moved = time.monotonic()
+        """Whether the session may still grow: something happened within the time limit."""
+        if self._calls is not None and self._calls.read_new():
+            self._last_change = time.monotonic()
         limit = QUIET if self._calls is not None and self._calls.is_ended else self._idle
-        return time.monotonic() - self._moved < limit
+        return time.monotonic() - self._last_change < limit
 
     def _report(self, problem: str) -> None:
         if problem != self._last_problem:  # a failure that repeats is reported once

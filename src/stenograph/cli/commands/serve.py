@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Listening(TypedDict):
-    """Where a server listens, and what it logs."""
+    """The options of the server: where it listens, whether it opens a browser, what it masks and logs."""
 
     port: int | None
     host: str | None
@@ -56,6 +56,7 @@ def _of_store(
 
     owners = {name: value for name, value in asdict(archive.lake.owners).items() if value is not None}
     with ExitStack() as until_end:
+        # The server needs a folder: for the access key, and for the indexes of the runs that are opened.
         home = home_of(until_end.enter_context(TemporaryDirectory(prefix="stenograph-")))
         site = Site(home, _mask(listening), store=StoreRuns(archive.url, home.path, owners))
         _listen(until_end, site, "", listening)
@@ -106,8 +107,8 @@ def command(
     instead: its runs, its transcript, its logs, and SQL. With --store, the runs of all machines in a store are shown,
     as of the last steno lake load; they can only be read.
     """
-    if bundle is not None and (archive_dir is not None or no_sync):
-        raise click.UsageError("a bundle is shown alone; leave out --archive and --no-sync")
+    if bundle is not None and (archive_dir is not None or no_sync or otlp):
+        raise click.UsageError("a bundle is shown alone; leave out --archive, --no-sync and --otlp")
     _check_installed()
     from stenograph.server.keeper import Keeper
     from stenograph.server.site import Site
@@ -122,6 +123,7 @@ def command(
             home = until_end.enter_context(bundle_home(Path(bundle)))
         keeper = None if no_sync or bundle is not None else Keeper(home)
         site = Site(home, _mask(listening), keeper, None if bundle is None else Path(bundle).absolute())
+        # The keeper also syncs what is received; without one, the listener does it.
         listener = partial(OtlpListener, home, None, otlp_port, None, syncs=no_sync) if otlp else None
         _listen(until_end, site, "" if bundle is None else "bundle", listening, listener)
 

@@ -1,8 +1,8 @@
-"""A small index in memory, filled with the sums that a query needs, so that the code for archives also reads a lake.
+"""Fills a small index in memory with what a query needs of a lake, so that the code for archives can read it.
 
-`steno ls` and `steno stats` add up what an index has added up already, by run and quarter of an hour. Hosts send these
-sums with their runs, so that the table of events is not read. Where they did not (a build has no host, and an older
-program sends no sums), DuckDB makes the same sums of the table's columns. Both are put where an index keeps its own.
+`steno ls` and `steno stats` read sums that an index keeps by run and quarter of an hour. Hosts send these sums with
+their runs, so that the table of events need not be read. For runs without sums (those of `steno lake build`, or of an
+older program), DuckDB computes them from the table of events. All are put into the tables that an index has for sums.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ _LONG_SUMS = f"""
       SELECT {_ROW} FROM (
         SELECT *, quarter * {QUARTER_HOUR} AS at_ms, steps * {INPUT_STEP} AS call_input FROM long_sums);
 """
-"""Long calls as hosts add them up, beside single ones: where prices are asked for, each counts by its input."""
+"""`counted_told` has single calls for prices that depend on a call's input; here it also has the hosts' sums of long
+calls, by steps of input."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,20 +83,20 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     calls: bool = False
     """With the tool calls, by name and time."""
     tools: bool = False
-    """With the tools that share the tokens of a model call."""
+    """With the tokens of model calls shared by the tools that they asked for (`fold.model_calls`)."""
     thresholds: tuple[int, ...] = ()
     """The lengths of input at which a price changes."""
     is_cut: bool = True
-    """Whether sums are asked for in the period only; else for whole runs."""
+    """Whether sums are needed for the period only; otherwise for whole runs."""
 
     @property
     def takes_sums(self) -> bool:
-        """Whether the sums of hosts are enough: they have long calls by steps of input, and no shares of tools."""
+        """Whether the sums of hosts are enough. They have no shares of tools, and long calls by steps of input only."""
         return not self.tools and all(each >= LONG_INPUT and each % INPUT_STEP == 0 for each in self.thresholds)
 
     @property
     def long_input(self) -> int:
-        """The price of a call with more input than that may depend on it."""
+        """Calls with more input than this are added one by one, since their price may depend on it."""
         return min(self.thresholds, default=LONG_INPUT)
 
 
@@ -108,7 +109,7 @@ class RunOwner(msgspec.Struct, frozen=True):
 
 
 class Scratch:
-    """A connection of SQLite to the index in memory, and who keeps each run."""
+    """A connection of SQLite to the index in memory, and the owners of the runs by their ids."""
 
     def __init__(self, index: sqlite3.Connection, owners: dict[str, RunOwner]) -> None:
         self.index = index
@@ -139,11 +140,12 @@ def scratch_of(lake: Lake, period: Period, wanted: Wanted) -> Iterator[Scratch]:
 
 
 def _make_tables(index: sqlite3.Connection, wanted: Wanted) -> None:
-    """The tables of an index; sums are put there as they are, unless tools share tokens: then triggers keep them."""
+    """Make the tables of an index. Sums are inserted, so its triggers are dropped; for `tools` those of tokens stay."""
     index.executescript(TABLES)
     for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
         if name.startswith("calls") or not wanted.tools:
             index.execute(f"DROP TRIGGER {name}")
+    # Queries read `counted_told`: the index's own view gets another name, and becomes a part of ours.
     (view,) = index.execute("SELECT sql FROM sqlite_master WHERE name = 'counted_told'").fetchone()
     index.execute("DROP VIEW counted_told")
     index.executescript(f"{view.replace('counted_told', 'counted_singles', 1)};{_LONG_SUMS}")
@@ -182,6 +184,7 @@ def cut_quarters(period: Period) -> list[int]:
 def _add_runs(
     index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, period: Period, *, takes_sums: bool
 ) -> dict[str, RunOwner]:
+    """Add the runs; returns their owners. The temporary table `numbers` has their ids in the index (`runs.id`)."""
     conditions = ["true"]
     if period.since is not None:
         conditions.append(f"coalesce(ended_ms, 0) >= {period.since}")
@@ -213,7 +216,7 @@ def _add_runs(
         "INSERT INTO sources VALUES (?, ?, NULL, NULL, 0, 0, 0)",
         ((row[0], f"subagent:{number}") for row in rows for number in range(row[-4] or 0)),
     )
-    # An address inside a file makes `run_status` use the time of the last event: there is no file here.
+    # There is no file here. For a path with a `#`, a session in a database, `run_status` uses the last event's time.
     index.executemany(
         "INSERT INTO files (root, path, format, run_id, source, version, kept, about)"
         " VALUES ('', ?, '', ?, '', 0, 0, '')",
@@ -230,7 +233,7 @@ _NUMBERS = (
 
 
 def _filled(name: str, value: Any) -> Any:
-    """A value for the index if another program left none."""
+    """The value for the index, or a default if the program that sent the run has no such column."""
     if value is None:
         return 0 if name in _NUMBERS else _NEVER_NULL.get(name)
     return value
@@ -239,7 +242,7 @@ def _filled(name: str, value: Any) -> Any:
 def _add_sums_sent(
     index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, wanted: Wanted, cut: list[int]
 ) -> None:
-    """The sums that hosts sent. Of quarters that are cut, long calls come one by one."""
+    """Add the sums that hosts sent, without those of long calls in `cut` quarters: they are added one by one."""
     if wanted.tokens:
         _insert(index, "usage_sums", f"{_TERM_COLUMNS}, {_SUM_COLUMNS}", _sent(connection, "usage_sums"))
         long = (row for row in _sent(connection, "long_sums") if row[1] not in cut)
@@ -262,23 +265,23 @@ def _insert(index: sqlite3.Connection, table: str, columns: str, rows: Iterable[
 def _add_from_events(
     index: sqlite3.Connection, connection: duckdb.DuckDBPyConnection, cut: list[int], wanted: Wanted
 ) -> None:
-    """What hosts did not add up."""
+    """Add what hosts did not add up, and the single calls of the `cut` quarters."""
     if wanted.tools:
         _add_shared(index, connection)
     elif wanted.tokens:
         _insert(index, "usage_sums", f"{_TERM_COLUMNS}, {_SUM_COLUMNS}", connection.execute(_SUMS).fetchall())
         is_long = f"NOT number.has_sums AND used.scope = 'call' AND used.input_tokens > {wanted.long_input}"
-        _add_single(index, connection, f"({is_long}) OR {_is_cut(f'greatest(0, {_MS})', cut)}")
+        _add_single(index, connection, f"({is_long}) OR {_is_in(cut, f'greatest(0, {_MS})')}")
     if wanted.calls:
         _insert(index, "calls_sums", _CALLS_COLUMNS, connection.execute(_CALLS).fetchall())
-        rows = connection.execute(f"{_CALL} AND {_is_cut('greatest(0, call.started_ms)', cut)}").fetchall()
+        rows = connection.execute(f"{_CALL} AND {_is_in(cut, 'greatest(0, call.started_ms)')}").fetchall()
         single = "source, call_id, name, call, result, started_ms, duration_ms, error, witnesses"
         _insert(index, "calls", single, ((*row, 0) for row in rows))
 
 
-def _is_cut(moment: str, cut: list[int]) -> str:
-    """A condition: the moment is in one of these quarters."""
-    return f"{moment} // {QUARTER_HOUR} IN ({', '.join(map(str, cut))})" if cut else "false"
+def _is_in(quarters: list[int], moment: str) -> str:
+    """A condition: the moment is in one of these quarters of an hour."""
+    return f"{moment} // {QUARTER_HOUR} IN ({', '.join(map(str, quarters))})" if quarters else "false"
 
 
 _USAGE = (
@@ -293,6 +296,7 @@ def _add_single(
     condition: str,
     tools: dict[tuple[int, int], list[str]] | None = None,
 ) -> None:
+    """Add model calls one by one; `tools` are those that share the tokens of a call, by its run and event."""
     rows = connection.execute(f"{_SINGLE} WHERE {condition}").fetchall()
     marks = ", ".join("?" * len(_USAGE.split(", ")))
     shared = tools or {}

@@ -1,4 +1,4 @@
-"""Which runs to remove from a store: those of this archive, and ids of other machines."""
+"""Separates the ids of other machines' runs from what `steno forget --store` looks up in this archive."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from stenograph.runs.target import find_archived
 def not_here(home: Home, wanted: Wanted) -> tuple[tuple[str, ...], Wanted]:
     """The whole run ids that this archive does not have, and what is left to look up here.
 
-    A prefix that is not found here is left, so that it is refused: other machines' ids are not known. So is everything
-    if a run must also contain something or be old, which only this archive can check.
+    A prefix that is not found here stays among the latter, whose lookup refuses it: other machines' ids are not known.
+    With `containing` or `older_than` everything stays there, because only this archive can check them.
     """
     if wanted.containing or wanted.older_than:
         return (), wanted

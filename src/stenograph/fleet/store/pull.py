@@ -51,8 +51,9 @@ from stenograph.fleet.store.tombstones import archives_in, forgotten_runs, read_
 from stenograph.model.ids import check_run_id
 
 _PATIENCE = 30.0
+"""Seconds to wait for another process that writes the archive."""
 Progress = Callable[[int, int], None]
-"""Called with the number of bytes that came, and of all."""
+"""Called with the number of bytes that are here, and the number of all bytes."""
 
 
 class Pulled(Struct, kw_only=True):
@@ -106,7 +107,7 @@ def pull(
     lock.acquire(_PATIENCE)
     try:
         pulled = _Pulling(store, archive, home, progress or (lambda done, of: None)).run()
-        is_stale = _is_indexed(home, _erase_removed(home.kept, read_forgotten(home.forgotten).on_purpose()))
+        is_stale = _indexes_any(home, _erase_removed(home.kept, read_forgotten(home.forgotten).on_purpose()))
     finally:
         lock.release()
     with Store(home, rebuild=is_stale, patience=_PATIENCE, progress=indexing):
@@ -114,8 +115,8 @@ def pull(
     return pulled
 
 
-def _is_indexed(home: Home, removed: set[int]) -> bool:
-    """Whether the index has files whose content was removed, so that it must be rebuilt."""
+def _indexes_any(home: Home, removed: set[int]) -> bool:
+    """Whether the index has any of the files whose content was removed, so that it must be rebuilt."""
     if not removed or schema_of(home.index) != SCHEMA:
         return False
     with IndexReader(home.path) as reader:
@@ -200,22 +201,22 @@ class _Pulling:
             for start, _ in pieces[len(there) :]:
                 data = self._store.get(piece_key(folder, start))
                 if not data.startswith(os.pread(file.fileno(), len(data), start)):  # it may be written in part
-                    raise self._other(path)
+                    raise self._mismatch(path)
                 os.pwrite(file.fileno(), data, start)
                 self._pulled.bytes += len(data)
                 self._count(len(data))
             os.fsync(file.fileno())
 
     def _compare(self, path: Path, fd: int, folder: str, piece: tuple[int, int], *, by_frames: bool) -> None:
-        """Check that the file was pulled from this store, by a piece's headers, since content may have been erased."""
+        """Check by one piece that the file was pulled from here; of packs by headers, since content may be erased."""
         start, end = piece
         theirs = self._store.get(piece_key(folder, start))
         ours = os.pread(fd, end - start, start)
         is_same = _headers(ours) == _headers(theirs) if by_frames else ours == theirs
         if not is_same:
-            raise self._other(path)
+            raise self._mismatch(path)
 
-    def _other(self, path: Path) -> StoreError:
+    def _mismatch(self, path: Path) -> StoreError:
         return StoreError(f"{path} is not what {self._store.url} has; give another folder", str(path))
 
     def _count(self, more: int) -> None:
@@ -235,12 +236,12 @@ def _headers(data: bytes) -> list[bytes]:
 
 
 def _erase_removed(kept: Path, runs: frozenset[str]) -> set[int]:
-    """Erase forgotten leaves that frames name, and the files of these runs; returns the numbers of the files."""
+    """Erase the content that `forgotten` frames name, and the files of these runs; returns the numbers of the files."""
     leaves: set[int] = set()
     files: set[int] = set()
     of_runs: set[int] = set()
     frames: list[tuple[int, int, Place]] = []
-    number = 0
+    leaf = 0  # the number of the frame, counted over all packs
     for pack in packs_in(kept):
         for found in scan(kept, pack):
             if isinstance(found, Damage):
@@ -252,8 +253,8 @@ def _erase_removed(kept: Path, runs: frozenset[str]) -> set[int]:
             if header.about is not None and header.about.run_id in runs:
                 of_runs.add(header.file)
             if header.length:
-                frames.append((number, header.file, place))
-            number += 1
+                frames.append((leaf, header.file, place))
+            leaf += 1
     wanted = [place for leaf, file, place in frames if leaf in leaves or file in of_runs]
     for pack in packs_in(kept):
         left = [place for place in wanted if place.pack == pack and not is_erased(kept, place)]

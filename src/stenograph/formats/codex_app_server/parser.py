@@ -52,7 +52,7 @@ _DELTAS = {
     "item/fileChange/outputDelta": ("item/fileChange/outputDelta", "", ""),
     "item/plan/delta": ("item/plan/delta", "", ""),
 }
-"""Methods of deltas: the kind of their item, and which of its parts they belong to."""
+"""Methods of deltas: the kind of their item, the group of its texts, and the parameter with the number of the text."""
 
 _OLD_DUPLICATES = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "error",
@@ -69,7 +69,7 @@ class CodexAppServerFormat(LineFormat):
     name = "codex_app_server"
 
     def __init__(self, context: Context, *, owns_tools: bool = False) -> None:
-        """`owns_tools`: the caller is the client that runs the dynamic tools; its requests and answers count."""
+        """`owns_tools`: the caller is the client that runs dynamic tools; it saw their calls and the prompts itself."""
         super().__init__(context)
         self._owns_tools = owns_tools
         self._fidelity: Fidelity = "router" if owns_tools else "agent_emitted"
@@ -79,15 +79,17 @@ class CodexAppServerFormat(LineFormat):
         self._prompts = Prompts()
         self._streams: dict[tuple[str, str], Stream] = {}
         self._calls: dict[tuple[str, str], Answer] = {}
+        """Tool calls, by thread and item: whether they were answered, and by which message."""
         self._announced: dict[tuple[str, str], tuple[LinePlace, dict[str, Any]]] = {}
         """Calls of dynamic tools that an item announced; the request to the client follows."""
         self._failing: dict[str, tuple[LinePlace, ErrorPayload]] = {}
+        """Errors that end a turn, by turn: emitted from here only if no `turn/completed` repeats them."""
         self._answers: dict[str, str] = {}
-        """The keys of answers whose usage was emitted, each with the key it was emitted under."""
+        """The keys (`answer_key`) of answers whose usage was emitted, each with the `message_id` of that usage."""
         self._tools = ToolDefinitions()
         self._is_v2 = False
         self._latest: Any = None
-        """When the last delta was sent, until a message follows."""
+        """When the last delta was sent: the time of the next message if that has none."""
 
     def _map(self, record: Any) -> None:
         if record.__class__ is dict and record.get("method").__class__ is str and record["method"] in _DELTAS:
@@ -102,7 +104,7 @@ class CodexAppServerFormat(LineFormat):
     def feed_message(
         self, value: Any, *, line: bytes, direction: str, seconds: float, process: int, replaced: int = 0
     ) -> list[Event]:
-        """The events of a message that a client sent or received, as it would be wrapped in a recording: see `message`.
+        """The events of a message that a client sent or received; the other arguments are what a recording would add.
 
         `value` is the decoded line; `replaced` is the number of its characters that are not valid UTF-8.
         """
@@ -208,7 +210,7 @@ class CodexAppServerFormat(LineFormat):
         self._emit("message.user", seen_by_us(prompt) if self._owns_tools else prompt)
 
     def _bridged_call(self, record: Any, message: RpcMessage) -> None:
-        """`item/tool/call`: the client runs a tool; since 0.144 an item announces it just before."""
+        """`item/tool/call`: the server asks the client to run a tool; since 0.144 an item announces it just before."""
         call = items.bridged_call(message.params, self._fidelity)
         key = (self._thread_id, call.call_id)
         self._announced.pop(key, None)
@@ -393,7 +395,7 @@ class CodexAppServerFormat(LineFormat):
             self._emit("token.usage", flat)
 
     def _count(self, last: Any, total: Any, turn: Any) -> bool:
-        """Emit the usage of the last answer; the total so far if there is nothing else."""
+        """Emit the usage of the last answer, or the total so far where there is none; False where there is neither."""
         answer = answer_key(self._thread_id, turn, total)
         key = None if answer is None else self._answers.get(answer) or self._answer_id() or answer
         usage = usage_of(last, "call", self._model, key, self._service_tier)
@@ -489,7 +491,7 @@ class CodexAppServerFormat(LineFormat):
 
     @contextmanager
     def _under(self, place: LinePlace) -> Iterator[None]:
-        """Emit something under the line that it comes from, not the one being read."""
+        """Emit something under the line that it comes from, not the one being read; `_enter` returns to that one."""
         kept = self._raw, self._timestamp, self._time
         self._raw = None
         self._place_in(place.thread, time_text(place.milliseconds))

@@ -6,6 +6,6 @@ from stenograph.formats.shared.printed_chat import PrintedChat
 
 
 class KimiCodeStreamFormat(PrintedChat):
-    """One run that was printed."""
+    """The printed messages of one run."""
 
     name = "kimi_code_stream"

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def utc_of(stamp: Any) -> str | None:
-    """A local time as UTC, in this machine's zone: conversations are read where they were held.
+    """A local time as UTC. It is taken to be in this machine's zone: conversations are read where they were held.
 
     A text that is not a time is returned unchanged.
     """

@@ -21,7 +21,7 @@ def pre(value: str, kind: str = "") -> str:
 
 
 def pre_of(html: str, kind: str = "") -> str:
-    """A `<pre>` element of HTML; its first line end is doubled, because browsers drop it."""
+    """A `<pre>` element around HTML. A line end at its beginning is doubled, because browsers drop the first one."""
     opening = f'<pre class="{kind}" dir="auto">' if kind else '<pre dir="auto">'
     return f"{opening}\n{html}</pre>" if html.startswith("\n") else f"{opening}{html}</pre>"
 
