@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,3 +143,33 @@ def test_modules_of_each_room_were_read_by_strangers() -> None:
         modules = names.split(", ")
         assert len(modules) == 3 or room == "logs"
         assert all((SOURCE / room / f"{name}.py").exists() for name in modules), room
+
+
+def test_every_private_name_is_used() -> None:
+    """A function, class or value that only its own module may use is used there."""
+    unused = []
+    for path in MODULES:
+        words = Counter(re.findall(r"\w+", TEXTS[path]))
+        names = [name for node in ast.parse(TEXTS[path]).body for name in _bound_by(node)]
+        unused += [
+            f"{path.relative_to(SOURCE)}: {name}"
+            for name in names
+            if name.startswith("_") and not name.startswith("__") and words[name] < 2
+        ]
+    assert unused == []
+
+
+def _bound_by(node: ast.stmt) -> list[str]:
+    """The names that a statement of a module gives to something."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_what_was_kept_after_measuring_says_its_figures() -> None:
+    """Every module that the page names as kept has its figures in a docstring."""
+    text = (ROOT / "docs" / "design" / "011-plain-words.md").read_text("utf-8").partition("Kept, because")[2]
+    modules = re.findall(r"`(\w+/\w+\.py)`", text)
+    assert modules
+    assert [name for name in modules if "Measured " not in TEXTS[SOURCE / name]] == []
