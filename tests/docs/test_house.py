@@ -142,3 +142,21 @@ def test_modules_of_each_room_were_read_by_strangers() -> None:
         modules = names.split(", ")
         assert len(modules) == 3 or room == "logs"
         assert all((SOURCE / room / f"{name}.py").exists() for name in modules), room
+
+
+@pytest.mark.parametrize("place", ["bundle/zip_file.py", "transcript/project.py", "query/bundle_parts.py"])
+def test_what_looks_needless_says_what_it_saves(place: str) -> None:
+    """Code that the reading of the house wanted to remove, and that was kept, has its measurement beside it."""
+    assert re.search(r"Measured .*?\d", TEXTS[SOURCE / place], re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("cli/figures.py", "archive/text_mill.py", "archive/word_process.py", "archive/errand.py", "cli/target.py"),
+        *("adapters/collector.py", "cli/fitting.py"),
+    ],
+)
+def test_a_second_way_to_do_a_thing_stays_removed(place: str) -> None:
+    """Modules that did what another one does."""
+    assert not (SOURCE / place).exists()

@@ -53,7 +53,8 @@ class Trace:
         """The options of the exporter decide what spans have and how it is named.
 
         `content` is `delta` (an answer's span has the messages since the answer before), `full` (all messages so far)
-        or `none` (no words: no messages, arguments, results, tool definitions or texts of errors). `vocabulary` is `genai` or `openinference`.
+        or `none` (no words: no messages, arguments, results, tool definitions or texts of errors). `vocabulary` is
+        `genai` or `openinference`.
         """
         self._places: dict[int, str] = {}
         run = self._run = exchange(self._placed(events))
