@@ -52,7 +52,7 @@ imports: $(VENV)/.developing
 
 agents: $(VENV)/.developing
 	@tools/ensure npm
-	@tools/run-tests agents "no test here needs a real agent program yet"
+	@tools/run-tests agents "no test here needs a real agent program yet" -n 2 --dist loadfile
 
 browser: $(VENV)/.developing
 	@tools/ensure chromium

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -34,8 +35,11 @@ _PATIENCE = 300
 def program(name: str, version: str) -> Path:
     """The executable of an agent, installed now unless it was before; a test that cannot have it fails."""
     home = CACHE / f"{name}-{version}"
-    if not home.exists():
-        _install(name, version, home)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{home.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        if not home.exists():
+            _install(name, version, home)
     return _executable(name, home)
 
 
@@ -54,7 +58,6 @@ def _install(name: str, version: str, home: Path) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.fail("make agents needs node and npm; install them (Debian: apt-get install npm) and try again", False)
-    CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-") as scratch:
         place = Path(scratch, "place")
         package = f"{_PACKAGES[name]}@{version}"
