@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def long_run(root: Path) -> Run:
 )
 def test_a_reader_that_leaves_is_no_error(long_run: Run, arguments: list[str]) -> None:
     """`steno … | head -1` prints one line and nothing on stderr."""
-    command = " ".join([*STENO, *arguments, str(long_run.path)])
+    command = shlex.join([*STENO, *arguments, str(long_run.path)])
     done = subprocess.run(["bash", "-c", f"{command} | head -1"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
@@ -45,7 +46,7 @@ def test_a_reader_that_leaves_is_no_error(long_run: Run, arguments: list[str]) -
 
 def test_the_exit_code_of_a_broken_pipe_is_141(long_run: Run) -> None:
     """As the shell reports it for programs that die of SIGPIPE."""
-    command = " ".join([*STENO, "show", str(long_run.path)])
+    command = shlex.join([*STENO, "show", str(long_run.path)])
     script = f"{command} | head -1 >/dev/null; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("141\n", "")
@@ -105,13 +106,26 @@ def test_a_search_loads_neither_parsers_nor_readers(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
     assert json.loads(done.stdout)[0]["run_id"] == SESSION
     assert done.stderr.split() == sorted(
-        ["archive", "cli", "config", "errors", "journal", "lazy", "model", "query", "render", "runs", "version"]
+        [
+            "archive",
+            "cli",
+            "closing",
+            "config",
+            "errors",
+            "journal",
+            "lazy",
+            "model",
+            "query",
+            "render",
+            "runs",
+            "version",
+        ]
     )
 
 
 def test_a_demo_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
     """`steno demo | head -1`: the threads that print are as quiet as the rest."""
-    command = " ".join([*STENO, "demo", "--pace", "0"])
+    command = shlex.join([*STENO, "demo", "--pace", "0"])
     done = subprocess.run(
         ["bash", "-c", f"{command} | head -1"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
