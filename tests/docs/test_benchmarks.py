@@ -127,6 +127,19 @@ def test_the_lake_was_measured_and_is_within_its_goal() -> None:
         assert set(re.findall(rf"^\| {re.escape(job)}, 5.2 M events, .*\| (yes|no) \|$", page, re.MULTILINE)) == {"yes"}
 
 
+@pytest.mark.parametrize("engine", ["processes", "dask", "ray", "spark"])
+def test_a_build_on_each_engine_was_measured_and_is_within_its_goal(engine: str) -> None:
+    """At least half of what one process does per core, start-up aside."""
+    page = (REPO / "docs" / "benchmarks.md").read_text("utf-8")
+    (took, alone, met), *_ = re.findall(
+        rf"^\| `lake build --on {engine}` .*\| ([\d.]+) of ([\d.]+) MB/s per core, .*\| (yes|no) \|$",
+        page,
+        re.MULTILINE,
+    )
+    assert (float(took) >= 0.5 * float(alone)) == (met == "yes")
+    assert met == "yes"
+
+
 def test_explain_and_diff_were_measured_and_are_within_their_goal() -> None:
     """Reading included."""
     _check("facts", *FACTS)
