@@ -128,9 +128,9 @@ def _run(url: str, words: tuple[str, ...]) -> int:
 
 
 def _wait(url: str) -> int:
-    say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); press Ctrl-C to stop")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt):  # entered before the line is printed, after which Ctrl-C may come
+        say(f"serving on {url} (ANTHROPIC_BASE_URL={url} OPENAI_BASE_URL={url}/v1); press Ctrl-C to stop")
         while True:  # a wait without a time limit could miss a signal that comes just before it
             time.sleep(_PAUSE)
     signal.signal(signal.SIGTERM, before)
