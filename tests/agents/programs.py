@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
+from one_installer import installing_alone
 
 CACHE = Path(__file__).parents[2] / ".cache" / "agents"
 
@@ -35,9 +36,7 @@ _PATIENCE = 300
 def program(name: str, version: str) -> Path:
     """The executable of an agent, installed now unless it was before; a test that cannot have it fails."""
     home = CACHE / f"{name}-{version}"
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / f"{home.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+    with installing_alone(home):
         if not home.exists():
             _install(name, version, home)
     return _executable(name, home)

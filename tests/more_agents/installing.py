@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from one_installer import installing_alone
 
 CACHE = Path(__file__).parents[2] / ".cache" / "more-agents"
 NODE = "22.23.3"
@@ -101,7 +100,7 @@ Program = Npm | Pip
 def installed(program: Program) -> list[str]:
     """What starts a program, which is installed now unless it was before; a test that cannot have it fails."""
     place = CACHE / program.name
-    with _alone(program.name):
+    with installing_alone(place):
         mark = place / ".installed"
         if not mark.exists() or mark.read_text("utf-8") != repr(program):
             shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
@@ -120,20 +119,11 @@ def _uv() -> str:
     """Installs packages of Python; pip installs it."""
     place = CACHE / f"uv-{UV}"
     program = place / "bin" / "uv"
-    with _alone(place.name):
+    with installing_alone(place):
         if not program.exists():
             _run([sys.executable, "-m", "venv", str(place)])
             _run([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", f"uv=={UV}"])
     return str(program)
-
-
-@contextlib.contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """Lets one process at a time install what is called so: tests run in several."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / f"{name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _python(least: int) -> str:

@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OF_THIS_MACHINE = {"archive_dir": "--archive", "sync_first": "--sync", "root": "--root"}
 
 
-def tell_of_grep(filters: Filters) -> None:
+def report_grep_period(filters: Filters) -> None:
     """Report which period of a store was searched, if the user gave none."""
     if filters.get("grep") is not None and not filters.get("since"):
         say("--grep looks at the last 7 days of a store; --since says otherwise")

@@ -10,8 +10,8 @@ from stenograph.export.wording import (
     function_tools,
     json_line,
     json_text,
+    report_unknown_tools,
     result_text,
-    tell_of_unknown_tools,
     text_of,
     thinking_of,
 )
@@ -28,7 +28,7 @@ def write(events: Iterable[Event], report: LossReport, *, arguments: str, reason
     account_for_run(run, report)
     tools = function_tools(run)
     if tools is None:
-        tell_of_unknown_tools((turn for thread in run.threads for turn in thread.turns), report)
+        report_unknown_tools((turn for thread in run.threads for turn in thread.turns), report)
 
     def thinking(block: ThinkingBlock) -> str | None:
         return "left out" if reasoning == "drop" else None if block.thinking else "encrypted"

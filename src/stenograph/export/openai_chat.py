@@ -15,8 +15,8 @@ from stenograph.export.wording import (
     function_tools,
     json_bytes,
     json_text,
+    report_unknown_tools,
     result_text,
-    tell_of_unknown_tools,
     text_of,
 )
 from stenograph.fold.conversation import AttachmentPlace
@@ -35,7 +35,7 @@ def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator
     if tools := function_tools(run):
         request["tools"] = tools
     else:
-        tell_of_unknown_tools(turns, report)
+        report_unknown_tools(turns, report)
     yield msgspec.json.format(json_bytes(request), indent=2) + b"\n"
 
 

@@ -14,8 +14,8 @@ from stenograph.export.wording import (
     data_url,
     json_bytes,
     json_text,
+    report_unknown_tools,
     result_text,
-    tell_of_unknown_tools,
     text_of,
 )
 from stenograph.fold.conversation import AttachmentPlace
@@ -38,7 +38,7 @@ def write(events: Iterable[Event], report: LossReport, *, open: str) -> Iterator
     if run.tools:
         request["tools"] = [_tool(tool) for tool in run.tools]
     else:
-        tell_of_unknown_tools(turns, report)
+        report_unknown_tools(turns, report)
     yield msgspec.json.format(json_bytes(request), indent=2) + b"\n"
 
 

@@ -98,7 +98,7 @@ def _function(tool: dict[str, Any]) -> dict[str, Any]:
     return function
 
 
-def tell_of_unknown_tools(turns: Iterable[Turn], report: LossReport) -> None:
+def report_unknown_tools(turns: Iterable[Turn], report: LossReport) -> None:
     """Report that tools are called whose definitions the run does not have."""
     first = min((call.seq for turn in turns for call in turn.calls), default=None)
     if first is not None:

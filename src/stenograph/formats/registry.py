@@ -35,9 +35,9 @@ class _Formats(Mapping[str, FormatSpec]):
         self.packages: dict[str, Distribution] = {}
 
     def __getitem__(self, name: str) -> FormatSpec:
-        if name not in self._specs:
+        if name not in self._specs and name in self._points:
             self._specs[name] = self._loaded(name)
-        spec = self._specs[name]
+        spec = self._specs.get(name)
         if spec is None:
             raise KeyError(name)
         return spec
@@ -51,7 +51,7 @@ class _Formats(Mapping[str, FormatSpec]):
     def _loaded(self, name: str) -> FormatSpec | None:
         """The first entry point of that name that provides a format; the others are noted as broken."""
         found: FormatSpec | None = None
-        for point in self._points.get(name, ()):
+        for point in self._points[name]:
             try:
                 spec = point.load()
             except Exception as error:  # noqa: BLE001  # whatever another package does when it is imported

@@ -11,7 +11,7 @@ import msgspec
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, say, write_bytes
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.cli.store import store_options, tell_of_grep
+from stenograph.cli.store import report_grep_period, store_options
 from stenograph.cli.table import print_fitted
 from stenograph.cli.terminal import cut
 from stenograph.query.runs import RunLine
@@ -36,7 +36,7 @@ _OPTIONAL = ("took", "turns", "tools", "project", "tokens", "agent", "status", "
 
 def _of_store(archive: StoreArchive, filters: Filters, limit: int | None, prices: str | None, as_json: bool) -> None:
     """List the runs of all machines in a store."""
-    tell_of_grep(filters)
+    report_grep_period(filters)
     most = (None if as_json else SHOWN) if limit is None else limit or None
     found = archive.listed(most, prices, **filters)
     if as_json:

@@ -156,16 +156,16 @@ def _listen(
     from stenograph.server.serving import serve, sockets_of
 
     host, opens = listening["host"], listening["opens"]
+    named = f"[{host}]" if host and ":" in host else host
     access = Access(key_of(site.home.path))
     sockets, number = sockets_of(host, listening["port"])
     for each in sockets:
         until_end.callback(each.close)
     feed = Feed(site.home)
-    names = (*listening["allowed"], *([f"[{host}]" if ":" in host else host] if host else []))
+    names = (*listening["allowed"], *([named] if named else []))
     if listening["verbose"]:
         _log_to_stderr()
-    name = f"[{host}]" if host and ":" in host else host or "localhost"
-    place = f"http://{name}:{number}/{page}?token="
+    place = f"http://{named or 'localhost'}:{number}/{page}?token="
     click.echo(f"{place}{access.token}")
     if host and host not in LOCAL:
         say(

@@ -10,7 +10,7 @@ import click
 from stenograph.cli.freshness import sync_option
 from stenograph.cli.options import archive_option, json_option, print_json, say
 from stenograph.cli.scope import prices_option, scope_options
-from stenograph.cli.store import store_options, tell_of_grep
+from stenograph.cli.store import report_grep_period, store_options
 from stenograph.cli.table import print_fitted
 from stenograph.query.short_ids import short_ids
 from stenograph.query.stats import KEYS
@@ -32,7 +32,7 @@ _ROOM_FOR_KEY = 20
 
 def _of_store(archive: StoreArchive, by: str, filters: Filters, prices: str | None, as_json: bool) -> None:
     """Show the totals of all machines' runs in a store."""
-    tell_of_grep(filters)
+    report_grep_period(filters)
     found = archive.stats(by, prices=prices, **filters)
     if as_json:
         print_json({"totals": dict(found.totals), "rows": found.to_dicts()})
