@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from stenograph.model import Event
 from stenograph.render.html import html_page
 
 CHROMIUM = "/usr/bin/chromium"
+expect.set_options(timeout=60_000)  # on a busy machine a server and a browser may take long; none of these wait in vain
 
 
 @dataclass

@@ -279,7 +279,6 @@ def test_the_list_is_live(live: tuple[Path, Visitor]) -> None:
     """A run that grows is marked, with its new figures."""
     folder, visitor = live
     page = visitor.open("/")
-    page.wait_for_timeout(1500)
     written(session_path(folder / "home"), claude_line(100, "call", "one more"))
     expect(page.locator(f"#run-{SESSION}.unread")).to_have_count(1)
 
@@ -391,7 +390,6 @@ def test_a_run_that_waits_is_notified(live: tuple[Path, Visitor]) -> None:
     folder, visitor = live
     visitor.context.add_init_script(NOTIFICATION)
     page = visitor.open("/")
-    page.wait_for_timeout(1500)
     question = json.loads(claude_line(101, "call"))
     question["message"]["content"][0] |= {"name": "AskUserQuestion", "input": {"questions": []}}
     written(session_path(folder / "home"), claude_line(100), json.dumps(question).encode() + b"\n")

@@ -172,7 +172,13 @@ def row(run: RunInfo, mark: Mark, columns: Sequence[str] = _HEAD, *, is_new: boo
     )
     shown = "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(columns, cells, strict=True))
     kind = ' class="unread"' if is_new else ""
-    return f'<tr{kind} id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}">{shown}</tr>\n'
+    names = f'id="run-{run.run_id}" data-run="{run.run_id}" data-status="{run.status}" data-state="{state_of(run)}"'
+    return f"<tr{kind} {names}>{shown}</tr>\n"
+
+
+def state_of(run: RunInfo) -> str:
+    """What a row was made from, so that a page knows which of the rows that its stream sends are news to it."""
+    return f"{run.messages + run.tool_calls} {run.status} {run.cost_usd} {run.output_tokens}"
 
 
 def title_of(run: RunInfo) -> str:

@@ -29,7 +29,7 @@ from stenograph.runs.info import RunInfo
 from stenograph.server.answers import json
 from stenograph.server.feed import Feed
 from stenograph.server.fragment import frame_of, rendered
-from stenograph.server.listing import rows_of, runs_of, title_of
+from stenograph.server.listing import rows_of, runs_of, state_of, title_of
 from stenograph.server.run_page import masked
 from stenograph.server.site import Site
 
@@ -111,8 +111,8 @@ class Following:
         self._runs = [each for each in dict.fromkeys(topics) if each != "list"][:MOST_RUNS]
         self._has_list = "list" in topics
         self._cursor = {run_id: place for run_id, place in cursor.items() if run_id in self._runs}
-        self._known: dict[str, tuple[int, str]] = {}
-        """Of runs on the list and of those that are followed: last number and status, as they were sent."""
+        self._known: dict[str, str] = {}
+        """Of runs on the list and of those that are followed: the state that was sent."""
         self._grown: set[str] = set()
         """Followed runs whose figures are to be sent."""
         self._looked = 0.0
@@ -150,7 +150,7 @@ class Following:
         self._grown = set()
         try:
             return list(self._figures())
-        except RunNotFound:  # there is no archive yet, so the list is empty: whatever comes is new to it
+        except RunNotFound:  # there is no archive yet, so whatever comes has begun since
             self._is_first = False
             return []
         except SourceError:  # as above
@@ -194,21 +194,23 @@ class Following:
                     yield self._site.info(reader, run)
 
     def _figures(self) -> Iterator[bytes]:
-        wanted = set(self._runs)
-        for info in self._infos():
-            is_followed = info.run_id in wanted
-            state = (info.messages + info.tool_calls, f"{info.status} {info.cost_usd} {info.output_tokens}")
+        """The oldest first, as a page puts what it did not have on top.
+
+        At first that is every row: between the page and its stream, or while a server was away, any run may have
+        changed. The page knows by their states which it has already.
+        """
+        for info in reversed(list(self._infos())):
+            state = state_of(info)
             before = self._known.get(info.run_id)
             self._known[info.run_id] = state
-            # A run that lives may have begun between the page and its stream; one that is on the page is replaced.
-            is_on_page = self._is_first and info.status not in ("running", "waiting")
-            if before == state or (before is None and is_on_page and not is_followed):
+            if before == state:
                 continue
             data = {
                 "status": info.status,
                 "title": title_of(info),
                 "figures": info.to_dict(),
                 "row": rows_of(self._site, [info])[0],
+                "is_first": self._is_first,
             }
             yield _encoded("run", {"run": info.run_id, **data})
         self._is_first = False

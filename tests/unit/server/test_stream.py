@@ -13,6 +13,7 @@ from archive_cases import SESSION, claude_line, session_path, subagent_path, syn
 from served import KINDS
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.store.home import home_of
+from stenograph.server.listing import rows_of, runs_of
 from stenograph.server.site import Site
 from stenograph.server.stream import TOO_FAR, Following, cursor_of
 
@@ -120,3 +121,16 @@ def test_a_run_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert messages(following) == []
     archive(tmp_path, 4)
     assert messages(following) == []
+
+
+def test_a_list_hears_of_every_run_at_first(tmp_path: Path) -> None:
+    """Also of those that ended: any of them may have changed since the page was made, and the page can tell."""
+    site = archive(tmp_path, 4)
+    rows = rows_of(site, runs_of(site, {})[0])
+    following = Following(site, ["list"], {})
+    first = [json.loads(message.decode().partition("data: ")[2]) for message in following.figures()]
+    assert [(each["row"], each["is_first"]) for each in first] == [(row, True) for row in reversed(rows)]
+    assert following.figures() == []
+    written(session_path(tmp_path / "home"), claude_line(100, "call", "one more"))
+    synced(tmp_path / "home", site.home.path)
+    assert [b'"is_first":false' in message for message in following.figures()] == [True]

@@ -133,6 +133,7 @@ const changeRow = (message) => {
   if (!table) return;
   const fresh = made(`<table><tbody>${message.row}</tbody></table>`).querySelector('tr');
   const old = document.getElementById(fresh.id);
+  if (old && old.dataset.state === fresh.dataset.state) return; // it was here already
   fresh.classList.add('unread');
   if (old) {
     fresh.querySelector('input').checked = old.querySelector('input').checked;
@@ -141,12 +142,14 @@ const changeRow = (message) => {
   }
   if (!location.search) table.prepend(fresh);
 };
-// A notification, where the reader allowed it: once whenever a run begins to wait or fails.
-const statuses = new Map();
+// A notification, where the reader allowed it: once whenever a run begins to wait or fails, not for one that did so
+// before the page was opened.
+const statuses = new Map([...document.querySelectorAll('tr[data-run]')].map((each) => [each.dataset.run, each.dataset.status]));
 const notify = (message) => {
   const before = statuses.get(message.run);
   statuses.set(message.run, message.status);
-  if (before === message.status || !['waiting', 'failed'].includes(message.status)) return;
+  if (before === message.status || (before === undefined && message.is_first)) return;
+  if (!['waiting', 'failed'].includes(message.status)) return;
   if (!window.Notification || Notification.permission !== 'granted') return;
   new Notification(message.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: message.title, tag: message.run });
 };
