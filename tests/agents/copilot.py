@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import scenario
-from agents.programs import CACHE, COPILOT, program
+from agents.programs import COPILOT, program, unpacked_copilot
 from agents.servers.loopback import Reply, serving
 from agents.servers.messages_api import MessagesApi
 from agents.servers.responses_api import ResponsesApi
@@ -110,6 +110,6 @@ def copilot(api: str, place: Path) -> Iterator[Session]:
             "COPILOT_PROVIDER_BASE_URL": f"{url}/v1" if api == "responses" else url,
             "COPILOT_PROVIDER_TYPE": "openai" if api == "responses" else "anthropic",
             "COPILOT_PROVIDER_WIRE_API": "responses",
-            "XDG_CACHE_HOME": str(CACHE / "copilot-unpacked"),  # 200 MB, which it unpacks in every new home
+            "XDG_CACHE_HOME": str(unpacked_copilot()),  # it would unpack 200 MB in every new home
         }
         yield session

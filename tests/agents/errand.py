@@ -44,7 +44,7 @@ def _codex(folder: Path) -> Tools:
         read=lambda name: Call("shell", {"command": f"cat {name}"}),
         delegate=(
             Call("spawn_agent", {"message": parity.CHILD_PROMPT, "agent_type": "default"}),
-            Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 60_000}),
+            Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 600_000}),
         ),
     )
 

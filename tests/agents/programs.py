@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from one_installer import installing_alone
+from one_installer import install_patiently, installing_alone, run_installer
 
 CACHE = Path(__file__).parents[2] / ".cache" / "agents"
 
@@ -30,7 +29,6 @@ _PACKAGES = {
     "gemini": "@google/gemini-cli",
     "opencode": "opencode-ai",
 }
-_PATIENCE = 300
 
 
 def program(name: str, version: str) -> Path:
@@ -38,7 +36,8 @@ def program(name: str, version: str) -> Path:
     home = CACHE / f"{name}-{version}"
     with installing_alone(home):
         if not home.exists():
-            _install(name, version, home)
+            npm = _npm()
+            install_patiently(lambda: _install(npm, name, version, home))
     return _executable(name, home)
 
 
@@ -53,28 +52,38 @@ def _executable(name: str, home: Path) -> Path:
     return found[0]
 
 
-def _install(name: str, version: str, home: Path) -> None:
+def _npm() -> str:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.fail("make agents needs node and npm; install them (Debian: apt-get install npm) and try again", False)
-    with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-") as scratch:
+    return npm
+
+
+def _install(npm: str, name: str, version: str, home: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch, "place")
         package = f"{_PACKAGES[name]}@{version}"
-        _run([npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", package])
+        options = ["--no-audit", "--no-fund", "--ignore-scripts"]
+        run_installer([npm, "install", "--prefix", str(place), *options, package])
         # npm succeeds also without the part for this platform, which it takes for optional.
-        told = _run([str(_executable(name, place)), "--version"], {"PATH": os.environ["PATH"], "HOME": scratch})
-        if version not in told:
-            pytest.fail(f"make agents: npm installed {package}, which calls itself {told.strip()!r}", False)
+        printed = run_installer([str(_executable(name, place)), "--version"], _bare_environment(scratch))
+        if version not in printed:
+            pytest.fail(f"make agents: npm installed {package}, which calls itself {printed.strip()!r}", False)
         place.rename(home)  # whole or not at all
 
 
-def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, env=environment)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.fail(f"make agents cannot run {' '.join(command)}: {error}", False)
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or ["it does not say why"]
-        reason = next((line for line in lines if "error" in line.lower()), lines[0])  # npm begins with warnings
-        pytest.fail(f"make agents cannot run {' '.join(command)}: {reason}", False)
-    return done.stdout
+def unpacked_copilot() -> Path:
+    """What Copilot unpacks at its first start, 200 MB: done once, since two processes would do it at the same time."""
+    place = CACHE / f"copilot-{COPILOT}-unpacked"
+    start = program("copilot", COPILOT)
+    with installing_alone(place):
+        if not place.exists():
+            with tempfile.TemporaryDirectory(dir=CACHE, prefix="installing-", ignore_cleanup_errors=True) as scratch:
+                new = Path(scratch, "place")
+                run_installer([str(start), "--version"], {**_bare_environment(scratch), "XDG_CACHE_HOME": str(new)})
+                new.rename(place)
+    return place
+
+
+def _bare_environment(home: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": home}

@@ -79,7 +79,7 @@ def codex(*, has_agents: bool) -> Scripts:
 
     spawn = [
         [Text(SPAWN_TEXT), Call("spawn_agent", {"message": CHILD_PROMPT, "agent_type": "default"})],
-        [Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 60_000})],
+        [Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 600_000})],
         [Call("close_agent", {"target": "@agent"})],
     ]
     return {
@@ -94,7 +94,7 @@ def codex(*, has_agents: bool) -> Scripts:
         "child": [[Thinking(CHILD_THOUGHT), Text(CHILD_TEXT), shell(CHILD_COMMAND)], [Text(CHILD_ANSWER)]],
         "team": [
             [Call("spawn_agent", {"task_name": "counter", "message": CHILD_PROMPT, "fork_turns": "none"})],
-            [Call("wait_agent", {"timeout_ms": 60_000})],
+            [Call("wait_agent", {"timeout_ms": 600_000})],
             [Text(FINAL_TEXT)],
         ],
         "next": [[Text(NEXT_TEXT)]],

@@ -18,7 +18,7 @@ from agents.servers.loopback import serving
 from agents.servers.messages_api import MessagesApi
 from agents.servers.responses_api import ResponsesApi
 
-PATIENCE = 180
+PATIENCE = 600
 """Seconds after which an agent hangs; nothing is measured by it."""
 
 _CODEX_CONFIG = """\
@@ -40,6 +40,15 @@ multi_agent_v2 = {has_teams}
 [analytics]
 enabled = false
 """
+
+_PATIENT_CLAUDE = {
+    "BASH_DEFAULT_TIMEOUT_MS": "600000",
+    "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "60000",  # it ends hooks after 1.5 seconds
+    "MCP_CONNECTION_NONBLOCKING": "0",  # it asks the model before it knows the tools of a server that starts slowly
+    "MCP_CONNECT_TIMEOUT_MS": "300000",
+    "MCP_TIMEOUT": "300000",
+}
+"""Claude Code's own limits, so that it does on a slow machine what it does on others."""
 
 
 @dataclass
@@ -132,6 +141,7 @@ def claude(version: str, place: Path) -> Iterator[Session]:
     with serving(model) as url:
         session = Session(version, command, place, model, place / "home" / ".claude" / "projects", _environment(place))
         session.environment |= {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "sk-ant-fake", "IS_SANDBOX": "1"}
+        session.environment |= _PATIENT_CLAUDE
         quiet = ["DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"]
         session.environment |= dict.fromkeys([*quiet, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"], "1")
         yield session

@@ -33,7 +33,7 @@ from stenograph.session import Session as Memory
 from stenograph.session import ToolInvoked
 from stenograph.sources import convert
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 NEWEST = programs.CLAUDE[0]
 SPAWNING = {"Agent", "Task"}

@@ -12,7 +12,7 @@ from agents.session import Session
 from stenograph.fold.calls import CallPair
 from stenograph.fold.usage import usage_totals
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 IN_STREAM = {
     "exec_command": "command_execution",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from stenograph.adapters.codex_app_server import (
     ApprovalRequest,
     CodexAppServerAdapter,
     CodexAppServerClientConfig,
+    turn,
 )
 from stenograph.adapters.prompt import Prompt, Response
 from stenograph.errors import AgentError, AgentTimeout
@@ -33,7 +35,7 @@ from stenograph.fold.usage import usage_totals
 from stenograph.session import PromptExecuted, Session, ToolInvoked
 from stenograph.transcript import TranscriptEntry
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 NAMES = {
     "exec_command": "commandExecution",
@@ -103,6 +105,7 @@ class Codex:
             env=self.place.environment,
             wire_log=self.wire,
             capture_transcript=True,
+            startup_timeout=session.PATIENCE,
             **more,
         )
         return CodexAppServerAdapter(client_config=config)
@@ -131,8 +134,9 @@ class Codex:
 
 
 @pytest.fixture
-def codex(tmp_path: Path) -> Iterator[Codex]:
-    """Codex 0.166 with a model of ours."""
+def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Codex]:
+    """Codex 0.166 with a model of ours; after an interrupt it has all the time that it needs to end."""
+    monkeypatch.setattr(turn, "_INTERRUPT_GRACE", session.PATIENCE)
     with _codex(tmp_path) as found:
         yield found
 
@@ -292,17 +296,26 @@ def _kill(codex: Codex, adapter: CodexAppServerAdapter) -> None:
     ("act", "words"), [(_interrupt, "was interrupted"), (_kill, "ended with code -9"), (None, "longer than 3 s")]
 )
 def test_a_turn_that_does_not_get_to_its_end(
-    codex: Codex, act: Callable[[Codex, CodexAppServerAdapter], None] | None, words: str
+    codex: Codex,
+    act: Callable[[Codex, CodexAppServerAdapter], None] | None,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Interrupted, killed or too slow: what was said is kept, the command that ran is told, and nothing is left."""
     started = codex.place.folder / "started"
     adapter = codex.adapter(turn_timeout=None if act else 3)
+    begun, runs = time.monotonic(), threading.Event()
+    # The three seconds are over as soon as the command runs, and not before, however slow the machine is.
+    monkeypatch.setattr(
+        turn, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 3 if runs.is_set() else begun)
+    )
 
     def wait_and_act() -> None:
         deadline = time.monotonic() + session.PATIENCE
         while not (started.exists() and b'"type":"commandExecution"' in codex.wire.read_bytes()):
             assert time.monotonic() < deadline
             time.sleep(0.05)
+        runs.set()
         if act is not None:
             act(codex, adapter)
 

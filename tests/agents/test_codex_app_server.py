@@ -11,7 +11,7 @@ from agents.reading import Reading, assert_all_read, assert_counted, read, read_
 from agents.session import Session
 from stenograph.fold.usage import usage_totals
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 NAMES = {
     "exec_command": "commandExecution",

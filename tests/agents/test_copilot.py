@@ -13,7 +13,7 @@ from agents.reading import Reading, assert_all_read, assert_counted, read, read_
 from agents.session import Session
 from stenograph.fold.usage import usage_totals
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the program
 
 TEXTS = [scenario.FIRST_TEXT, scenario.SECOND_TEXT, scenario.SPAWN_TEXT, scenario.FINAL_TEXT]
 CHILD_TEXTS = [scenario.CHILD_TEXT, scenario.CHILD_ANSWER]

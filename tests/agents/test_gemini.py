@@ -15,7 +15,7 @@ from agents.session import Session
 from stenograph.fold.usage import usage_totals
 from stenograph.model import Event, SystemPayload, UsagePayload
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the program
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the program
 
 TEXTS = [scenario.FIRST_TEXT, scenario.SECOND_TEXT, scenario.SPAWN_TEXT, scenario.FINAL_TEXT]
 

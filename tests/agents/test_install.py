@@ -18,7 +18,7 @@ from agents.recorded import collectors_of, everyone_of, kill, until
 from agents.session import Session
 from stenograph import open_run
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 
 @dataclass(frozen=True)

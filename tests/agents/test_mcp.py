@@ -13,12 +13,12 @@ import pytest
 from agents import programs, session
 from agents.reading import read
 from agents.servers.script import Call, Scripts, Text, mark
-from agents.session import Session
+from agents.session import PATIENCE, Session
 from archive_cases import SESSION, claude_line, session_path, synced, written
 from stenograph import open_archive
 from stenograph.archive.index.words import event_text
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 PROMPT = f"What did we do to the parser, uniquewordofnow? {mark('history')}"
 OLD = "please fix the parser, uniquewordofthen"
@@ -50,7 +50,7 @@ def _prepare(found: Session, agent: str, settings: Path) -> str:
     synced(older, archive)
     environment = {**found.environment, "STENOGRAPH_HOME": str(archive)}
     command = [*STENO, "install", agent, "--mcp", "--settings", str(settings)]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=PATIENCE)
     return shlex.join([*STENO, "sync", "--archive", str(archive), "--path", str(found.transcripts)])
 
 
@@ -89,5 +89,6 @@ def test_codex_asks_for_its_history(place: Path) -> None:
     with session.codex(programs.CODEX[0], place) as found:
         sync = _prepare(found, "codex", found.home / "config.toml")
         found.model.play(_scripts(Call("shell", {"command": sync})))
-        found.run(PROMPT)
+        limits = [f"mcp_servers.stenograph.{name}_timeout_sec={PATIENCE}" for name in ("startup", "tool")]
+        found.run(PROMPT, *(word for limit in limits for word in ("-c", limit)))
     _check(found)

@@ -12,7 +12,7 @@ from agents.reading import read
 from parity import AGENTS, Account, account_of, assert_as_said, golden_account
 from parity_page import page
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
 

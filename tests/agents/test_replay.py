@@ -21,7 +21,7 @@ from agents.recorded import STENO
 from agents.servers.script import Call, Scripts, Text, Thinking, mark
 from agents.session import PATIENCE, Session
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BASIC = f"Please do the basic things. {mark('basic')}"
@@ -90,7 +90,7 @@ _CODEX_SCRIPTS: Scripts = {
             Text("Another may count."),
             Call("spawn_agent", {"message": f"Count. {mark('child')}", "agent_type": "default"}),
         ],
-        [Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 60_000})],
+        [Call("wait_agent", {"targets": ["@agent"], "timeout_ms": 600_000})],
         [Call("close_agent", {"target": "@agent"})],
         [Text("Counted.")],
     ],

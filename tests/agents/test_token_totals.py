@@ -14,7 +14,7 @@ import pytest
 from agents.session import Session
 from reported_tokens import Tokens, claude_reasons, claude_totals, codex_reasons, codex_totals
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test installs the programs
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 
 
 def _steno(archive: Path, *arguments: str) -> Any:

@@ -14,13 +14,13 @@ from agents.servers.loopback import serving
 from comparison import count, different, oracle, parsed
 from frameworks import model as script
 from frameworks.model import Model
+from more_agents.installing import Pip, installed
 from receiving import Receiving
 from stenograph import open_archive
 from stenograph.formats.registry import formats
 from stenograph.model import Event, MessagePayload, TextBlock, ThinkingBlock
 
-pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(900)]
-REPO = Path(__file__).parents[2]
+pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]
 PROGRAMS = Path(__file__).parent / "programs"
 
 
@@ -29,6 +29,7 @@ class Framework:
     """What a framework sends when it sends most."""
 
     name: str
+    program: Pip
     has_content: bool = True
     has_thinking: bool = False
     has_reasoning_tokens: bool = True
@@ -40,14 +41,46 @@ class Framework:
     has_results: bool = True
 
 
+def _installed(package: str, version: str, *more: str) -> Pip:
+    """The Python that a framework is run with."""
+    telemetry = ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http")
+    return Pip(package, version, "python", more=(*more, *telemetry))
+
+
 FRAMEWORKS = [
-    Framework("pydantic-ai", has_thinking=True, has_conversation=True),
-    Framework("openai-agents", has_thinking=True),
-    Framework("langchain", has_conversation=True),
-    Framework("smolagents", has_thinking=True),
-    Framework("crewai", has_content=False, has_failure=False),
-    Framework("autogen", has_content=False, has_failure=False, has_arguments=False, has_results=False),
-    Framework("google-adk", has_conversation=True),
+    Framework(
+        "pydantic-ai", _installed("pydantic-ai-slim[openai]", "2.66.0"), has_thinking=True, has_conversation=True
+    ),
+    Framework(
+        "openai-agents",
+        _installed("openai-agents", "0.24.0", "openinference-instrumentation-openai-agents"),
+        has_thinking=True,
+    ),
+    Framework(
+        "langchain",
+        _installed("langchain", "1.4.7", "langchain-openai", "langgraph", "openinference-instrumentation-langchain"),
+        has_conversation=True,
+    ),
+    Framework(
+        "smolagents",
+        _installed("smolagents[openai]", "1.26.0", "openinference-instrumentation-smolagents"),
+        has_thinking=True,
+    ),
+    Framework(
+        "crewai",
+        _installed("crewai", "1.15.30", "openinference-instrumentation-crewai"),
+        has_content=False,
+        has_failure=False,
+    ),
+    Framework(
+        "autogen",
+        _installed("autogen-agentchat", "0.7.5", "autogen-ext[openai]"),
+        has_content=False,
+        has_failure=False,
+        has_arguments=False,
+        has_results=False,
+    ),
+    Framework("google-adk", _installed("google-adk", "2.13.0"), has_conversation=True),
 ]
 
 
@@ -82,8 +115,7 @@ class Recording:
 )
 def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recording:
     framework: Framework = request.param
-    subprocess.run([REPO / "tools" / "frameworks", framework.name], check=True, cwd=REPO)
-    python = REPO / ".cache" / "frameworks" / framework.name / "bin" / "python"
+    (python,) = installed(framework.program)
     program = PROGRAMS / f"{framework.name.replace('-', '_')}_agent.py"
     model, folder = Model(), tmp_path_factory.mktemp(framework.name)
     process = Receiving(folder / "archive")
@@ -103,9 +135,11 @@ def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             "OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental",
             "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_AND_EVENT",
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "300",  # seconds; nothing is measured by it, and what is late would be lost
+            "OTEL_BSP_EXPORT_TIMEOUT": "300000",  # milliseconds
         }
         done = subprocess.run(
-            [python, program], env=environment, capture_output=True, text=True, cwd=folder, timeout=600
+            [python, program], env=environment, capture_output=True, text=True, cwd=folder, timeout=1200
         )
     assert done.returncode == 0, done.stdout + done.stderr
     process.stop()

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from one_installer import installing_alone
+from one_installer import install_patiently, installing_alone, run_installer
 
+PINS = Path(__file__).parent / "pins"
 CACHE = Path(__file__).parents[2] / ".cache" / "more-agents"
 NODE = "22.23.3"
 """The newest agents need node 22 at least; Debian has node 20."""
 UV = "0.13.8"
 """It installs OpenHands' 200 packages in half a minute, for which pip takes twelve."""
-_PATIENCE = 600
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Npm:
     def install(self, place: Path) -> None:
         """Into an empty folder."""
         options = [] if self.runs_scripts else ["--ignore-scripts"]
-        _run(
+        run_installer(
             [_npm(), "install", "--prefix", str(place), "--no-audit", "--no-fund", "--no-package-lock", *options,
              f"{self.package}@{self.version}", *self.more]
         )  # fmt: skip
@@ -76,18 +76,31 @@ class Pip:
         """What its folder in the cache is called."""
         return f"{self.package.partition('[')[0]}-{self.version}"
 
+    @property
+    def pins(self) -> Path:
+        """The versions of all that it needs, so that no release of today changes what is tested.
+
+        After a change of version: `uv pip freeze --python PLACE/bin/python`, of an installation without this file.
+        """
+        return PINS / f"{self.name}.txt"
+
     def install(self, place: Path) -> None:
         """Into an empty folder: by uv, which takes a tenth of the time, or by pip where uv finds no packages.
 
         pip may be configured for other indexes; uv does not read that configuration.
         """
         wanted = [f"{self.package}=={self.version}", *self.more]
+        if self.pins.exists():
+            wanted += ["--constraint", str(self.pins)]
         try:
-            _run([_uv(), "venv", "--quiet", "--python", _python(self.python), str(place)])
-            _run([_uv(), "pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *wanted])
+            install_patiently(lambda: self._by_uv(place, wanted), pauses=[5])
         except pytest.fail.Exception:
-            _run([_python(self.python), "-m", "venv", "--clear", str(place)])
-            _run([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *wanted])
+            run_installer([_python(self.python), "-m", "venv", "--clear", str(place)])
+            run_installer([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *wanted])
+
+    def _by_uv(self, place: Path, wanted: list[str]) -> None:
+        run_installer([_uv(), "venv", "--quiet", "--clear", "--python", _python(self.python), str(place)])
+        run_installer([_uv(), "pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *wanted])
 
     def command(self, place: Path) -> list[str]:
         """What starts it."""
@@ -102,12 +115,24 @@ def installed(program: Program) -> list[str]:
     place = CACHE / program.name
     with installing_alone(place):
         mark = place / ".installed"
-        if not mark.exists() or mark.read_text("utf-8") != repr(program):
-            shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
-            place.mkdir(parents=True)
-            program.install(place)
-            mark.write_text(repr(program), "utf-8")
+        wanted = _wanted(program)
+        if not mark.exists() or mark.read_text("utf-8") != wanted:
+            install_patiently(lambda: _install(program, place))
+            mark.write_text(wanted, "utf-8")
     return program.command(place)
+
+
+def _wanted(program: Program) -> str:
+    """What an installation must be of, or it is made again."""
+    pins = program.pins.read_text("utf-8") if isinstance(program, Pip) and program.pins.exists() else ""
+    return f"{program!r}\n{pins}" if pins else repr(program)
+
+
+def _install(program: Program, place: Path) -> None:
+    shutil.rmtree(place, ignore_errors=True)  # half of an installation, or an older one
+    place.mkdir(parents=True)
+    program.install(place)
+    program.command(place)  # npm succeeds also without the part for this platform, which it takes for optional
 
 
 def node(version: str = NODE) -> Path:
@@ -121,9 +146,13 @@ def _uv() -> str:
     program = place / "bin" / "uv"
     with installing_alone(place):
         if not program.exists():
-            _run([sys.executable, "-m", "venv", str(place)])
-            _run([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", f"uv=={UV}"])
+            install_patiently(lambda: _install_uv(place))
     return str(program)
+
+
+def _install_uv(place: Path) -> None:
+    run_installer([sys.executable, "-m", "venv", "--clear", str(place)])
+    run_installer([str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", f"uv=={UV}"])
 
 
 def _python(least: int) -> str:
@@ -146,12 +175,3 @@ def _npm() -> str:
     if npm is None:
         pytest.fail("make more-agents needs npm; install it (Debian: apt-get install npm) and try again", False)
     return npm
-
-
-def _run(command: list[str]) -> None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.fail(f"make more-agents cannot run {' '.join(command)}: {error}", False)
-    if done.returncode != 0:
-        pytest.fail(f"make more-agents cannot run {' '.join(command)}: {done.stderr.strip()[-800:]}", False)

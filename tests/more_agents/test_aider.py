@@ -16,7 +16,7 @@ from more_agents.installing import Pip
 from more_agents.real_agent import Place, RealAgent, opened
 from stenograph import open_archive, open_run
 
-pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(900)]  # the first test installs the program
+pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]  # the first test installs the program
 
 PROMPT = "Please change the notes, 请仔细看。 [[script:errand]]"
 ANSWER = """完了しました 🎉 I will change them.

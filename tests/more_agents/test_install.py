@@ -16,7 +16,7 @@ from more_agents.real_agent import opened, real_agents
 from stenograph.cli.installing.ways import agents_that_call
 from stenograph.formats.registry import formats
 
-pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(900)]  # the first test installs the programs
+pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 FIRST = ("opencode",)
 """Agents that `make agents` does this for."""
 REAL = {name: agent for name, agent in real_agents().items() if agent.agent_id in agents_that_call()}

@@ -13,7 +13,7 @@ from stenograph import open_run
 from stenograph.formats.base import Report
 from witness_cases import run_as_told
 
-pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(900)]  # the first test installs the programs
+pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 REAL = real_agents()
 
 

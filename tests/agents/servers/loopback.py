@@ -25,10 +25,11 @@ Reply = dict[str, Any] | Iterable[dict[str, Any] | float]
 
 @contextlib.contextmanager
 def serving(reply: Callable[[str, dict[str, Any]], Reply]) -> Iterator[str]:
-    """Answers POST requests with `reply(path, body)` on a free port; gives the server's address."""
+    """Answers POST requests with `reply(path, body)` on a free port, one at a time; gives the server's address."""
 
     class Handler(_Handler):
         answer = staticmethod(reply)
+        one_at_a_time = threading.Lock()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -45,6 +46,8 @@ def serving(reply: Callable[[str, dict[str, Any]], Reply]) -> Iterator[str]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answer: Callable[[str, dict[str, Any]], Reply]
+    one_at_a_time: threading.Lock
+    """Agents ask several things at once, and the models count their answers."""
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing on stderr."""
@@ -61,7 +64,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self._body() or b"{}")
-        reply = self.answer(self.path.partition("?")[0], body)
+        with self.one_at_a_time:
+            reply = self.answer(self.path.partition("?")[0], body)
         with contextlib.suppress(ConnectionError):  # the agent is gone: killed, or done with us
             if isinstance(reply, dict):
                 self._give(reply.status if isinstance(reply, Refusal) else 200, reply)

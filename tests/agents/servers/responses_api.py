@@ -15,6 +15,9 @@ from agents.servers.script import Call, Part, Scripts, Text, Thinking, answer, m
 _AGENT_TOOLS = "multi_agent_v1"
 """Where the tools for subagents are when a request does not list them (they may be deferred)."""
 
+_RUNNING = re.compile(r"Process running with session ID (\d+)")
+"""What Codex answers of a command that takes longer than it waits, half a minute at most: the model asks again."""
+
 
 class ResponsesApi:
     """Plays scripts; `answers` has every answer's id with its output tokens."""
@@ -35,7 +38,11 @@ class ResponsesApi:
         if not path.endswith("/responses"):
             return {}
         name, step = _place(body["input"])
-        items = [_item(part, body) for part in answer(self._scripts, name, step)]
+        running = _RUNNING.search(_output(body["input"][-1])) if body["input"] else None
+        if running is not None:
+            items = [_function("write_stdin", {"session_id": int(running[1]), "chars": "", "yield_time_ms": 30_000})]
+        else:
+            items = [_item(part, body) for part in answer(self._scripts, name, step)]
         tokens = 50 + next(self._numbers)
         response = {"id": f"resp_{uuid4().hex}", "object": "response", "model": body.get("model")}
         self.answers[response["id"]] = tokens
@@ -55,13 +62,18 @@ def _place(items: list[dict[str, Any]]) -> tuple[str | None, int]:
     step = 0
     for item in reversed(items):
         if item["type"].endswith("_output"):
-            step += 1
+            step += _RUNNING.search(_output(item)) is None
         elif item.get("role") == "user" or item["type"] == "agent_message":
             # A task for a subagent of the second kind goes by the name of encrypted content.
             text = "".join(part.get("text") or part.get("encrypted_content") or "" for part in item["content"])
             if name := marked(text):
                 return name, step
     return None, 0
+
+
+def _output(item: dict[str, Any]) -> str:
+    """What a tool gave, as text; empty for other items."""
+    return json.dumps(item.get("output")) if item["type"].endswith("_output") else ""
 
 
 def _item(part: Part, body: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +101,7 @@ def _item(part: Part, body: dict[str, Any]) -> dict[str, Any]:
 def _shell(command: str, body: dict[str, Any]) -> dict[str, Any]:
     if "exec_command" in _tools(body):
         return _function("exec_command", {"cmd": command, "yield_time_ms": 30_000})
-    return _function("shell", {"command": ["bash", "-lc", command]})
+    return _function("shell", {"command": ["bash", "-lc", command], "timeout_ms": 600_000})
 
 
 def _function(name: str, arguments: dict[str, Any], namespace: str | None = None) -> dict[str, Any]:

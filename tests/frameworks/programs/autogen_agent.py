@@ -4,7 +4,7 @@ import asyncio
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from shared import PROMPTS, URL, provider, run_shell
+from shared import PROMPTS, URL, run_shell, send_all
 
 
 def shell(command: str) -> str:
@@ -27,4 +27,4 @@ async def main() -> None:
 
 
 asyncio.run(main())
-provider.shutdown()
+send_all()

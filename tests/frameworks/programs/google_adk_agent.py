@@ -5,7 +5,7 @@ import asyncio
 from google.adk.agents import LlmAgent
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from shared import PROMPTS, provider, run_shell
+from shared import PROMPTS, run_shell, send_all
 
 
 def shell(command: str) -> dict:
@@ -31,4 +31,4 @@ async def main() -> None:
 
 
 asyncio.run(main())
-provider.shutdown()
+send_all()

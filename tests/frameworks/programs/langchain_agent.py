@@ -5,7 +5,7 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from openinference.instrumentation.langchain import LangChainInstrumentor
-from shared import PROMPTS, URL, provider, run_shell
+from shared import PROMPTS, URL, provider, run_shell, send_all
 
 LangChainInstrumentor().instrument(tracer_provider=provider)
 
@@ -28,4 +28,4 @@ try:
     agent.invoke({"messages": [("user", PROMPTS[2])]}, {"configurable": {"thread_id": "other"}})
 except Exception as error:
     print(type(error).__name__)
-provider.shutdown()
+send_all()

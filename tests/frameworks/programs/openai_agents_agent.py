@@ -2,7 +2,7 @@
 
 from openai import AsyncOpenAI
 from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
-from shared import PROMPTS, URL, provider, run_shell
+from shared import PROMPTS, URL, provider, run_shell, send_all
 
 from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool
 
@@ -21,5 +21,4 @@ try:
     Runner.run_sync(agent, PROMPTS[2])
 except Exception as error:
     print(type(error).__name__)
-provider.force_flush()
-provider.shutdown()
+send_all()

@@ -3,7 +3,7 @@
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
-from shared import PROMPTS, URL, provider, run_shell
+from shared import PROMPTS, URL, run_shell, send_all
 
 Agent.instrument_all()
 model = OpenAIChatModel("fake-model", provider=OpenAIProvider(base_url=f"{URL}/v1", api_key="none"))
@@ -25,4 +25,4 @@ try:
     agent.run_sync(PROMPTS[2])
 except Exception as error:
     print(type(error).__name__)
-provider.shutdown()
+send_all()

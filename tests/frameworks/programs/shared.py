@@ -22,3 +22,9 @@ def run_shell(command: str) -> str:
     if done.returncode:
         raise RuntimeError(f"exit {done.returncode}: {done.stdout}")
     return done.stdout
+
+
+def send_all() -> None:
+    """Send every span and wait for it, however long it takes: a shutdown by itself gives up after half a minute."""
+    provider.force_flush(300_000)
+    provider.shutdown()

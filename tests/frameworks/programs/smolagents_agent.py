@@ -1,7 +1,7 @@
 """smolagents: by OpenInference."""
 
 from openinference.instrumentation.smolagents import SmolagentsInstrumentor
-from shared import PROMPTS, URL, provider, run_shell
+from shared import PROMPTS, URL, provider, run_shell, send_all
 from smolagents import OpenAIServerModel, ToolCallingAgent, tool
 
 SmolagentsInstrumentor().instrument(tracer_provider=provider)
@@ -27,4 +27,4 @@ try:
     agent.run(PROMPTS[2])
 except Exception as error:
     print(type(error).__name__)
-provider.shutdown()
+send_all()

@@ -9,11 +9,10 @@ from typing import Any
 import parity
 from agents.errand import Tools
 from agents.servers.script import Call
+from agents.session import PATIENCE
 from comparison import oracle
 from more_agents.installing import Npm
 from more_agents.real_agent import Place, RealAgent
-
-_PATIENCE = 120
 
 
 def prepare(place: Place) -> list[str]:
@@ -22,7 +21,7 @@ def prepare(place: Place) -> list[str]:
     provider = ["--provider", "openai-compatible", "--modelid", "fake-model"]
     subprocess.run(
         [*place.program, "auth", *provider, "--apikey", "sk-fake", "--baseurl", f"{place.url}/v1"],
-        check=True, capture_output=True, timeout=_PATIENCE, env=place.environment, cwd=place.work,
+        check=True, capture_output=True, timeout=PATIENCE, env=place.environment, cwd=place.work,
     )  # fmt: skip
     return [*place.program, "-P", "openai-compatible", "-m", "fake-model", "--json"]
 
