@@ -23,6 +23,7 @@ _SETTINGS = {
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+    "tools": {"shell": {"inactivityTimeout": 1200}},
 }
 
 

@@ -26,6 +26,8 @@ def scripts(folder: Path) -> Scripts:
     def file(name: str) -> Call:
         return Call("read", {"filePath": str(folder / name)})
 
+    # It ends commands after two minutes unless it is told a longer time, in milliseconds.
+    slow = Call("bash", {"command": scenario.SLOW_COMMAND, "description": "Run it", "timeout": 600_000})
     child = {"description": "Count files", "prompt": scenario.CHILD_PROMPT, "subagent_type": "general"}
     return {
         "main": [
@@ -40,7 +42,7 @@ def scripts(folder: Path) -> Scripts:
             [Text(scenario.CHILD_ANSWER)],
         ],
         "next": [[Text(scenario.NEXT_TEXT)]],
-        "slow": [[Text(scenario.SLOW_TEXT), shell(scenario.SLOW_COMMAND)], [Text(scenario.NEXT_TEXT)]],
+        "slow": [[Text(scenario.SLOW_TEXT), slow], [Text(scenario.NEXT_TEXT)]],
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -49,6 +50,8 @@ _PATIENT_CLAUDE = {
     "MCP_TIMEOUT": "300000",
 }
 """Claude Code's own limits, so that it does on a slow machine what it does on others."""
+
+_HOOK = re.compile(rb"\bhook[ \0]")
 
 
 @dataclass
@@ -127,9 +130,28 @@ class Session:
         try:
             yield process
         finally:
+            if process.poll() is not None:  # it may have called our hook as its last act, without waiting for it
+                _wait_for_hooks(process.pid)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(PATIENCE)
+
+
+def _wait_for_hooks(group: int) -> None:
+    """Wait until no process of the group is a call of our hook."""
+    deadline = time.monotonic() + PATIENCE
+    while any(_HOOK.search(line) for line in _lines_of(group)):
+        assert time.monotonic() < deadline, "a hook does not end"
+        time.sleep(0.05)
+
+
+def _lines_of(group: int) -> Iterator[bytes]:
+    """The command lines of a group of processes."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
+            if int(fields[2]) == group:
+                yield (process / "cmdline").read_bytes()
 
 
 @contextlib.contextmanager

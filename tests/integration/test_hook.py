@@ -155,6 +155,21 @@ def test_a_session_is_recorded_and_its_process_ends(agent: Agent) -> None:
     assert not agent.problems.exists()
 
 
+def test_a_session_is_over_when_its_process_is(agent: Agent) -> None:
+    """Also when the last call came too late, after that of the end, or the call of the end did not come."""
+    for events in (["SessionEnd", "PostToolUse"], ["PostToolUse"]):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+            agent.hook("SessionStart", pid=process.pid)
+            agent.write(*LINES[:2])
+            for event in events:
+                agent.hook(event, pid=process.pid)
+            until(agent.recorded)
+            until(lambda: len(agent.collectors()) == 1)  # one that the first call ended may not be gone yet
+        until(lambda: not agent.collectors())
+        assert agent.recorded() == agent.expected()
+    assert not agent.problems.exists()
+
+
 def test_the_process_is_nobodys(agent: Agent) -> None:
     """It has a session of its own, no terminal, none of the agent's files and not its folder."""
     agent.write(*LINES[:3])

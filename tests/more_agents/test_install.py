@@ -10,7 +10,7 @@ import pytest
 from agents import scenario
 from agents.installed import assert_harmless_when_gone, assert_recorded_live, assert_removable
 from agents.recorded import everyone_of, kill
-from agents.servers.script import Text
+from agents.servers.script import Call, Text
 from agents.session import Session
 from more_agents.real_agent import opened, real_agents
 from stenograph.cli.installing.ways import agents_that_call
@@ -19,6 +19,8 @@ from stenograph.formats.registry import formats
 pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]  # the first test installs the programs
 FIRST = ("opencode",)
 """Agents that `make agents` does this for."""
+PATIENT = {name: {"timeout": 600_000} for name in ("kilo", "qwen_code")}
+"""What lets a command run for as long as it takes: these agents end it after two minutes."""
 REAL = {name: agent for name, agent in real_agents().items() if agent.agent_id in agents_that_call()}
 
 
@@ -34,7 +36,8 @@ def agent(name: str, tmp_path: Path) -> Iterator[Session]:
     real = REAL[name]
     assert real.tools is not None
     with opened(real, tmp_path / "session") as session:
-        slow = real.tools(session.folder).shell(scenario.SLOW_COMMAND)
+        shell = real.tools(session.folder).shell(scenario.SLOW_COMMAND)
+        slow = Call(shell.name, {**shell.input, **PATIENT.get(name, {})})
         scripts = {
             "slow": [[Text(scenario.SLOW_TEXT), slow], [Text(scenario.NEXT_TEXT)]],
             "next": [[Text(scenario.NEXT_TEXT)]],

@@ -21,7 +21,8 @@ class Hooks(Struct, frozen=True, kw_only=True):
     background_since: tuple[int, ...] = ()
     """The first version in which the agent need not wait for a hook."""
     is_parent: bool = False
-    """Whether the agent's own process starts the shell that runs a hook, and no event reports the session's end."""
+    """Whether the agent's own process starts the shell that runs a hook. The hook then names that process, so that a
+    session is over when its process is, even if no event reported it."""
     turned_off_by: str = ""
     """The setting that turns all hooks off; dots lead into objects."""
     turned_off_is: bool = True

@@ -71,7 +71,7 @@ def test_hooks_are_added_where_there_were_no_settings(steno: Steno, path: Path) 
     commands = {matcher["hooks"][0]["command"] for matchers in written["hooks"].values() for matcher in matchers}
     (command,) = commands
     program, *arguments = shlex.split(command.removesuffix(" 2>/dev/null || true"))
-    assert arguments[-2:] == ["hook", "claude"]
+    assert arguments[-3:] == ["hook", "claude", "$PPID"]
     assert Path(program).is_absolute()
     assert os.access(program, os.X_OK)
     assert path.stat().st_mode & 0o777 == 0o600

@@ -35,6 +35,7 @@ SPEC = FormatSpec(
         ),
         in_background="PostToolUse",
         background_since=(2, 1, 30),  # announced in January 2026; from here on it surely works
+        is_parent=True,  # it ends the hooks of SessionEnd after 1.5 seconds, and does not wait for those in background
         turned_off_by="disableAllHooks",
     ),
     mcp=McpSettings(settings=Home(variable="CLAUDE_CONFIG_DIR", folder=".claude.json"), syntax="json"),

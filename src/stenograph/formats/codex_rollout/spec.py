@@ -39,6 +39,7 @@ SPEC = FormatSpec(
     hooks=Hooks(
         settings=Home(variable="CODEX_HOME", default=".codex", folder="hooks.json"),
         events=("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
+        is_parent=True,
         note="Codex runs new hooks only after you trust them once: start Codex and confirm, or type /hooks. "
         "Until then Stenograph is called only at the end of each turn",
     ),

@@ -24,6 +24,7 @@ SPEC = FormatSpec(
         settings=Home(variable="GEMINI_CLI_HOME", folder=".gemini/settings.json"),
         # Not SessionStart, which names another file than the one in which a resumed session continues.
         events=("BeforeAgent", "AfterAgent", "SessionEnd"),
+        is_parent=True,  # it may end before the hooks of SessionEnd do
         turned_off_by="hooksConfig.enabled",
         turned_off_is=False,
     ),
