@@ -109,10 +109,7 @@ class Recording:
         return [event.payload for event in self.events if event.type == type]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(each, id=each.name, marks=pytest.mark.xdist_group(each.name)) for each in FRAMEWORKS],
-)
+@pytest.fixture(scope="module", params=FRAMEWORKS, ids=lambda framework: framework.name)
 def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recording:
     framework: Framework = request.param
     (python,) = installed(framework.program)

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.more_agents, pytest.mark.timeout(1800)]  # the first t
 REAL = real_agents()
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in REAL])
+@pytest.fixture(scope="module", params=REAL)
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
     """An agent, when it has done the errand."""
     agent: RealAgent = REAL[request.param]
