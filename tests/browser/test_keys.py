@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from golden_cases import CASES, name_of
 from sample_archive import SAMPLE, sample_archive
-from serving import Server, Visitor, serving, visiting
+from serving import Server, Visitor, serving, until, visiting
 from stenograph.server.helping import KEYS
 
 pytestmark = pytest.mark.browser
@@ -118,7 +119,7 @@ def densities(page: Page) -> None:
     for key, name in (("1", "brief"), ("3", "all"), ("2", "normal")):
         press(page, key)
         expect(page.locator("body")).to_have_attribute("data-density", name)
-        assert f"density={name}" in page.url
+        expect(page).to_have_url(re.compile(f"density={name}"))
         assert (page.locator("main .tool").first.is_visible()) is (name != "brief")
 
 
@@ -154,7 +155,7 @@ def start(page: Page) -> None:
 
 def end(page: Page) -> None:
     press(page, "G")
-    assert page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 2")
+    until(page, lambda: page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 2"))
 
 
 def beside(page: Page) -> None:
