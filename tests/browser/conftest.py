@@ -23,6 +23,13 @@ SAYING = """window.said = []; new MutationObserver(() => {
 """Keeps what a page says to its reader for a moment."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests here open many pages: each has more time, none is meant to need it."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(900))
+
+
 @dataclass
 class Opened:
     """A page in the browser, and everything that it did besides being read."""

@@ -102,7 +102,7 @@ def into(page: Page) -> None:
         press(page, "j")
     press(page, "Enter")
     assert page.locator("details.agent").first.evaluate("(each) => each.open")
-    assert page.locator("details.agent .is-here").count() == 1
+    expect(page.locator("details.agent .is-here")).to_have_count(1)
 
 
 def folds(page: Page) -> None:
@@ -140,7 +140,7 @@ def hits(page: Page) -> None:
     page.keyboard.type("delay")
     press(page, "Enter")
     expect(page.locator("#hits")).to_contain_text("1 of ")
-    assert page.locator(".switches .strip .hit").count() > 0
+    expect(page.locator(".switches .strip .hit").first).to_be_attached()
     press(page, "Escape", "n")
     expect(page.locator("#hits")).to_contain_text("2 of ")
     press(page, "N")
@@ -215,11 +215,11 @@ def help_page(page: Page) -> None:
 
 def escape(page: Page) -> None:
     press(page, "e")
-    assert page.locator(".is-here").count() == 1
+    expect(page.locator(".is-here")).to_have_count(1)
     press(page, "Escape")
-    assert page.locator(".is-here").count() == 0
+    expect(page.locator(".is-here")).to_have_count(0)
     press(page, "Control+k")
-    assert page.locator("dialog[open]").count() == 1
+    expect(page.locator("dialog[open]")).to_have_count(1)
     press(page, "Escape")
     expect(page.locator("dialog")).to_have_count(0)
 

@@ -56,14 +56,14 @@ def test_folds_open_and_close(open_page: Open) -> None:
     page.locator("details.think > summary").first.click()
     expect(thinking).to_be_hidden()
     page.get_by_role("button", name="All", exact=True).click()
-    assert page.locator("main details:not([open])").count() == 0
+    expect(page.locator("main details:not([open])")).to_have_count(0)
     expect(page.locator(".asides").first).to_be_visible()
     page.get_by_role("button", name="Brief").click()
-    assert page.locator("main details[open]").count() == 0
+    expect(page.locator("main details[open]")).to_have_count(0)
     page.get_by_role("button", name="Normal").click()
     expect(page.locator(".tool.failed .res")).to_be_visible()
     expect(page.locator(".asides").first).to_be_hidden()
-    assert page.locator("main details[open]").count() > 0
+    expect(page.locator("main details[open]").first).to_be_attached()
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -143,7 +143,7 @@ def test_keys(open_page: Open) -> None:
     press("o")
     assert page.locator(f"#{ids['c'][0]}").get_attribute("open") is None
     press("t")
-    assert page.locator(".think:not([open])").count() == 0
+    expect(page.locator(".think:not([open])")).to_have_count(0)
     press("3")
     expect(page.locator(".asides").first).to_be_visible()
     press("a")

@@ -247,16 +247,25 @@ def test_what_is_appended_appears(live: tuple[Path, Visitor]) -> None:
     assert len(numbers) == len(set(numbers))
 
 
+READ = f"""async () => {{
+  {FRAMES}
+  const tops = [...document.querySelectorAll('.ev[id]')].map((each) => [each.id, each.getBoundingClientRect().top]);
+  return tops.map(([id, top]) => [id, Math.round(top)]).find(([, top]) => top > 100);
+}}"""
+"""The event that somebody reads now, and how high it stands. Figures above it may grow: the page scrolls with them."""
+
+
 @pytest.mark.browser
 def test_a_reader_elsewhere_is_not_moved(live: tuple[Path, Visitor]) -> None:
     """Scrolled up, nothing moves, and a pill counts what came; a click leads there."""
     folder, visitor = live
     page = visitor.open(f"/runs/{SESSION}?unit=1")
-    place = page.evaluate(f"async () => {{ scrollTo(0, 200); {FRAMES} return scrollY; }}")
+    page.evaluate("document.getElementById('unit-3').scrollIntoView({ block: 'start' })")
+    place = page.evaluate(READ)
     for number in range(100, 103):
         written(session_path(folder / "home"), claude_line(number, "assistant", f"answer {number}"))
     expect(page.locator(".pill")).to_have_text("6 new ↓")
-    assert page.evaluate(f"async () => {{ {FRAMES} return scrollY; }}") == place
+    assert page.evaluate(READ) == place
     page.locator(".pill").click()
     expect(page.get_by_text("answer 102")).to_be_in_viewport()
 
