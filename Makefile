@@ -10,6 +10,8 @@ WORKERS ?= 3
 export PIP_RETRIES ?= 10
 export PIP_DEFAULT_TIMEOUT ?= 60
 export npm_config_fetch_retries ?= 10
+# Compiled modules are kept also where the environment says otherwise: the tests start Python thousands of times.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test pythons mutants fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 
