@@ -54,7 +54,7 @@ def _sent(process: Receiving, request: dict[str, Any]) -> bool:
 
 
 def _wait_for(archive: Path, wanted: dict[str, list[str]]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while time.monotonic() < end:
         if (archive / "index.db").exists() and _runs(archive).items() >= wanted.items():
             return
@@ -107,7 +107,7 @@ provider.shutdown()
     )
     assert done.stderr == ""
     run_id = run_id_of("otlp", native_id_of("sdk"))
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while time.monotonic() < end and not _has_run(door.archive, run_id):
         time.sleep(0.05)
     with open_archive(door.archive) as archive, archive.run(run_id) as run:
@@ -184,7 +184,7 @@ def test_the_page_receives_too(tmp_path: Path) -> None:
         assert {run["agent"] for run in listed} == {"pydantic-ai"}
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=240)
     assert process.returncode == 0
 
 
