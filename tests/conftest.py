@@ -52,8 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in FIRST)
 
 
-PATIENCE = 60
-"""Seconds after which something hangs; nothing is measured by it."""
+PATIENCE = 240
+"""Seconds after which something hangs, less than a test may take; nothing is measured by it."""
 
 
 @pytest.fixture(autouse=True)

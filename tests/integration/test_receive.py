@@ -54,7 +54,7 @@ def _sent(process: Receiving, request: dict[str, Any]) -> bool:
 
 
 def _wait_for(archive: Path, wanted: dict[str, list[str]]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         if (archive / "index.db").exists() and _runs(archive).items() >= wanted.items():
             return
@@ -97,12 +97,13 @@ with provider.get_tracer("my-framework").start_as_current_span("chat", attribute
 provider.shutdown()
 """
     environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": door.address, "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"}
+    environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = "120"
     done = subprocess.run(
         [sys.executable, "-c", program, "sdk"], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
     run_id = run_id_of("otlp", native_id_of("sdk"))
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while time.monotonic() < end and not _has_run(door.archive, run_id):
         time.sleep(0.05)
     with open_archive(door.archive) as archive, archive.run(run_id) as run:

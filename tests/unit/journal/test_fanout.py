@@ -17,7 +17,7 @@ from stenograph import Event, InvalidEvent, Recorder, RunNotFound, Subscription,
 from stenograph.journal import fanout
 
 NOTE = {"subtype": "note"}
-PATIENCE = 30
+PATIENCE = 120
 
 
 def record(recorder: Recorder, number: int) -> list[Event]:
