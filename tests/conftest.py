@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("ours", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("fuzz", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
+settings.register_profile(
+    "ours", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fuzz", settings.get_profile("ours"), derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

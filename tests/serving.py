@@ -57,7 +57,7 @@ def serving(folder: Path, *options: str, port: int = 0) -> Iterator[Server]:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(20)
+                process.wait(120)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

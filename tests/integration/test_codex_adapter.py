@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import codex_wire
+from children import children
 from stenograph import Recorder, read_events, start_run, verify_journal
 from stenograph.adapters.codex_app_server import (
     ApprovalRequest,
@@ -67,23 +68,14 @@ def config(tmp_path: Path, said: Path) -> Configure:
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     """No thread, no descriptor and no child process outlives an evaluation."""
-    before, children = _descriptors(), _children()
+    before, known = _descriptors(), children()
     yield
     deadline = time.monotonic() + PATIENCE
     while any(thread.name.startswith("codex request") for thread in threading.enumerate()):
         assert time.monotonic() < deadline, threading.enumerate()
         time.sleep(0.01)
-    assert _children() <= children
+    assert children() <= known
     assert _descriptors() <= before
-
-
-def _children() -> set[int]:
-    """The processes that this one started and that are there, where the system tells."""
-    found = set()
-    for task in Path("/proc/self/task").iterdir() if Path("/proc/self/task").is_dir() else ():
-        with contextlib.suppress(OSError):  # a thread that has ended
-            found.update(map(int, (task / "children").read_text().split()))
-    return found
 
 
 def _descriptors() -> set[str]:

@@ -27,11 +27,11 @@ from stenograph.journal.reader import read_events
 def asked(server: Server, place: str) -> object:
     token = server.address.partition("token=")[2]
     request = urllib.request.Request(server.origin + place, headers={"Authorization": f"Bearer {token}"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return json.loads(answer.read())
 
 
-def until(condition: object, seconds: float = 30.0) -> None:
+def until(condition: object, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -89,7 +89,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         environment = {**os.environ, "STENOGRAPH_HOME": str(tmp_path)}
         command = [sys.executable, "-m", "stenograph", "serve", "--no-open", "--no-sync", "--port", str(port)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 4
     assert done.stderr.count("\n") == 1
     assert "--port" in done.stderr
