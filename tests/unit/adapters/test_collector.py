@@ -19,6 +19,7 @@ from stenograph import Recorder, TranscriptEntry, entries, read_events
 from stenograph.adapters.claude_agent_sdk.collector import TranscriptCollector
 from stenograph.adapters.claude_agent_sdk.collector_config import TranscriptCollectorConfig
 from stenograph.adapters.claude_agent_sdk.sdk_hooks import HOOKS
+from stenograph.adapters.following.following import Following
 from stenograph.errors import InvalidEvent
 from stenograph.session import Session
 from stenograph.sources import convert
@@ -389,6 +390,32 @@ def test_files_that_never_came_are_named_at_the_end(main: Path, tmp_path: Path, 
     collect(collector, body)
     (stop,) = logs("transcript.stop")
     assert stop.context["missing_files"] == [str(never), str(agent)]
+
+
+def test_a_subagent_belongs_to_the_session_that_its_hook_names(
+    main: Path, tmp_path: Path, logs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the hook comes while the files of the session before are read."""
+    collector = TranscriptCollector(prompt_name="review", config=QUICK)
+    other, agent = main.with_name("other.jsonl"), tmp_path / "agent.jsonl"
+    really = Following.look
+
+    def look(following: Following, changed: Any = None) -> int:
+        count = really(following, changed)
+        collector._note_hook(
+            {"transcript_path": str(other), "agent_id": "a1", "agent_transcript_path": str(agent)} if count else {}
+        )
+        return count
+
+    monkeypatch.setattr(Following, "look", look)
+
+    async def body() -> None:
+        append(main, line("go"))
+        await hook(collector, main)
+        await until(lambda: collector.total_entries == 1)
+
+    collect(collector, body)
+    assert [[tail.path for tail in session.tails] for session in collector._sessions] == [[main], [other, agent]]
 
 
 def test_a_new_session_after_clear_is_followed_too(main: Path, root: Path) -> None:
