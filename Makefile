@@ -6,6 +6,8 @@ INTEROP := .venv-interop
 SHARED ?= ../shared
 # One more than most machines here have processors: a third of the tests' time is waiting for other processes.
 WORKERS ?= 3
+# Compiled modules are kept also where the environment says otherwise: the tests start Python thousands of times.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test pythons mutants fuzz lint types imports agents more-agents browser scale corpus interop bench clean
 

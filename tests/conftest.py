@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "ours", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
@@ -43,6 +44,19 @@ if sys.version_info < (3, 13):
                 warnings.warn(f"unclosed database {self!r}", ResourceWarning, source=self)  # noqa: B028
 
     sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
+
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same inputs whatever ran before.
+
+    Hypothesis also draws constants of the modules that are loaded at that moment. In `make test`, which are loaded
+    depends on the tests that the worker happened to get, and a test would be red by chance; `make fuzz` draws them.
+    """
+    if config.getoption("hypothesis_profile", None) != "fuzz":  # test_suite_rules.py holds that this has its effect
+        nothing = providers._local_constants  # empty until modules are looked at
+        providers._get_local_constants = lambda: nothing
+
 
 FIRST = ("browser", "docs", "integration")
 """Folders whose tests wait for other processes: begun last, one of them would be waited for at the end."""

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 REPO = Path(__file__).parents[2]
 ROW = "| X1 | a promise | `tests/test_one.py::test_proof` |\n"
@@ -49,3 +51,26 @@ def test_properties_are_the_same_each_time_and_many_more_under_fuzz() -> None:
     assert ours.derandomize
     assert not fuzz.derandomize
     assert fuzz.max_examples == 20 * ours.max_examples
+
+
+def test_what_is_loaded_does_not_change_what_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have different modules when they come to a test; Hypothesis would draw constants of those."""
+
+    def drawn() -> list[int]:
+        found: list[int] = []
+
+        @settings(max_examples=300, derandomize=True, database=None)
+        @given(st.integers())
+        def test(number: int) -> None:
+            found.append(number)
+
+        test()
+        return found
+
+    before = drawn()
+    file = tmp_path / "new.py"
+    file.write_text(f"numbers = {list(range(7_000_000_000, 7_000_001_000, 7))}\n", "utf-8")
+    module = ModuleType("new")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "new", module)
+    assert drawn() == before

@@ -257,13 +257,14 @@ def test_a_payload_of_another_shape_is_kept_as_it_is(type: str, payload: object)
 
 def test_unknown_blocks_are_kept_whole() -> None:
     """A block of a type from the future, of type `unknown` or of none is an `UnknownBlock` with everything it had."""
-    blocks = [{"type": "hologram", "x": [1]}, {"type": "unknown", "y": 2}, {"z": 3}, {"type": 7}]
+    blocks = [{"type": "hologram", "x": [1]}, {"type": "unknown", "y": 2}, {"z": 3}, {"type": 7}, {}]
     event = decode(_line(type="message.user", payload={"role": "user", "blocks": blocks}))
     assert event.payload.blocks == (
         UnknownBlock(extra=Extra({"type": "hologram", "x": [1]})),
         UnknownBlock(extra=Extra({"y": 2})),
         UnknownBlock(extra=Extra({"z": 3})),
         UnknownBlock(extra=Extra({"type": 7})),
+        UnknownBlock(),
     )
     assert decode(encode(event)) == event
 
