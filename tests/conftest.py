@@ -46,7 +46,6 @@ if sys.version_info < (3, 13):
     sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the same inputs whatever ran before.
 
