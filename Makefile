@@ -6,6 +6,10 @@ INTEROP := .venv-interop
 SHARED ?= ../shared
 # One more than most machines here have processors: a third of the tests' time is waiting for other processes.
 WORKERS ?= 3
+# A registry may be slow, or fail now and then, whoever installs: we, or a test.
+export PIP_RETRIES ?= 10
+export PIP_DEFAULT_TIMEOUT ?= 60
+export npm_config_fetch_retries ?= 10
 # Compiled modules are kept also where the environment says otherwise: the tests start Python thousands of times.
 export PYTHONDONTWRITEBYTECODE =
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,16 @@ class Collecting:
     is_silent: bool = False
     """Whether it never answers."""
     released: threading.Event = field(default_factory=threading.Event)
+    at_work: int = 0
+    """Connections that were accepted and are not done."""
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    """Protects `at_work`."""
+
+    def wait_until_idle(self) -> None:
+        """Until all is taken that was sent so far, also by senders that are gone."""
+        urllib.request.urlopen(self.url).close()  # connections are accepted in their order, so all others were
+        with self.changed:
+            self.changed.wait_for(lambda: not self.at_work)
 
     @property
     def names(self) -> list[str]:
@@ -70,6 +81,10 @@ def collector() -> Iterator[Collecting]:
     taken = Collecting()
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(204)
+            self.end_headers()
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             told = {name.lower(): value for name, value in self.headers.items()} | {"path": self.path}
@@ -85,6 +100,17 @@ def collector() -> Iterator[Collecting]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+
+        def process_request(self, *connection: Any) -> None:
+            with taken.changed:
+                taken.at_work += 1
+            super().process_request(*connection)
+
+        def shutdown_request(self, *connection: Any) -> None:
+            super().shutdown_request(*connection)
+            with taken.changed:
+                taken.at_work -= 1
+                taken.changed.notify_all()
 
         def handle_error(self, *_: object) -> None:
             """A sender may be gone before its answer."""

@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-settings.register_profile("ours", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("fuzz", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
+settings.register_profile(
+    "ours", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fuzz", settings.get_profile("ours"), derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile("ours")  # `--hypothesis-profile=fuzz` comes after this, and before any test is loaded
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -44,7 +46,6 @@ if sys.version_info < (3, 13):
     sqlite3.connect = functools.partial(sqlite3.connect, factory=_Connection)
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the same inputs whatever ran before.
 
@@ -66,8 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in FIRST)
 
 
-PATIENCE = 60
-"""Seconds after which something hangs; nothing is measured by it."""
+PATIENCE = 240
+"""Seconds after which something hangs, less than a test may take; nothing is measured by it."""
 
 
 @pytest.fixture(autouse=True)

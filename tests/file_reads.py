@@ -19,7 +19,7 @@ import pytest
 READS = "read,pread64,readv,preadv,preadv2,mmap,sendfile,splice,copy_file_range"
 STATUSES = "newfstatat,fstatat64,stat,lstat,statx"
 _CALL = re.compile(r'^(\w+)\((?:(?:AT_FDCWD\S*, )?"([^"]*)"|.*?\d+<([^>]*)>).*\)\s+= (\d+|0x\w+)', re.MULTILINE)
-PATIENCE = 300
+PATIENCE = 1200
 
 
 @cache

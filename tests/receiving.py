@@ -35,7 +35,7 @@ class Receiving:
 
     def send(self, path: str, body: bytes, **headers: str) -> tuple[int, bytes]:
         """Send a request; the status and the body of its answer."""
-        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60)
+        connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=240)
         try:
             connection.request("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
@@ -63,7 +63,7 @@ class Receiving:
         """End it as Ctrl-C does; what it said."""
         self._process.send_signal(signal.SIGINT)
         try:
-            _, said = self._process.communicate(timeout=60)
+            _, said = self._process.communicate(timeout=240)
         except subprocess.TimeoutExpired:
             self.kill()
             raise

@@ -5,15 +5,28 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page
+
+WAIT = 120
+"""Seconds after which something hangs: a server and a browser may take long on a busy machine."""
+
+
+def until(page: Page, condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, and let the page and its events go on meanwhile."""
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end
+        page.wait_for_timeout(50)
 
 
 @dataclass
@@ -57,11 +70,24 @@ def serving(folder: Path, *options: str, port: int = 0) -> Iterator[Server]:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(20)
+                process.wait(WAIT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
         process.stdout.close()
+
+
+@contextmanager
+def port_kept_free() -> Iterator[int]:
+    """A port that only a server that is given it listens on: other programs that want any port get another one."""
+    with ExitStack() as sockets:
+        port = 0
+        for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+            kept = sockets.enter_context(socket.socket(family))
+            kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # it does not listen, so a server may
+            kept.bind((host, port))
+            port = kept.getsockname()[1]
+        yield port
 
 
 @dataclass
@@ -75,7 +101,6 @@ class Visitor:
     def open(self, place: str = "/") -> Page:
         """A tab."""
         page = self.context.new_page()
-        page.set_default_timeout(20_000)
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.goto(self.server.origin + place, wait_until="load")
@@ -86,6 +111,7 @@ class Visitor:
 def visiting(browser: Browser, server: Server, **options: Any) -> Iterator[Visitor]:
     """A visitor; whatever is asked of another host is a complaint and gets nothing."""
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    context.set_default_timeout(WAIT * 1000)
     complaints: list[str] = []
 
     def routed(route: Any) -> None:

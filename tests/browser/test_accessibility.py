@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from accessibility import problems_of, unseen_focus
 from archive_of_goldens import CLAUDE, PARENT
@@ -152,10 +153,10 @@ def test_marks_without_script(browser: Browser, server: Server) -> None:
         page.get_by_label("Tags").fill("perf, later")
         page.get_by_label("starred").check()
         page.get_by_role("button", name="Keep").click()
-        assert page.url.endswith(f"/runs/{SAMPLE}")
-        assert page.locator("h1").inner_text().startswith("The <slow> client")
+        expect(page.locator("h1")).to_have_text(re.compile("^The <slow> client"))
+        expect(page).to_have_url(f"{server.origin}/runs/{SAMPLE}")
         page.goto(f"{server.origin}/?tag=perf&starred=1")
-        assert page.locator("table.runs tbody tr").count() == 1
+        expect(page.locator("table.runs tbody tr")).to_have_count(1)
         assert visitor.complaints == []
     with visiting(browser, server) as visitor:
         page = visitor.open(f"/runs/{SAMPLE}")

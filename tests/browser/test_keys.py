@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from golden_cases import CASES, name_of
 from sample_archive import SAMPLE, sample_archive
-from serving import Server, Visitor, serving, visiting
+from serving import Server, Visitor, serving, until, visiting
 from stenograph.server.helping import KEYS
 
 pytestmark = pytest.mark.browser
@@ -101,7 +102,7 @@ def into(page: Page) -> None:
         press(page, "j")
     press(page, "Enter")
     assert page.locator("details.agent").first.evaluate("(each) => each.open")
-    assert page.locator("details.agent .is-here").count() == 1
+    expect(page.locator("details.agent .is-here")).to_have_count(1)
 
 
 def folds(page: Page) -> None:
@@ -118,7 +119,7 @@ def densities(page: Page) -> None:
     for key, name in (("1", "brief"), ("3", "all"), ("2", "normal")):
         press(page, key)
         expect(page.locator("body")).to_have_attribute("data-density", name)
-        assert f"density={name}" in page.url
+        expect(page).to_have_url(re.compile(f"density={name}"))
         assert (page.locator("main .tool").first.is_visible()) is (name != "brief")
 
 
@@ -139,7 +140,7 @@ def hits(page: Page) -> None:
     page.keyboard.type("delay")
     press(page, "Enter")
     expect(page.locator("#hits")).to_contain_text("1 of ")
-    assert page.locator(".switches .strip .hit").count() > 0
+    expect(page.locator(".switches .strip .hit").first).to_be_attached()
     press(page, "Escape", "n")
     expect(page.locator("#hits")).to_contain_text("2 of ")
     press(page, "N")
@@ -154,7 +155,7 @@ def start(page: Page) -> None:
 
 def end(page: Page) -> None:
     press(page, "G")
-    assert page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 2")
+    until(page, lambda: page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 2"))
 
 
 def beside(page: Page) -> None:
@@ -214,11 +215,11 @@ def help_page(page: Page) -> None:
 
 def escape(page: Page) -> None:
     press(page, "e")
-    assert page.locator(".is-here").count() == 1
+    expect(page.locator(".is-here")).to_have_count(1)
     press(page, "Escape")
-    assert page.locator(".is-here").count() == 0
+    expect(page.locator(".is-here")).to_have_count(0)
     press(page, "Control+k")
-    assert page.locator("dialog[open]").count() == 1
+    expect(page.locator("dialog[open]")).to_have_count(1)
     press(page, "Escape")
     expect(page.locator("dialog")).to_have_count(0)
 

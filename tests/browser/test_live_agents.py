@@ -29,11 +29,11 @@ def test_codex_appears(live: tuple[Path, Visitor]) -> None:
     home, visitor = live
     page = visitor.open("/")  # there is no archive yet
     written(thread_path(home), codex_line(0), codex_line(1, "look around"))
-    expect(page.locator(f"#run-{THREAD}")).to_have_count(1, timeout=60_000)
+    expect(page.locator(f"#run-{THREAD}")).to_have_count(1)
     page = visitor.open(f"/runs/{THREAD}?unit=1")
     for number in (2, 3):
         written(thread_path(home), codex_line(number, f"prompt number {number}"))
-        expect(page.locator("main .user", has_text=f"prompt number {number}")).to_have_count(1, timeout=60_000)
+        expect(page.locator("main .user", has_text=f"prompt number {number}")).to_have_count(1)
 
 
 def test_gemini_appears(live: tuple[Path, Visitor]) -> None:
@@ -45,8 +45,8 @@ def test_gemini_appears(live: tuple[Path, Visitor]) -> None:
     page = visitor.open("/")
     asked = next(number for number, line in enumerate(lines) if json.loads(line).get("type") == "user")
     written(place, *lines[: asked + 1])
-    expect(page.locator(f"#run-{GEMINI}")).to_have_count(1, timeout=60_000)
+    expect(page.locator(f"#run-{GEMINI}")).to_have_count(1)
     page = visitor.open(f"/runs/{GEMINI}")
     written(place, *lines[asked + 1 :])
-    expect(page.locator("main .tool").first).to_be_attached(timeout=60_000)
-    expect(page.locator("main")).to_contain_text("All of it is done.", timeout=60_000)
+    expect(page.locator("main .tool").first).to_be_attached()
+    expect(page.locator("main")).to_contain_text("All of it is done.")

@@ -50,7 +50,7 @@ from stenograph.session import Session
 from stenograph.transcript import TranscriptSummary, entries, reconstruct_transcript, summarize
 
 TESTS = Path(__file__).parents[1]
-PATIENCE = 20
+PATIENCE = 120
 QUICK = TranscriptCollectorConfig(quiet_period=0.1)
 INPUT = {"a": 1, "b": 2}
 TURNS = (Turn(calls=(("add", INPUT),)), Turn(text="It is 3."))

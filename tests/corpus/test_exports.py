@@ -34,7 +34,7 @@ def _runs() -> Iterator[tuple[str, list[Event]]]:
         yield from ((str(path), events) for events in runs.values())
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_every_capture_is_exported_to_every_format() -> None:
     """Nothing is lost that the report does not name; files are JSON, trajectories valid."""
     done: Counter[str] = Counter()

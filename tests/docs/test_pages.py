@@ -8,9 +8,9 @@ its `$` line; the lines of a `sh` block are commands. In outputs, `…` is whate
 are those of the page's author and compared as such, not by value. What goes on until it is interrupted goes on until
 the page ends.
 
-Two things are not as written: what installs is checked and not run (`reader/installer.py`), and a receiver gets another
-port, because the usual one may be taken here. Reference pages are looked up, not followed: there an id stands for that
-of the first run here, and `sh` blocks are not run.
+Two things are not as written: what installs is checked and not run (`reader/installer.py`), and what listens gets
+another port, because the usual one may be taken here. Reference pages are looked up, not followed: there an id stands
+for that of the first run here, and `sh` blocks are not run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import io
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -41,9 +40,11 @@ DOCS = REPO / "docs"
 README = REPO / "README.md"
 PAGES = sorted(page for page in [README, *DOCS.rglob("*.md")] if page.is_file())
 
+PATIENCE = 120
+"""Seconds after which something hangs."""
 _FENCE = re.compile(r"^```(\w*)(?: needs=(\w+))?(?: file=([\w.]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _GOES_ON = re.compile(r"steno (?:(?:watch|receive|serve)\b(?!.*--help)|tail .*(?:-f|--follow)\b)")
-_SAYS_WHERE = re.compile(r"steno (?:receive|serve)\b")
+_SAYS_WHERE = re.compile(r"^steno (receive|serve)\b")
 _FINDS = re.compile(r"steno (?:errors|diff|check)\b")
 """Commands whose exit code 1 says that they found something."""
 _RECORDS = re.compile(r"steno (?:run|collect)\b")
@@ -52,7 +53,7 @@ _RUN_ID = re.compile(r"<run-id>|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|
 _VARIES = [
     (_RUN_ID, "ID"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "CALL"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "TIME"),
     (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[TIME]"),
     (re.compile(r"\d+(?:\.\d+)? ?m?s\b"), "N s"),
     (re.compile(r'"duration_ms": ?[\d.e-]+'), '"duration_ms":N'),
@@ -113,11 +114,13 @@ class _Reading:
         if self.is_reference:
             command = _filled_in(command)
         if _GOES_ON.match(command):
-            self.followers.append(_Following(command, expected, where))
-            if _SAYS_WHERE.match(command):
-                self.followers[-1].wait_for(1)
+            follower = _Following(command, expected, where)
+            self.followers.append(follower)
+            if match := _SAYS_WHERE.match(command):
+                follower.wait_for(1)
+                self.port = follower.port if match[1] == "receive" else self.port
             return
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=PATIENCE)
         fine = (0, 1) if _FINDS.match(command) else (0,)
         assert done.returncode in fine, f"{where}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         if expected.strip():
@@ -126,9 +129,8 @@ class _Reading:
             _wait_for_the_index()
 
     def _with_our_port(self, command: str) -> str:
-        if "4318" in command or (command.startswith("steno receive") and "--help" not in command):
-            self.port = self.port or _free_port()
-            command = re.sub(r"^steno receive\b", f"steno receive --port {self.port}", command)
+        if "--help" not in command:
+            command = _SAYS_WHERE.sub(r"steno \1 --port 0", command)
         return command.replace("127.0.0.1:4318", f"127.0.0.1:{self.port}")
 
 
@@ -148,8 +150,15 @@ class _Following:
         for line in self._process.stdout:
             self._printed += line.decode()
 
+    @property
+    def port(self) -> int:
+        """Where it listens, by what it printed."""
+        match = re.search(r":(\d+)\b", self._printed)
+        assert match is not None, f"{self._where}: it printed\n{self._printed}"
+        return int(match[1])
+
     def wait_for(self, lines: int) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while self._printed.count("\n") < lines and time.monotonic() < until:
             time.sleep(0.02)
 
@@ -157,7 +166,7 @@ class _Following:
         self.wait_for(max(1, len(self._expected.strip().splitlines())))
         _compare(self._expected or "…", self._printed, self._where)
         self._process.send_signal(signal.SIGINT)
-        assert self._process.wait(60) in (0, 130), self._where
+        assert self._process.wait(PATIENCE) in (0, 130), self._where
 
     def stop(self) -> None:
         self._process.kill()
@@ -217,18 +226,11 @@ def _filled_in(command: str) -> str:
     return _RUN_ID.sub(known, command)
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 def _wait_for_the_index() -> None:
     """Until the background process has indexed what a command recorded; typing the next one takes a person longer."""
     home = Path(os.environ["STENOGRAPH_HOME"])
     recorded = {file.stem for file in home.glob("transcripts/*.jsonl")}
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while recorded - _indexed(home):
         assert time.monotonic() < until, "what was recorded is not in the archive"
         time.sleep(0.05)

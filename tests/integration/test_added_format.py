@@ -47,7 +47,7 @@ class Machine:
 
     def run(self, *words: str, code: int = 0) -> str:
         """What a command prints."""
-        done = subprocess.run(words, env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -74,7 +74,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
     wheel = _wheel(folder)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--target", str(folder / "installed"), str(wheel)], check=True, timeout=100)
+    subprocess.run([*pip, "--target", str(folder / "installed"), str(wheel)], check=True, timeout=240)
     return folder / "installed"
 
 
@@ -165,7 +165,7 @@ def test_it_is_watched(machine: Machine) -> None:
                 pass
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
     assert "okapis" in machine.steno("search", "okapis")
 
 

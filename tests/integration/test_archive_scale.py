@@ -14,6 +14,7 @@ LONG = 4 << 20
 
 
 @needs_strace
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("sessions", [10, pytest.param(100, marks=pytest.mark.scale)])
 def test_idle_sync_over_ten_thousand_files_reads_no_byte(tmp_path: Path, sessions: int) -> None:
     """A hundred sessions with a hundred files each, all kept: not one of them is even opened."""
@@ -31,6 +32,7 @@ def test_idle_sync_over_ten_thousand_files_reads_no_byte(tmp_path: Path, session
 
 
 @needs_strace
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("lines", [8, pytest.param(125, marks=pytest.mark.scale)])
 def test_a_kilobyte_more_of_500_megabytes_reads_64_kib(tmp_path: Path, lines: int) -> None:
     """The end of what was kept and what is new are read, and only the new event is indexed."""

@@ -25,7 +25,7 @@ from stenograph.errors import RunNotFound
 from stenograph.model.payload import LifecyclePayload
 from stenograph.runs.own_journals import index_journals
 
-PATIENCE = 60
+PATIENCE = 120
 STENO = [sys.executable, "-W", "error", "-m", "stenograph"]
 
 
@@ -59,7 +59,7 @@ def test_a_recorded_command_is_listed_searched_and_counted_without_a_sync(archiv
     until(listed)
     (run,) = listed()
     assert (run["agent"], run["status"]) == ("stenograph", "finished")
-    assert CliRunner().invoke(cli, ["search", "zanzibar"]).exit_code == 0
+    until(lambda: CliRunner().invoke(cli, ["search", "zanzibar"]).exit_code == 0)
     assert json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)["totals"]["tool_calls"] == 1
     assert not (archive / "collectors").exists()
 

@@ -19,7 +19,7 @@ from stenograph.evidence.signing import initialise
 HERE = Path(__file__).parent
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [15, pytest.param(60, marks=pytest.mark.scale)])
 def test_a_signed_checkpoint_never_says_more_than_there_is(tmp_path: Path, kills: int) -> None:
     """Kills spread evenly over sync and signing: the checkpoint on disk fits, and the next sync goes on."""

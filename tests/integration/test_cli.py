@@ -19,7 +19,7 @@ import pytest
 from archive_cases import SESSION, claude_line, session_path, subagent_path, synced, written
 from stenograph import Run, start_run
 
-PATIENCE = 60
+PATIENCE = 120
 STENO = [sys.executable, "-W", "error", "-m", "stenograph"]
 
 

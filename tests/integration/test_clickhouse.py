@@ -29,7 +29,7 @@ print(json.dumps(answers))
 
 
 @pytest.mark.scale
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_every_statement_of_the_how_to_runs(tmp_path: Path) -> None:
     """The table is made and filled twice, and then has every event once; a word is found by the index."""
     home, sessions = make_archive(tmp_path)

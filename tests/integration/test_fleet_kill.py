@@ -37,14 +37,14 @@ def assert_survived(folder: Path, url: str, seed: int, kills: int) -> None:
 
 
 @pytest.mark.scale
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1500)
 def test_kills_leave_everything_once_in_a_folder(tmp_path: Path) -> None:
     """Senders, pullers and maintenance: no gap, no overlap, nothing twice, nothing torn."""
     assert_survived(tmp_path, f"file://{tmp_path / 'store'}", seed=7, kills=KILLS)
 
 
 @pytest.mark.scale
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1500)
 def test_kills_leave_everything_once_in_s3(tmp_path: Path, bucket: str) -> None:  # noqa: F811
     """The same where every object is a request."""
     assert_survived(tmp_path, bucket, seed=11, kills=KILLS)

@@ -15,7 +15,7 @@ from archive_cases import claude_line, session_path, synced, written
 HERE = Path(__file__).parent
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.scale)])
 def test_a_removal_that_is_killed_leaves_the_run_whole_or_gone(tmp_path: Path, kills: int) -> None:
     """Kills are spread evenly over everything that a removal does; both outcomes are met, and no third."""

@@ -83,10 +83,11 @@ KILLER = """
 """
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("durability", "kills"), [("os", 140), ("disk", 100)])
 def test_kill_9_loses_nothing_acknowledged(root: Path, python: Any, durability: str, kills: int) -> None:
     """Each death: all that was told is readable, the tail is repaired, the numbers go on; 240 times in all."""
-    result = json.loads(python(KILLER, root, durability, kills, 10, timeout=110).stdout)
+    result = json.loads(python(KILLER, root, durability, kills, 10, timeout=540).stdout)
     assert result["kills"] == kills
     assert result["acknowledged"] > kills / 2
     assert result["stored"] >= result["acknowledged"]

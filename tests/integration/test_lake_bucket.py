@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,39 +10,26 @@ from pathlib import Path
 import pytest
 
 from lakes import differences, grow, growing, push_and_load
+from started_server import started_server
 from stenograph import open_archive
 from stenograph.fleet.lake.check import check
 from stenograph.fleet.store.objects import open_store
+from unit.fleet.conftest import use_s3
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a bucket. A server in this process would wait for itself while DuckDB reads through Arrow."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    with started_server(command, tmp_path / "log") as address:
         request = urllib.request.Request(f"{address}/bucket-of-ours", method="PUT")
-        while True:
-            try:
-                urllib.request.urlopen(request, timeout=60).close()
-                break
-            except urllib.error.URLError:
-                assert server.poll() is None
-                time.sleep(0.1)
-        settings = {"ENDPOINT_URL": address, "ALLOW_HTTP": "true", "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}
-        for name, value in {**settings, "REGION": "us-east-1"}.items():
-            monkeypatch.setenv(f"AWS_{name}", value)
+        urllib.request.urlopen(request, timeout=240).close()
+        use_s3(monkeypatch, address)
         yield "s3://bucket-of-ours/tenant"
-    finally:
-        server.kill()
-        server.wait()
 
 
 @pytest.mark.scale
+@pytest.mark.timeout(900)
 def test_a_bucket_is_loaded_and_read(bucket: str, tmp_path: Path) -> None:
     """The same rows and views as in a folder."""
     home, _, session = growing(tmp_path)

@@ -36,8 +36,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # its own, see `quiet_litellm
 
 
 @pytest.fixture(autouse=True)
-def litellm() -> Iterator[Any]:
-    """The library, without anybody's callbacks."""
+def litellm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The library, without anybody's callbacks; it has the time that it needs to deliver."""
+    monkeypatch.setattr("stenograph.adapters.litellm.deliveries.HOLD", 120)
     with quiet_litellm() as library:
         yield library
         assert library.callbacks == []

@@ -46,7 +46,7 @@ def _most_memory(*words: str, archive: Path) -> int:
 
 
 @pytest.mark.scale
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_line_of_200_mb_costs_at_most_six_times_its_size(tmp_path: Path) -> None:
     """To keep and index it, to find something in it, to show it as text and as a page, to convert and to bundle it."""
     home, archive = tmp_path / "home", tmp_path / "archive"

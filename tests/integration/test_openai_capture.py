@@ -9,6 +9,7 @@ import logging
 import resource
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -361,13 +362,15 @@ def test_a_step_can_be_the_target(root: Path) -> None:
     assert len(spoken) == 2
 
 
-@pytest.fixture
+@contextmanager
 def no_room() -> Iterator[None]:
-    """No file may grow any further."""
+    """No file may grow any further; not for longer than needed, for what pytest prints may go to a file, too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.usefixtures("lenient")
@@ -382,12 +385,12 @@ def test_a_closed_run_costs_the_caller_nothing(root: Path, api: Any, stream: boo
 
 
 @pytest.mark.usefixtures("lenient")
-def test_a_full_disk_costs_the_caller_nothing(root: Path, request: pytest.FixtureRequest) -> None:
+def test_a_full_disk_costs_the_caller_nothing(root: Path) -> None:
     """The answer arrives, the lost events are counted, and the journal has whole lines only."""
     with model_server(*LOOP_TURNS) as server, start_run("full", root=root) as run:
         size = run.path.stat().st_size
-        request.getfixturevalue("no_room")
-        assert conversation(server, "sync", "chat", True, run) == ["Hm 日本.", "It is three."]
+        with no_room():
+            assert conversation(server, "sync", "chat", True, run) == ["Hm 日本.", "It is three."]
         assert run.lost >= 5
         assert run.path.stat().st_size == size
 

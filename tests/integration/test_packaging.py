@@ -38,7 +38,8 @@ def test_the_source_distribution_gives_the_same_wheel(wheel: Path, tmp_path: Pat
     """Byte for byte, and with everything that the package has in the checkout."""
     made = _build(REPO, "sdist", tmp_path / "sdist")
     with tarfile.open(made) as source:
-        source.extractall(tmp_path / "unpacked", filter="data")
+        has_filters = hasattr(tarfile, "data_filter")  # not in the first releases of Python 3.11
+        source.extractall(tmp_path / "unpacked", **({"filter": "data"} if has_filters else {}))  # type: ignore[arg-type]
     (folder,) = (tmp_path / "unpacked").iterdir()
     contents = _contents(wheel)
     assert _contents(_build(folder, "wheel", tmp_path / "wheel")) == contents

@@ -48,7 +48,7 @@ def test_a_second_process_is_refused_with_the_holders_pid(root: Path, holder: su
     assert report.ok
     assert holder.stdin is not None
     holder.stdin.close()
-    assert holder.wait(60) == 0
+    assert holder.wait(120) == 0
     with Recorder(root, run_id=RUN_ID) as recorder:
         assert recorder.record("system.event", {"subtype": "next"}).seq == 2
 
@@ -65,7 +65,7 @@ def test_many_processes_share_a_root(root: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), str(root)]
     writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(8)]
     for writer in writers:
-        assert writer.communicate(timeout=60)[1] == ""
+        assert writer.communicate(timeout=120)[1] == ""
         assert writer.returncode == 0
     journals = list((root / "transcripts").iterdir())
     assert len(journals) == 8
@@ -89,7 +89,7 @@ def test_many_processes_race_for_one_run(root: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), str(root), RUN_ID]
     writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     for writer in writers:
-        assert writer.communicate(timeout=60)[1] == ""
+        assert writer.communicate(timeout=120)[1] == ""
         assert writer.returncode == 0
     path = root / "transcripts" / f"{RUN_ID}.jsonl"
     assert [event.seq for event in read_events(path)] == list(range(1, 81))
@@ -115,7 +115,7 @@ def test_followers_in_other_processes_see_what_subscribers_see(root: Path) -> No
     expected = "".join(f"{event.seq} {event.payload.text}\n" for event in live)
     assert expected.count("\n") == 2_000
     for follower in followers:
-        assert follower.communicate(timeout=60)[0] == expected
+        assert follower.communicate(timeout=120)[0] == expected
     assert next(iter(follow(path))).seq == 1
 
 

@@ -28,7 +28,7 @@ def ask(messages):
     body = {"model": "m", "messages": messages, "tools": [{"name": "Bash"}]}
     url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    return json.load(urllib.request.urlopen(request, timeout=30))
+    return json.load(urllib.request.urlopen(request, timeout=120))
 
 messages = [{"role": "user", "content": sys.argv[1]}]
 while True:
@@ -206,7 +206,7 @@ def test_without_a_command_it_serves_until_interrupted(tmp_path: Path, workspace
         line = process.stderr.readline()
         url = line.partition("serving on ")[2].partition(" ")[0]
         body = json.dumps({"messages": [{"role": "user", "content": "Hello"}]}).encode()
-        with urllib.request.urlopen(f"{url}/v1/messages", body, timeout=30) as reply:
+        with urllib.request.urlopen(f"{url}/v1/messages", body, timeout=120) as reply:
             assert json.load(reply)["content"][0]["text"] == "Hi"
         os.kill(process.pid, signal.SIGINT)
         assert "the run was the recorded one" in process.stderr.read()

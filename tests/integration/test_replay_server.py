@@ -38,11 +38,11 @@ Said = tuple[str, str, Json]
 @pytest.fixture
 def replay() -> Iterator[tuple[ReplaySession, str]]:
     """A replay of the run, and its address."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
     session = ReplaySession(recording_of(RUN), {})
     with serving(session) as url:
         yield session, url
-    assert threading.active_count() == before, "a thread of the server is left"
+    assert set(threading.enumerate()) <= before, "a thread of the server is left"
 
 
 def _messages(url: str, *, stream: bool) -> list[Said]:
@@ -160,7 +160,7 @@ def test_two_replays_at_once(replay: tuple[ReplaySession, str]) -> None:
 def _asked(url: str, data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
     request = urllib.request.Request(url, data=data, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             return reply.status, reply.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()

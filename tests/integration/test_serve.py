@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from archive_cases import claude_line, session_path, written
-from serving import Server, serving
+from serving import WAIT, Server, serving
 from stenograph import start_run
 from stenograph.archive.store.home import home_of
 from stenograph.archive.store.lock import Lock
@@ -27,12 +28,12 @@ from stenograph.journal.reader import read_events
 def asked(server: Server, place: str) -> object:
     token = server.address.partition("token=")[2]
     request = urllib.request.Request(server.origin + place, headers={"Authorization": f"Bearer {token}"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=WAIT) as answer:
         return json.loads(answer.read())
 
 
-def until(condition: object, seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + WAIT
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -89,7 +90,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         environment = {**os.environ, "STENOGRAPH_HOME": str(tmp_path)}
         command = [sys.executable, "-m", "stenograph", "serve", "--no-open", "--no-sync", "--port", str(port)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT, check=False)
     assert done.returncode == 4
     assert done.stderr.count("\n") == 1
     assert "--port" in done.stderr

@@ -44,7 +44,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def steno(*arguments: object) -> bytes:
     """What a command prints."""
     command = [sys.executable, "-m", "stenograph", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, timeout=280)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 

@@ -26,7 +26,7 @@ from stenograph.model import encode
 from stenograph.sources import convert
 from text_files import texts_below, texts_of
 
-PATIENCE = 60
+PATIENCE = 120
 STENO = [sys.executable, "-W", "error", "-m", "stenograph", "run"]
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -69,6 +69,11 @@ def _database(*cases: str) -> sqlite3.Connection:
         for row in map(json.loads, (GOLDEN / "opencode" / case / "input.jsonl").read_bytes().splitlines()):
             insert(connection, row)
     return connection
+
+
+def _shell_wait(path: Path) -> str:
+    """Words of a shell that wait for a file."""
+    return f"while [ ! -e {shlex.quote(str(path))} ]; do sleep 0.02; done"
 
 
 def _until(condition: Callable[[], object]) -> None:
@@ -132,7 +137,7 @@ def test_a_script_without_a_first_line_is_run_by_the_shell(tmp_path: Path) -> No
 
 def test_words_come_when_they_are_said(tmp_path: Path) -> None:
     """Not a line, not a buffer later: half a line is there while the command goes on."""
-    command = ["sh", "-c", f"printf half; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo ' line'"]
+    command = ["sh", "-c", f"printf half; {_shell_wait(tmp_path / 'go')}; echo ' line'"]
     with subprocess.Popen([*STENO, "--", *command], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert os.read(process.stdout.fileno(), 100) == b"half"
@@ -155,15 +160,14 @@ def test_a_closed_output_stays_closed() -> None:
     assert (done.returncode, done.stderr) == (0, b"closed")
 
 
-def test_what_outlives_the_command_still_prints() -> None:
+def test_what_outlives_the_command_still_prints(tmp_path: Path) -> None:
     """We end with the command, and what it left in the background has its output still."""
-    with subprocess.Popen(
-        [*STENO, "--", "sh", "-c", "(sleep 2; echo late) & echo early"], stdout=subprocess.PIPE
-    ) as process:
+    command = ["sh", "-c", f"({_shell_wait(tmp_path / 'go')}; echo late) & echo early"]
+    with subprocess.Popen([*STENO, "--", *command], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert os.read(process.stdout.fileno(), 100) == b"early\n"
         assert process.wait(PATIENCE) == 0
-        assert select.select([process.stdout], [], [], 0)[0] == []
+        (tmp_path / "go").touch()
         assert process.stdout.read() == b"late\n"
 
 
@@ -282,8 +286,16 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
 
 def test_a_stopped_command_stops_us() -> None:
     """Ctrl-Z stops both, so that the shell notices; when the shell lets us go on, the command goes on."""
-    command = _python("print('ready', flush=True)\ninput()\nprint('went on', flush=True)\nraise SystemExit(5)")
-    screen = Terminal([sys.executable, "-c", SHELL, *STENO, "--", *command])
+    code = """
+        import os, time
+        while os.tcgetpgrp(0) != os.getpgrp():  # until the shell has put us into the foreground
+            time.sleep(0.01)
+        print("ready", flush=True)
+        input()
+        print("went on", flush=True)
+        raise SystemExit(5)
+    """
+    screen = Terminal([sys.executable, "-c", SHELL, *STENO, "--", *_python(code)])
     try:
         screen.shows(b"ready")
         screen.keys(b"\x1a")
@@ -387,6 +399,8 @@ if "--no-file" not in sys.argv:
             time.sleep(0.01)
 elif "--stream" in sys.argv:
     sys.stdout.buffer.write(stream.read_bytes())
+while "--wait" in sys.argv and not Path("go").exists():
+    time.sleep(0.01)
 sys.exit(6)
 """
 
@@ -475,7 +489,7 @@ def test_a_session_of_somebody_else_is_not_the_commands(claude: str, tmp_path: P
     text = (tmp_path / "source").read_text("utf-8").replace(str(tmp_path / "work"), "/somewhere")
     program = tmp_path / "other" / "claude"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\ncat {tmp_path}/other-session > {other}\n")
+    program.write_text(f"#!/bin/sh\ncat '{tmp_path}/other-session' > '{other}'\n")
     program.chmod(0o755)
     (tmp_path / "other-session").write_text(text, "utf-8")
     _run([str(program)])
@@ -484,9 +498,12 @@ def test_a_session_of_somebody_else_is_not_the_commands(claude: str, tmp_path: P
 
 def test_the_journal_grows_while_the_agent_works(claude: str, tmp_path: Path) -> None:
     """Who follows the journal sees the session live."""
-    with subprocess.Popen([*STENO, "--", claude, "--stream"], stdout=subprocess.DEVNULL) as process:
-        _until(lambda: _journals(tmp_path) and _journals(tmp_path)[0].stat().st_size > 0)
-        assert process.poll() is None
+    with subprocess.Popen([*STENO, "--", claude, "--stream", "--wait"], stdout=subprocess.DEVNULL) as process:
+        try:
+            _until(lambda: _journals(tmp_path) and _journals(tmp_path)[0].stat().st_size > 0)
+            assert process.poll() is None
+        finally:
+            Path("go").touch()
         assert process.wait(PATIENCE) == 6
 
 

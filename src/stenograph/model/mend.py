@@ -200,4 +200,6 @@ def _fitted(name: str, value: Any, type: Any) -> Any:
 def _block_from(source: dict[str, Any]) -> Any:
     tag = source.get("type")
     kind = _BLOCKS.get(tag) if isinstance(tag, str) else None
-    return UnknownBlock(extra=Extra(source) or None) if kind is None else _build(kind, source)
+    if kind is not None:
+        return _build(kind, source)
+    return UnknownBlock(extra=Extra(source)) if source else UnknownBlock()

@@ -11,6 +11,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.store.home import Home
@@ -115,25 +116,29 @@ class Waiter:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self._event = asyncio.Event()
+        self._has_changed = False
         self._loop = asyncio.get_running_loop()
         feed.add(self._wake)
 
     def _wake(self) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._event.set)
+            self._loop.call_soon_threadsafe(self._note)
+
+    def _note(self) -> None:
+        self._has_changed = True
+        self.wake()
 
     def wake(self) -> None:
-        """End the wait, from its event loop."""
+        """End the wait, from its event loop, without a change."""
         self._event.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Whether something may have changed within this time."""
-        try:
+        """Whether something may have changed since the last wait; ends with a change, by `wake`, or after this time."""
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
-        except TimeoutError:
-            return False
         self._event.clear()
-        return True
+        changed, self._has_changed = self._has_changed, False
+        return changed
 
     def close(self) -> None:
         """Stop waiting for changes."""

@@ -24,6 +24,8 @@ class Keeper:
         """`paths`: folders instead of those of the agents."""
         self._arguments = [sys.executable, "-m", "stenograph.server.keeping", str(home.path), *paths]
         self._stop = threading.Event()
+        self._lock = threading.Lock()
+        """Held while the process is started or ended, so that none is started after the end."""
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._run, name="steno-keeper", daemon=True)
         self.state = "starting"
@@ -34,18 +36,26 @@ class Keeper:
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            self._process = subprocess.Popen(self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            assert self._process.stdout is not None
-            for line in self._process.stdout:
+        while (process := self._started()) is not None:
+            assert process.stdout is not None
+            for line in process.stdout:
                 self.state = line.decode("utf-8", "replace").strip()
-            self._process.wait()
+            process.wait()
             self._stop.wait(_AGAIN)
+
+    def _started(self) -> subprocess.Popen[bytes] | None:
+        """The process; None after the end."""
+        with self._lock:
+            if self._stop.is_set():
+                return None
+            self._process = subprocess.Popen(self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            return self._process
 
     def close(self) -> None:
         """End the process, and wait for it."""
         self._stop.set()
-        process = self._process
+        with self._lock:
+            process = self._process
         if process is not None and process.stdin is not None:
             process.stdin.close()
             try:

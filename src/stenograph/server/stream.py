@@ -5,13 +5,18 @@ sent. Whenever the archive may have changed, it reads the index from there, so a
 that comes back loses nothing. The cursor of all runs is the `id` of every message that moves it. Figures are read in a
 separate thread and have no `id`. A run that was renumbered, or is too far ahead, is a `gap`: its page must be loaded
 again.
+
+One stream serves all tabs of a browser, and tabs of the same run may have different parts of it. The stream begins at
+the first of their cursors, and no message covers events on both sides of any of them. A message names the event that it
+comes after, so a tab can tell a message that it has already, the next one, and one before which it missed something.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -47,7 +52,9 @@ _BREATH = 1.0
 _STATUS = 5.0
 """Seconds after which a status is looked at although nothing was written: a process may have ended."""
 
-Cursor = dict[str, tuple[int, int]]
+Place = tuple[int, int]
+"""The revision of a run, and the number of an event of it."""
+Cursor = dict[str, Place]
 
 
 def stream(site: Site, feed: Feed, request: Request) -> Response:
@@ -56,20 +63,28 @@ def stream(site: Site, feed: Feed, request: Request) -> Response:
         return json(request, {"error": "a store is not followed here; steno tail -f RUN --store URL does that"}, 404)
     topics = [each for each in request.query_params.get("runs", "").split(",") if each]
     cursor = request.headers.get("last-event-id") or request.query_params.get("after", "")
-    following = Following(site, topics, cursor_of(cursor))
+    following = Following(site, topics, cursor_of(cursor), places_of(request.query_params.get("after", "")))
     headers = {"x-accel-buffering": "no"}
     return StreamingResponse(_messages(following, feed), media_type="text/event-stream", headers=headers)
 
 
-def cursor_of(text: str) -> Cursor:
-    """A cursor as it was sent: `RUN:REVISION:SEQ`, joined by commas. What is not one is left out."""
-    found: Cursor = {}
+def places_of(text: str) -> dict[str, list[Place]]:
+    """The places of tabs by their run, the first one first: `RUN:REVISION:SEQ`, joined by commas.
+
+    What is not one is left out.
+    """
+    found: dict[str, list[Place]] = {}
     for part in text.split(","):
         run_id, _, place = part.partition(":")
         revision, _, seq = place.partition(":")
         if run_id and all(each.isascii() and each.isdigit() and len(each) < 12 for each in (revision, seq)):
-            found[run_id] = int(revision), int(seq)
-    return found
+            found.setdefault(run_id, []).append((int(revision), int(seq)))
+    return {run_id: sorted(places) for run_id, places in found.items()}
+
+
+def cursor_of(text: str) -> Cursor:
+    """Where a stream begins, by the places of its tabs."""
+    return {run_id: places[0] for run_id, places in places_of(text).items()}
 
 
 async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
@@ -92,8 +107,9 @@ async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
             if figures is None and following.is_time_for_figures:
                 figures = asyncio.create_task(run_in_threadpool(following.figures))
                 figures.add_done_callback(lambda _: waiter.wake())
-            changed = await waiter.wait(min(following.patience, BEAT))
-            if not changed and time.monotonic() - beaten >= BEAT:
+            if await waiter.wait(BEAT if figures is not None else min(following.patience, BEAT)):
+                following.note_change()
+            elif time.monotonic() - beaten >= BEAT:
                 beaten = time.monotonic()
                 yield b": beat\n\n"
         yield b"event: bye\ndata: {}\n\n"
@@ -106,24 +122,38 @@ async def _messages(following: Following, feed: Feed) -> AsyncIterator[bytes]:
 class Following:
     """The runs that one stream follows, each from its cursor."""
 
-    def __init__(self, site: Site, topics: Sequence[str], cursor: Cursor) -> None:
+    def __init__(
+        self, site: Site, topics: Sequence[str], cursor: Cursor, places: Mapping[str, Sequence[Place]] | None = None
+    ) -> None:
+        """`places` are those of all tabs: no message goes beyond one of them."""
         self._site = site
         self._runs = [each for each in dict.fromkeys(topics) if each != "list"][:MOST_RUNS]
         self._has_list = "list" in topics
         self._cursor = {run_id: place for run_id, place in cursor.items() if run_id in self._runs}
+        self._sent = {run_id: seq for run_id, (_, seq) in self._cursor.items()}
+        """By the run, the event that the next message comes after."""
+        self._ends = {run_id: {seq for _, seq in of_tabs} for run_id, of_tabs in (places or {}).items()}
+        """By the run, events after which a message ends."""
         self._known: dict[str, str] = {}
         """Of runs on the list and of those that are followed: the state that was sent."""
         self._grown: set[str] = set()
         """Followed runs whose figures are to be sent."""
-        self._looked = 0.0
+        self._looked = -math.inf
+        self._has_changed = False
+        """Whether the archive may have changed since figures were looked at."""
         self._is_first = True
         self.is_behind = False
         """Whether there is more to read at once."""
 
+    def note_change(self) -> None:
+        """Note that the archive may have changed."""
+        self._has_changed = True
+
     @property
     def patience(self) -> float:
-        """Seconds after which to look again although nothing changed."""
-        return _BREATH if self._grown else _STATUS
+        """Seconds until figures are to be looked at again."""
+        is_soon = self._grown or (self._has_list and self._has_changed)
+        return max(0.0, self._looked + (_BREATH if is_soon else _STATUS) - time.monotonic())
 
     def look(self) -> list[bytes]:
         """What has come since the last look, a part of it at most."""
@@ -142,19 +172,23 @@ class Following:
     @property
     def is_time_for_figures(self) -> bool:
         """Whether figures are to be looked at again."""
-        return time.monotonic() - self._looked >= (_BREATH if self._grown or self._has_list else _STATUS)
+        return self.patience == 0
 
     def figures(self) -> list[bytes]:
         """Runs whose figures or status have changed: those on the list, and those that are followed."""
         self._looked = time.monotonic()
+        self._has_changed = False
         self._grown = set()
         try:
-            return list(self._figures())
+            messages = list(self._figures())
         except RunNotFound:  # there is no archive yet, so whatever comes has begun since
-            self._is_first = False
-            return []
+            messages = []
         except SourceError:  # as above
             return []
+        if self._is_first:
+            self._is_first = False
+            messages.append(_encoded("listed", {}))
+        return messages
 
     def _run(self, reader: IndexReader, run_id: str) -> Iterator[bytes]:
         found = reader.index.execute(
@@ -166,18 +200,21 @@ class Following:
         known = self._cursor.get(run_id)
         if known is None:
             self._cursor[run_id] = revision, last
+            self._sent[run_id] = last
             return
         if known[0] != revision or known[1] > last or last - known[1] > TOO_FAR:
             self._cursor[run_id] = revision, last
+            self._sent[run_id] = last
             self._grown.add(run_id)
             yield self._message("gap", run_id, {"from": known[1] + 1})
             return
         if known[1] == last:
             return
         events = masked(self._site, reader.events(run, known[1] + 1, min(last, known[1] + BATCH)))
-        for kind, seq, data in _parts(reader, run, events):
+        for kind, seq, data in _parts(reader, run, events, self._ends.get(run_id, set())):
+            after, self._sent[run_id] = self._sent[run_id], seq
             self._cursor[run_id] = revision, seq
-            yield self._message(kind, run_id, {"seq": seq, **data})
+            yield self._message(kind, run_id, {"after": after, "seq": seq, **data})
         reached = known[1] + BATCH
         self._cursor[run_id] = revision, min(last, reached)
         self._grown.add(run_id)
@@ -196,8 +233,8 @@ class Following:
     def _figures(self) -> Iterator[bytes]:
         """The oldest first, as a page puts what it did not have on top.
 
-        At first that is every row: between the page and its stream, or while a server was away, any run may have
-        changed. The page knows by their states which it has already.
+        At first that is every row, and then `listed`: between the page and its stream, or while a server was away, any
+        run may have changed. The page knows by their states which it has already.
         """
         for info in reversed(list(self._infos())):
             state = state_of(info)
@@ -210,10 +247,8 @@ class Following:
                 "title": title_of(info),
                 "figures": info.to_dict(),
                 "row": rows_of(self._site, [info])[0],
-                "is_first": self._is_first,
             }
             yield _encoded("run", {"run": info.run_id, **data})
-        self._is_first = False
 
     def _message(self, kind: str, run_id: str, data: dict[str, Any]) -> bytes:
         cursor = ",".join(f"{each}:{revision}:{seq}" for each, (revision, seq) in self._cursor.items())
@@ -228,19 +263,26 @@ def _encoded(kind: str, data: dict[str, Any]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), body)
 
 
-def _parts(reader: IndexReader, run: int, events: Sequence[Event]) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The events as messages: what one source says in a row is appended, a result replaces its call."""
+def _parts(
+    reader: IndexReader, run: int, events: Sequence[Event], places: Collection[int]
+) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The events as messages: what one source says in a row is appended, a result replaces its call.
+
+    A message ends at the latest after an event of `places`.
+    """
     group: list[Event] = []
     calls: set[str] = set()
     size = 0
     for event in events:
         payload = event.payload
-        is_result = event.type == "tool.result" and isinstance(payload, ToolPayload)
+        is_elsewhere = group and (event.source != group[0].source or begins_unit(event))
+        if is_elsewhere or (group and group[-1].seq in places) or size > MESSAGE_BYTES:
+            yield _appended(reader, run, group)
+            group, calls, size = [], set(), 0
         call = None
-        if is_result and payload.call_id not in calls:
+        if event.type == "tool.result" and isinstance(payload, ToolPayload) and payload.call_id not in calls:
             call = _call_of(reader, run, payload.call_id, event.seq)
-        ends = group and (call is not None or event.source != group[0].source or begins_unit(event))
-        if ends or size > MESSAGE_BYTES:
+        if call is not None and group:
             yield _appended(reader, run, group)
             group, calls, size = [], set(), 0
         if call is not None:

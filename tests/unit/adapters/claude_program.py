@@ -77,12 +77,12 @@ class Program:
         request = message["request"]
         for event, matchers in (request.get("hooks") or {}).items():
             self.hooks[event] = [number for matcher in matchers for number in matcher["hookCallbackIds"]]
-        answer = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
-        self.say(type="control_response", response=answer)
-        if request["subtype"] == "interrupt":
+        if request["subtype"] == "interrupt":  # written first: whoever has the answer may end us
             self.write(
                 "user", message={"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]}
             )
+        answer = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
+        self.say(type="control_response", response=answer)
 
     def turn(self, prompt: str) -> None:
         self.hook("UserPromptSubmit")

@@ -230,10 +230,35 @@ def test_claude_that_dies_is_an_error(adapting: Adapting, root: Path) -> None:
     assert told[-1].payload.code == "exit"
 
 
-def test_claude_that_hangs_is_given_up(adapting: Adapting, root: Path) -> None:
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude has the time that it needs to hear of an interruption."""
+    monkeypatch.setattr("stenograph.adapters.claude_agent_sdk.adapter._PATIENCE", 60)
+
+
+@pytest.mark.usefixtures("_patient")
+def test_claude_that_hangs_is_given_up(adapting: Adapting, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the time it may take it is interrupted; what it then writes is recorded, and at the end the error."""
+    really, ends = asyncio.timeout, []
+
+    def timeout(seconds: float | None) -> asyncio.Timeout:
+        """The time is over when Claude hangs, however long it takes to begin."""
+        if seconds != 1.5:
+            return really(seconds)
+        limit = really(None)
+
+        async def end() -> None:
+            while recorder.stats().events == 0:
+                await asyncio.sleep(0.02)
+            limit.reschedule(0)
+
+        ends.append(asyncio.create_task(end()))
+        return limit
+
+    monkeypatch.setattr(asyncio, "timeout", timeout)
     with Recorder(root) as recorder, pytest.raises(AgentTimeout, match=r"longer than 1\.5 s"):
         adapting(timeout=1.5).evaluate("Please hang.", recorder=recorder)
+    assert len(ends) == 1
     *_, word, last = read_events(recorder.path)
     assert "[Request interrupted by user]" in (word.raw or "")
     assert (last.type, last.payload.code) == ("error", "timeout")
@@ -241,6 +266,7 @@ def test_claude_that_hangs_is_given_up(adapting: Adapting, root: Path) -> None:
     assert last.origin == Origin(adapter="claude_agent_sdk", prompt_name="prompt")
 
 
+@pytest.mark.usefixtures("_patient")
 def test_cancelling_interrupts(adapting: Adapting, root: Path) -> None:
     """A task that is cancelled ends soon, and the transcript says how."""
 
@@ -254,9 +280,10 @@ def test_cancelling_interrupts(adapting: Adapting, root: Path) -> None:
                 await task
         assert "[Request interrupted by user]" in (list(read_events(recorder.path))[-1].raw or "")
 
-    asyncio.run(asyncio.wait_for(main(), 60))
+    asyncio.run(asyncio.wait_for(main(), 120))
 
 
+@pytest.mark.usefixtures("_patient")
 def test_a_key_interrupts(adapting: Adapting, root: Path) -> None:
     """Ctrl-C in a plain program ends the evaluation, and Claude hears of it."""
     with Recorder(root) as recorder:

@@ -26,6 +26,7 @@ from stenograph.model import TextBlock
 from stenograph.session import Session
 from stenograph.sources.detection import format_named
 from stenograph.sources.session_tail import SessionTail
+from stenograph.watch import FolderWatch
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 KEY = "sk-none"
@@ -132,13 +133,19 @@ def test_the_collector_is_at_hand_with_the_promised_settings() -> None:
 def test_with_a_watch_the_poll_is_only_a_safety_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However short the poll interval, an idle session is not read again and again."""
     reads: list[SessionTail] = []
-    really = SessionTail.read
+    waits: list[int] = []
+    really, really_wait = SessionTail.read, FolderWatch.wait
 
     def counted(self: SessionTail, *args: Any, **more: Any) -> Any:
         reads.append(self)
         return really(self, *args, **more)
 
+    def noted(self: FolderWatch, timeout: float | None = None) -> Any:
+        waits.append(len(reads))
+        return really_wait(self, timeout)
+
     monkeypatch.setattr(SessionTail, "read", counted)
+    monkeypatch.setattr(FolderWatch, "wait", noted)
     main = tmp_path / f"{RUN_ID}.jsonl"
     main.write_text("")
     config = stenograph.TranscriptCollectorConfig(poll_interval=0.01, subagent_discovery_interval=0.01)
@@ -147,7 +154,8 @@ def test_with_a_watch_the_poll_is_only_a_safety_net(tmp_path: Path, monkeypatch:
     async def idle() -> int:
         async with collector.run():
             await collector.hook_callback({"hook_event_name": "Stop", "transcript_path": str(main)})
-            await asyncio.sleep(0.2)
+            while not reads or waits[-1:] != [len(reads)]:  # until it has read what is there, and waits for a change
+                await asyncio.sleep(0.01)
             begun = len(reads)
             await asyncio.sleep(0.5)
             return len(reads) - begun

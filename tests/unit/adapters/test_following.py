@@ -29,7 +29,7 @@ class Reads:
 def test_new_folders_are_watched_and_read_once_more(tmp_path: Path) -> None:
     """A watch says only what comes after it was made, so everything is read again behind it."""
     reads = Reads(tmp_path)
-    following = Following(reads.read, lambda: reads.folders, threading.Event())
+    following = Following(reads.read, lambda: reads.folders, threading.Event(), safety_net=3600)
     assert not following.is_watching
     assert following.look() == 2
     (inner := tmp_path / "inner").mkdir()

@@ -14,6 +14,12 @@ from stenograph.adapters.litellm import deliveries
 from stenograph.adapters.litellm.deliveries import Deliveries
 
 
+@pytest.fixture(autouse=True)
+def _hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call is given up while a test is at it, however slow the machine."""
+    monkeypatch.setattr(deliveries, "HOLD", 3600)
+
+
 @pytest.fixture
 def told() -> list[Any]:
     """What was told so far."""
@@ -59,13 +65,23 @@ def test_nobody_waits_for_a_call_under_way(told: list[Any]) -> None:
 
 def test_nothing_is_held_for_long(told: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was answered and is never delivered holds up the others for a moment only."""
-    monkeypatch.setattr(deliveries, "HOLD", 0.05)
+    is_over = threading.Event()
+
+    class Moment(threading.Timer):
+        def run(self) -> None:
+            while not self.finished.wait(0.01):
+                if is_over.is_set():
+                    self.finished.set()
+                    self.function(*self.args, **self.kwargs)
+
+    monkeypatch.setattr(threading, "Timer", Moment)
     calls = Deliveries(told.append)
     calls.began("lost")
     calls.answered("lost")
     calls.began("next")
     calls.delivered("next", {"n": 2})
     assert told == []
+    is_over.set()
     until = time.monotonic() + 60
     while not told and time.monotonic() < until:
         time.sleep(0.01)
@@ -91,7 +107,7 @@ def test_waiting_ends_when_the_last_call_is_there(told: list[Any]) -> None:
     calls.began("a")
     late = threading.Timer(0.05, calls.delivered, ("a", {"n": 1}))
     late.start()
-    calls.wait(30)
+    calls.wait(120)
     late.join()
     assert told == [{"n": 1}]
     assert not calls.are_open

@@ -123,7 +123,7 @@ def test_settled_spans_are_those_of_the_whole_run(case: Path) -> None:
         known = set(settled)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     steps=st.lists(st.sampled_from(["write", "look", "fail", "kill", "restart"]), max_size=25),
     vocabulary=st.sampled_from(["genai", "openinference"]),

@@ -116,14 +116,14 @@ def test_one_sync_covers_everything_that_waits(root: Path, monkeypatch: pytest.M
         count.append(1)
         if len(count) == 1:
             started.set()
-            assert go_on.wait(30)
+            assert go_on.wait(120)
         sync(fd)
 
     monkeypatch.setattr(os, "fdatasync", slow_first)
     with Recorder(root, durability="disk") as recorder:
         writers = [threading.Thread(target=recorder.record, args=("system.event", NOTE)) for _ in range(9)]
         writers[0].start()
-        assert started.wait(30)
+        assert started.wait(120)
         for writer in writers[1:]:
             writer.start()
         while recorder.stats().seq < 9:
@@ -141,7 +141,7 @@ def test_subscribers_of_a_disk_recorder_see_only_what_is_synced(root: Path, monk
 
     def held(fd: int) -> None:
         started.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         sync(fd)
 
     with Recorder(root, durability="disk") as recorder:
@@ -149,7 +149,7 @@ def test_subscribers_of_a_disk_recorder_see_only_what_is_synced(root: Path, monk
         monkeypatch.setattr(os, "fdatasync", held)
         writer = threading.Thread(target=recorder.record, args=("system.event", NOTE))
         writer.start()
-        assert started.wait(30)
+        assert started.wait(120)
         assert len(list(read_events(recorder.path))) == 2
         replay = recorder.subscribe(from_seq=1)
         assert list(replay._ready() or ()) == [first]
@@ -187,7 +187,7 @@ def test_a_failed_sync_fails_everyone_who_waits(root: Path, monkeypatch: pytest.
 
     def fail(fd: int) -> None:
         started.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         raise OSError(5, "Input/output error")
 
     recorder = Recorder(root, durability="disk")
@@ -201,7 +201,7 @@ def test_a_failed_sync_fails_everyone_who_waits(root: Path, monkeypatch: pytest.
 
     writers = [threading.Thread(target=write) for _ in range(5)]
     writers[0].start()
-    assert started.wait(30)
+    assert started.wait(120)
     for writer in writers[1:]:
         writer.start()
     while recorder.stats().seq < 5:

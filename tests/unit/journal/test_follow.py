@@ -20,7 +20,7 @@ from stenograph.journal.follow import Follower
 
 RUN_ID = "550e8400-e29b-41d4-a716-446655440000"
 NOTE = {"subtype": "note"}
-PATIENCE = 60
+PATIENCE = 120
 
 
 @pytest.fixture

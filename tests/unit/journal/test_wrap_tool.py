@@ -286,7 +286,7 @@ def test_tools_run_at_once(run: Run) -> None:
     barrier = threading.Barrier(4)
 
     def meet(number: int) -> int:
-        barrier.wait(30)
+        barrier.wait(120)
         return number
 
     wrapped = run.wrap_tool(meet)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +15,11 @@ from archive_cases import SESSION, claude_line, session_path, subagent_path, syn
 from served import KINDS
 from stenograph.archive.index.schema import open_index
 from stenograph.archive.store.home import home_of
-from stenograph.server.listing import rows_of, runs_of
+from stenograph.server import stream
+from stenograph.server.feed import Feed
+from stenograph.server.listing import rows_of, runs_of, state_of
 from stenograph.server.site import Site
-from stenograph.server.stream import TOO_FAR, Following, cursor_of
+from stenograph.server.stream import TOO_FAR, Following, cursor_of, places_of
 
 SIDE = {"isSidechain": True, "agentId": "a1"}
 
@@ -82,11 +86,16 @@ def test_every_event_is_sent_once(tmp_path: Path) -> None:
     assert messages(following) == []
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """An archive that no test changes."""
+    return archive(tmp_path_factory.mktemp("streamed"), 60)
+
+
 @settings(max_examples=15, deadline=None)
-@given(st.data())
-def test_a_stream_resumes_from_any_message(tmp_path_factory: Any, data: st.DataObject) -> None:
+@given(data=st.data())
+def test_a_stream_resumes_from_any_message(site: Site, data: st.DataObject) -> None:
     """Whoever comes back with the id of any message gets exactly what followed it."""
-    site = archive(tmp_path_factory.mktemp("resume"), 60)
     revision, _ = last_of(site)
     whole = messages(Following(site, [SESSION], cursor_of(f"{SESSION}:{revision}:0")))
     place = data.draw(st.integers(0, len(whole) - 1))
@@ -112,6 +121,7 @@ def test_a_cursor_of_anything_else_is_left_out() -> None:
     assert cursor_of("") == {}
     assert cursor_of("a:b:c,,:1:2,x:1:,y:1:2:3,z:99999999999999:1") == {}
     assert cursor_of("a:0:7,b:2:9") == {"a": (0, 7), "b": (2, 9)}
+    assert cursor_of("a:0:7,a:1:2,a:0:5") == {"a": (0, 5)}
 
 
 def test_a_run_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
@@ -123,14 +133,96 @@ def test_a_run_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert messages(following) == []
 
 
+def sent(following: Following) -> list[tuple[str, dict[str, Any]]]:
+    """The figures that there are to send now: the event and the data of each message."""
+    lines = [message.decode().strip().split("\n") for message in following.figures()]
+    return [(event.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for event, data in lines]
+
+
 def test_a_list_hears_of_every_run_at_first(tmp_path: Path) -> None:
     """Also of those that ended: any of them may have changed since the page was made, and the page can tell."""
     site = archive(tmp_path, 4)
     rows = rows_of(site, runs_of(site, {})[0])
     following = Following(site, ["list"], {})
-    first = [json.loads(message.decode().partition("data: ")[2]) for message in following.figures()]
-    assert [(each["row"], each["is_first"]) for each in first] == [(row, True) for row in reversed(rows)]
-    assert following.figures() == []
+    *first, last = sent(following)
+    assert [(kind, data["row"]) for kind, data in first] == [("run", row) for row in reversed(rows)]
+    assert last == ("listed", {})
+    assert sent(following) == []
     written(session_path(tmp_path / "home"), claude_line(100, "call", "one more"))
     synced(tmp_path / "home", site.home.path)
-    assert [b'"is_first":false' in message for message in following.figures()] == [True]
+    assert [kind for kind, _ in sent(following)] == ["run"]
+
+
+def test_a_list_of_nothing_is_told_once(tmp_path: Path) -> None:
+    """Before there is an archive, so that whatever comes later is news."""
+    following = Following(Site(home_of(tmp_path / "archive")), ["list"], {})
+    assert sent(following) == [("listed", {})]
+    assert sent(following) == []
+
+
+def test_a_result_alone_is_a_new_state(tmp_path: Path) -> None:
+    """It changes neither messages nor calls nor tokens, but the row of the run: its last event, perhaps its errors."""
+    site = archive(tmp_path, 7)
+    following = Following(site, ["list"], {})
+    before = dict(sent(following))["run"]["row"]
+    written(session_path(tmp_path / "home"), claude_line(7, "result", "the answer"))
+    synced(tmp_path / "home", site.home.path)
+    ((_, data),) = sent(following)
+    assert data["row"] != before
+
+
+def test_a_run_has_one_state_wherever_it_is_read(site: Site) -> None:
+    """In the list of a page, and by itself in the stream: else a page would take a row for news."""
+    ((listed,), _) = runs_of(site, {})
+    with site.run(SESSION) as (reader, run, _):
+        assert state_of(site.info(reader, run)) == state_of(listed)
+
+
+@settings(max_examples=15)
+@given(data=st.data())
+def test_messages_end_at_the_place_of_every_tab(site: Site, data: st.DataObject) -> None:
+    """Tabs have different parts of a run: each finds the message that follows what it has, and each event once."""
+    revision, last = last_of(site)
+    tabs = data.draw(st.lists(st.integers(0, last), min_size=1, max_size=5))
+    text = ",".join(f"{SESSION}:{revision}:{place}" for place in tabs)
+    following = Following(site, [SESSION], cursor_of(text), places_of(text))
+    chain = [(each["after"], each["seq"]) for _, _, each in messages(following)]
+    assert covered(messages(Following(site, [SESSION], cursor_of(text))), min(tabs) + 1) == last
+    for place in tabs:
+        reached = place
+        for after, seq in chain:
+            assert seq <= reached or after == reached  # it has the message, or it is the next one
+            reached = max(reached, seq)
+        assert reached == last
+
+
+def test_figures_are_looked_at_once_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a look takes longer than the pause between two: it is not a reason for the next one."""
+    monkeypatch.setattr(stream, "_BREATH", 0.0)
+    site = archive(tmp_path, 4)
+    following = Following(site, ["list"], {})
+    looks: list[int] = []
+    figures = following.figures
+    monkeypatch.setattr(following, "figures", lambda: looks.append(len(looks)) or figures())
+
+    async def listen() -> None:
+        feed = Feed(site.home)  # not started: it wakes when this test does
+        sent = stream._messages(following, feed)
+        while b"event: listed" not in await anext(sent):
+            pass
+        rest = asyncio.ensure_future(anext(sent))
+        await asyncio.sleep(0.2)
+        assert looks == [0]
+        await asyncio.to_thread(grow)
+        feed._wake()
+        assert b"event: run" in await rest
+        assert looks == [0, 1]
+        feed.close()
+        async for _ in sent:
+            pass
+
+    def grow() -> None:
+        written(session_path(tmp_path / "home"), claude_line(100, "call", "one more"))
+        synced(tmp_path / "home", site.home.path)
+
+    asyncio.run(listen())

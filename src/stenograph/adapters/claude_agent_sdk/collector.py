@@ -290,10 +290,12 @@ class TranscriptCollector:
 
     def _follow_agents(self) -> bool:
         """Follow files of subagents that hooks named and the search does not find; returns whether any is new."""
-        if not self._agents_asked or not self._sessions:
+        count = len(self._agents_asked)
+        is_new = count > 0 and self._follow_asked()  # a hook names its session before the subagent
+        if not self._sessions:
             return False
-        session, is_new = self._sessions[-1], False
-        while self._agents_asked:
+        session = self._sessions[-1]
+        for _ in range(count):  # others may come meanwhile, with sessions of their own
             path, source = self._agents_asked.popleft()
             file = Path(os.path.expanduser(path))  # noqa: PTH111  # an unknown user's folder is not an error here
             known = len(session.tails)

@@ -62,8 +62,8 @@ def _processes(chunks: Sequence[Chunk], workers: int | None, address: str | None
         before = len(left)
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context) as pool:
-            waiting = {pool.submit(run_chunk, chunk): chunk.name for chunk in left.values()}
             try:
+                waiting = {pool.submit(run_chunk, chunk): chunk.name for chunk in left.values()}
                 for done in as_completed(waiting):
                     part = done.result()
                     del left[waiting[done]]

@@ -1,16 +1,23 @@
 // Live updates of an open page. One stream for the whole browser: the tab that holds the lock has it, and passes
-// everything on; when that tab closes, the next one takes over from the cursors that the tabs themselves have.
+// everything on; when that tab closes, the next one takes over from the places that the tabs themselves have. A tab that
+// opens, or finds that it missed something, says hello with its place, and the stream is opened again from there.
 import { body, localTimes, main, mark, reveal, run, say } from './page.js';
 
 const isLast = body.dataset.page === 'last';
-const cursors = new Map(); // by run: revision and number of what this tab has
-const note = (text) => {
+const placeOf = (text) => {
   const [id, revision, seq] = text.split(':');
-  cursors.set(id, { revision: Number(revision), seq: Number(seq) });
+  return { id, revision: Number(revision), seq: Number(seq) };
 };
-if (body.dataset.cursor) note(body.dataset.cursor);
-const topics = () => [...(body.dataset.topic === 'list' ? ['list'] : []), ...(run && body.dataset.cursor ? [run] : [])];
-const cursorText = () => [...cursors].map(([id, each]) => `${id}:${each.revision}:${each.seq}`).join(',');
+let place = body.dataset.cursor ? placeOf(body.dataset.cursor) : null; // the run of this page, and what it has of it
+const topics = [...(body.dataset.topic === 'list' ? ['list'] : []), ...(place ? [place.id] : [])];
+// Where a tab is after a message about its run; null if the message does not follow what it has.
+const next = (from, kind, message) => {
+  const to = placeOf(message.cursor);
+  if (kind === 'gap') return to;
+  if (to.revision !== from.revision) return null;
+  if (message.seq <= from.seq) return from; // it was here already
+  return message.after === from.seq ? { ...to, seq: message.seq } : null;
+};
 
 // Fragments are made by our own server from escaped text; this is the one place where text becomes elements.
 const policy = window.trustedTypes
@@ -44,14 +51,20 @@ export const follow = () => {
   missed = 0;
   count(0);
   following = true;
-  scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+  toEnd();
 };
 let lastUnit = 0;
-let placed = 0; // scrolls of our own are not the reader's
-if (following) scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+// What is out of sight has no height yet, so the end is looked up again in the next frames.
+const toEnd = (tries = 3) => {
+  scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+  if (tries) requestAnimationFrame(() => { if (following) toEnd(tries - 1); });
+};
+if (following) toEnd();
+// Only the reader scrolls up; our own scrolls go to the end, however late their events come.
+let lastTop = scrollY;
 addEventListener('scroll', () => {
-  if (performance.now() < placed) return;
-  following = atEnd();
+  if (atEnd()) following = true; else if (scrollY < lastTop) following = false;
+  lastTop = scrollY;
   if (following && missed) { missed = 0; count(0); }
 }, { passive: true });
 
@@ -65,10 +78,7 @@ const grown = (number, change) => {
     (main.querySelector('.unit:last-of-type') || main).append(line);
   }
   change();
-  if (wasAtEnd) {
-    placed = performance.now() + 150;
-    scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
-  } else count(number);
+  if (wasAtEnd) { following = true; toEnd(); } else count(number);
 };
 
 const unitOf = (number) => {
@@ -143,12 +153,12 @@ const changeRow = (message) => {
   if (!location.search) table.prepend(fresh);
 };
 // A notification, where the reader allowed it: once whenever a run begins to wait or fails, not for one that did so
-// before the page was opened.
+// before the stream first named it.
 const statuses = new Map([...document.querySelectorAll('tr[data-run]')].map((each) => [each.dataset.run, each.dataset.status]));
+const listed = new Set(); // topics whose runs the stream has all named
 const notify = (message) => {
   const before = statuses.get(message.run);
-  statuses.set(message.run, message.status);
-  if (before === message.status || (before === undefined && message.is_first)) return;
+  if (before === message.status || (before === undefined && opened.some((each) => !listed.has(each)))) return;
   if (!['waiting', 'failed'].includes(message.status)) return;
   if (!window.Notification || Notification.permission !== 'granted') return;
   new Notification(message.status === 'waiting' ? 'An agent waits for you' : 'A run failed', { body: message.title, tag: message.run });
@@ -160,21 +170,28 @@ if (asking && window.Notification && Notification.permission === 'default') {
 }
 
 const take = (kind, message) => {
-  const known = cursors.get(message.run);
+  if (kind === 'listed') {
+    for (const each of message.topics) listed.add(each);
+    return;
+  }
   if (kind === 'run') {
+    statuses.set(message.run, message.status);
     if (message.run === run) showRun(message);
     if (body.dataset.topic === 'list') changeRow(message);
     return;
   }
-  if (message.run !== run || !known) return;
-  const [, revision] = message.cursor.split(':').map(Number);
+  for (const tab of tabs.values()) {
+    if (tab.place && tab.place.id === message.run) tab.place = next(tab.place, kind, message) || tab.place;
+  }
+  if (!place || message.run !== place.id) return;
+  const reached = next(place, kind, message);
+  if (!reached) { hello(); return; } // something is missing before it
+  if (reached === place) return;
+  place = reached;
   if (kind === 'gap') {
-    note(message.cursor);
     if (following || !isLast) location.reload(); else { say('The run was ordered anew'); count(1); }
     return;
   }
-  if (revision === known.revision && message.seq <= known.seq) return; // it was here already
-  cursors.set(run, { revision, seq: message.seq });
   if (message.unit) lastUnit = message.unit;
   if (!main || body.dataset.view) return;
   if (!isLast) { count(message.count); return; }
@@ -183,46 +200,46 @@ const take = (kind, message) => {
 
 // The stream itself, where this tab has it.
 const channel = window.BroadcastChannel ? new BroadcastChannel('stenograph') : null;
-const tabs = new Map(); // by the name of a tab: its topics and cursor
+const tabs = new Map(); // by the name of another tab: its topics and its place
 const own = Math.random().toString(36).slice(2);
-let source = null, opened = '', opening = 0;
+let source = null, opened = [], isStale = false;
 
-const merged = () => {
-  const wanted = new Set(topics()), least = new Map();
-  const all = [cursorText(), ...[...tabs.values()].map((each) => each.cursor)];
-  for (const tab of tabs.values()) for (const topic of tab.topics) wanted.add(topic);
-  for (const text of all.join(',').split(',').filter(Boolean)) {
-    const [id, revision, seq] = text.split(':');
-    const before = least.get(id);
-    if (!before || Number(seq) < before.seq) least.set(id, { revision, seq: Number(seq) });
-  }
-  const after = [...least].map(([id, each]) => `${id}:${each.revision}:${each.seq}`).join(',');
-  return { runs: [...wanted].sort().join(','), after };
-};
 const open = () => {
-  const { runs, after } = merged();
-  if (source && runs === opened) return;
+  const all = [{ topics, place }, ...tabs.values()];
+  const wanted = [...new Set(all.flatMap((each) => each.topics))].sort();
+  if (source && !isStale && wanted.join() === opened.join()) return;
   if (source) source.close();
   source = null;
-  opened = runs;
-  if (!runs) return;
-  source = new EventSource(`/api/v1/stream?runs=${runs}&after=${encodeURIComponent(after)}`);
-  for (const kind of ['append', 'replace', 'run', 'gap']) {
+  opened = wanted;
+  isStale = false;
+  const places = new Set(all.filter((each) => each.place).map(({ place: { id, revision, seq } }) => `${id}:${revision}:${seq}`));
+  source = new EventSource(`/api/v1/stream?runs=${wanted.join()}&after=${encodeURIComponent([...places].join())}`);
+  for (const kind of ['append', 'replace', 'run', 'gap', 'listed']) {
     source.addEventListener(kind, (event) => {
-      const message = JSON.parse(event.data);
+      const message = kind === 'listed' ? { topics: wanted } : JSON.parse(event.data);
+      if (kind === 'run') notify(message);
       if (channel) channel.postMessage({ kind, message });
       take(kind, message);
-      if (kind === 'run') notify(message);
     });
   }
   // A stream that the browser gave up on is opened again; one that it opens again itself resumes by its last id.
   source.addEventListener('error', () => {
-    if (source && source.readyState === EventSource.CLOSED) { opened = ''; source = null; reopen(1000); }
+    if (source && source.readyState === EventSource.CLOSED) { source = null; reopen(1000); }
   });
 };
-let leads = false;
-const reopen = (wait = 30) => { clearTimeout(opening); opening = setTimeout(() => { if (leads) open(); }, wait); };
-const hello = () => channel && channel.postMessage({ kind: 'hello', name: own, topics: topics(), cursor: cursorText() });
+let leads = false, opening = 0, due = Infinity;
+// Open the stream again soon: always, or only if other topics are wanted than it has.
+const reopen = (wait, always = true) => {
+  isStale ||= always;
+  const at = performance.now() + wait;
+  if (at >= due) return; // it is opened before, and for this reason, too
+  clearTimeout(opening);
+  due = at;
+  opening = setTimeout(() => { due = Infinity; if (leads) open(); }, wait);
+};
+const hello = () => {
+  if (leads) reopen(30); else if (channel) channel.postMessage({ kind: 'hello', name: own, topics, place });
+};
 const lead = () => {
   leads = true;
   body.dataset.leads = '1';
@@ -231,10 +248,10 @@ const lead = () => {
 };
 
 // How far it was read: events that come while the page is hidden are marked as new in the list.
-if (isLast && run && body.dataset.cursor) {
+if (isLast && place) {
   let sent = 0;
   const read = () => {
-    const { seq } = cursors.get(run);
+    const { seq } = place;
     if (document.visibilityState !== 'visible' || seq === sent) return;
     sent = seq;
     mark({ seen: seq });
@@ -243,11 +260,11 @@ if (isLast && run && body.dataset.cursor) {
   addEventListener('pagehide', read);
 }
 
-if (topics().length) {
+if (topics.length) {
   if (channel && navigator.locks) {
     channel.addEventListener('message', ({ data }) => {
-      if (data.kind === 'hello') { tabs.set(data.name, data); if (leads) reopen(); }
-      else if (data.kind === 'gone') { tabs.delete(data.name); if (leads) reopen(2000); }
+      if (data.kind === 'hello') { tabs.set(data.name, data); if (leads) reopen(30); }
+      else if (data.kind === 'gone') { tabs.delete(data.name); if (leads) reopen(2000, false); }
       else if (data.kind === 'who') hello();
       else take(data.kind, data.message);
     });
@@ -259,7 +276,7 @@ if (topics().length) {
     // Without locks: each tab has its own stream, only while it is visible.
     const look = () => {
       if (document.visibilityState === 'visible') lead();
-      else { leads = false; if (source) source.close(); source = null; opened = ''; }
+      else { leads = false; if (source) source.close(); source = null; }
     };
     document.addEventListener('visibilitychange', look);
     look();
