@@ -46,6 +46,7 @@ class ByParameters(LoadScopeScheduling):
         return f"{file}[{parameters}" if bracket else nodeid
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
     """`--dist loadgroup` is ours."""
     return ByParameters(config, log) if config.getoption("dist") == "loadgroup" else None
