@@ -10,6 +10,8 @@ WORKERS ?= 3
 export PIP_RETRIES ?= 10
 export PIP_DEFAULT_TIMEOUT ?= 60
 export npm_config_fetch_retries ?= 10
+# All but our own, because of which pytest would rewrite the assertions of all our modules.
+PLUGINS := --disable-plugin-autoload -p xdist -p timeout -p hypothesispytest -p anyio
 # Compiled modules are kept also where the environment says otherwise: the tests start Python thousands of times.
 export PYTHONDONTWRITEBYTECODE =
 
@@ -34,7 +36,7 @@ demo: $(VENV)/.installed
 
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest $(PLUGINS) -n $(WORKERS) --dist worksteal
 
 pythons: $(VENV)/.developing
 	@tools/ensure jq strace chromium

@@ -52,9 +52,9 @@ _BREATH = 1.0
 _STATUS = 5.0
 """Seconds after which a status is looked at although nothing was written: a process may have ended."""
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """The revision of a run, and the number of an event of it."""
-Cursor = dict[str, Place]
+Cursor = dict[str, Position]
 
 
 def stream(site: Site, feed: Feed, request: Request) -> Response:
@@ -68,12 +68,12 @@ def stream(site: Site, feed: Feed, request: Request) -> Response:
     return StreamingResponse(_messages(following, feed), media_type="text/event-stream", headers=headers)
 
 
-def places_of(text: str) -> dict[str, list[Place]]:
+def places_of(text: str) -> dict[str, list[Position]]:
     """The places of tabs by their run, the first one first: `RUN:REVISION:SEQ`, joined by commas.
 
     What is not one is left out.
     """
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[Position]] = {}
     for part in text.split(","):
         run_id, _, place = part.partition(":")
         revision, _, seq = place.partition(":")
@@ -123,7 +123,7 @@ class Following:
     """The runs that one stream follows, each from its cursor."""
 
     def __init__(
-        self, site: Site, topics: Sequence[str], cursor: Cursor, places: Mapping[str, Sequence[Place]] | None = None
+        self, site: Site, topics: Sequence[str], cursor: Cursor, places: Mapping[str, Sequence[Position]] | None = None
     ) -> None:
         """`places` are those of all tabs: no message goes beyond one of them."""
         self._site = site
