@@ -4,14 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INTEROP := .venv-interop
 SHARED ?= ../shared
-# One more than most machines here have processors: a third of the tests' time is waiting for other processes.
-WORKERS ?= 3
+# Twice as many as most machines here have processors: a third of the tests' time is waiting for other processes.
+WORKERS ?= 4
 # A registry may be slow, or fail now and then, whoever installs: we, or a test.
 export PIP_RETRIES ?= 10
 export PIP_DEFAULT_TIMEOUT ?= 60
 export npm_config_fetch_retries ?= 10
-# All but our own, because of which pytest would rewrite the assertions of all our modules.
-PLUGINS := --disable-plugin-autoload -p xdist -p timeout -p hypothesispytest -p anyio
 # Compiled modules are kept also where the environment says otherwise: the tests start Python thousands of times.
 export PYTHONDONTWRITEBYTECODE =
 
@@ -36,7 +34,7 @@ demo: $(VENV)/.installed
 
 test: lint types imports $(VENV)/.developing
 	@tools/ensure jq strace chromium
-	$(BIN)/pytest $(PLUGINS) -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 pythons: $(VENV)/.developing
 	@tools/ensure jq strace chromium
