@@ -141,7 +141,9 @@ class _Following:
         self._expected = expected
         self._where = where
         self._printed = ""
-        self._process = subprocess.Popen(f"exec {command}", shell=True, stdout=subprocess.PIPE)
+        # Where the page shows nothing, whatever it says shows that it is at work and can be interrupted.
+        errors = None if expected.strip(" …\n") else subprocess.STDOUT
+        self._process = subprocess.Popen(f"exec {command}", shell=True, stdout=subprocess.PIPE, stderr=errors)
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
@@ -159,7 +161,8 @@ class _Following:
 
     def wait_for(self, lines: int) -> None:
         until = time.monotonic() + PATIENCE
-        while self._printed.count("\n") < lines and time.monotonic() < until:
+        while self._printed.count("\n") < lines:
+            assert time.monotonic() < until, f"{self._where}: it printed only\n{self._printed}"
             time.sleep(0.02)
 
     def check(self) -> None:
