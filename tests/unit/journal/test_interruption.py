@@ -10,9 +10,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -318,16 +318,27 @@ class InterruptedAtCheck:
     def __init__(self, moment: int) -> None:
         self.left = moment
         self.where = "nowhere"
-        self._tracer = self._enter  # kept: Python 3.11 loses a reference to it
         self._last: dict[FrameType, str] = {}
+        self._thread = threading.get_ident()
+        self._tracer = self._enter  # kept: Python 3.11 loses a reference to it
 
     def __enter__(self) -> InterruptedAtCheck:
         gc.disable()  # whatever is raised inside a finalizer is lost
-        sys.settrace(self._tracer)
+        if sys.version_info >= (3, 12):  # whose `settrace` does not show all opcodes
+            monitoring = sys.monitoring
+            monitoring.use_tool_id(monitoring.DEBUGGER_ID, "interruption")
+            monitoring.register_callback(monitoring.DEBUGGER_ID, monitoring.events.INSTRUCTION, self._instruction)
+            monitoring.set_events(monitoring.DEBUGGER_ID, monitoring.events.INSTRUCTION)
+        else:
+            sys.settrace(self._tracer)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        sys.settrace(None)
+        if sys.version_info >= (3, 12):
+            sys.monitoring.set_events(sys.monitoring.DEBUGGER_ID, 0)
+            sys.monitoring.free_tool_id(sys.monitoring.DEBUGGER_ID)
+        else:
+            sys.settrace(None)
         gc.enable()
         return kind is KeyboardInterrupt
 
@@ -339,14 +350,31 @@ class InterruptedAtCheck:
 
     def _step(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "opcode":
-            last = self._last.get(frame, "")
-            self._last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-            if last.startswith(("RESUME", "CALL", "JUMP_BACKWARD")) and not last.startswith("CALL_INTRINSIC"):
-                self.left -= 1
-                if self.left == 0:
-                    self.where = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, after {last}"
-                    raise KeyboardInterrupt
+            self._look(frame, frame.f_lasti)
         return self._step
+
+    def _instruction(self, code: CodeType, offset: int) -> None:
+        if self.left > 0 and code.co_filename.startswith(self.FILES) and threading.get_ident() == self._thread:
+            self._look(sys._getframe(1), offset)
+
+    def _look(self, frame: FrameType, offset: int) -> None:
+        last = self._last.get(frame, "")
+        self._last[frame] = dis.opname[frame.f_code.co_code[offset]]
+        if last.startswith(("RESUME", "CALL", "JUMP_BACKWARD")) and not last.startswith("CALL_INTRINSIC"):
+            self.left -= 1
+            if self.left == 0:
+                self.where = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, after {last}"
+                raise KeyboardInterrupt
+
+
+def interruptions(least: int, first: int = 1) -> Iterator[InterruptedAtCheck]:
+    """At one moment after the other, until none is left; there must be more than `least`."""
+    for moment in itertools.count(first):
+        interruption = InterruptedAtCheck(moment)
+        yield interruption
+        if interruption.left > 0:
+            break
+    assert moment > least
 
 
 class Listeners:
@@ -379,10 +407,10 @@ class Listeners:
 @pytest.mark.parametrize("durability", DURABILITIES)
 def test_no_interruption_of_a_record_leaves_a_listener_waiting(root: Path, durability: Durability) -> None:
     """Wherever Ctrl-C comes while the parked are rung and the slow is put aside: all of them end, and have all."""
-    for moment in itertools.count(1):
+    for interruption in interruptions(least=50):
         recorder = Recorder(root, durability=durability, buffer=1)
         listeners = Listeners(recorder)
-        with InterruptedAtCheck(moment) as interruption:
+        with interruption:
             for _ in range(2):
                 recorder.record("system.event", NOTE)
         recorder.record("system.event", NOTE)
@@ -392,42 +420,33 @@ def test_no_interruption_of_a_record_leaves_a_listener_waiting(root: Path, durab
         assert lossless == stored == list(range(1, len(stored) + 1)), f"interrupted in {interruption.where}"
         assert sorted({*current}) == current
         assert late == stored[: len(late)]
-        if interruption.left > 0:
-            break
-    assert moment > 50
 
 
 @pytest.mark.parametrize("durability", DURABILITIES)
 def test_no_interruption_of_a_close_leaves_a_listener_waiting(root: Path, durability: Durability) -> None:
     """Whoever presses Ctrl-C while a recorder closes still sees it closed, and its listeners end."""
-    for moment in itertools.count(2):  # at the first, nothing of it has begun
+    for interruption in interruptions(least=10, first=2):  # at the first, nothing of it has begun
         recorder = Recorder(root, durability=durability)
         listeners = Listeners(recorder)
         recorder.record("system.event", NOTE)
-        with InterruptedAtCheck(moment) as interruption:
+        with interruption:
             recorder.close()
         assert listeners.end() == ([1], [1], [1]), f"interrupted in {interruption.where}"
         with pytest.raises(StoreClosed):
             recorder.record("system.event", NOTE)
         Recorder(root, run_id=recorder.run_id).close()  # and its lock is free
-        if interruption.left > 0:
-            break
-    assert moment > 10
 
 
 def test_no_interruption_of_a_sync_leaves_another_thread_waiting(root: Path) -> None:
     """A thread that was interrupted in its turn at the disk, and then waits for the others, does not block them."""
     with Recorder(root, durability="disk") as recorder:
-        for moment in itertools.count(1):
-            with InterruptedAtCheck(moment) as interruption:
+        for interruption in interruptions(least=10):
+            with interruption:
                 recorder.record("system.event", NOTE)
             thread = threading.Thread(target=recorder.record, args=("system.event", NOTE), daemon=True)
             thread.start()
             thread.join(PATIENCE)
             assert not thread.is_alive(), f"interrupted in {interruption.where}"
-            if interruption.left > 0:
-                break
-    assert moment > 10
     assert verify_journal(recorder.path).ok
 
 
