@@ -269,6 +269,9 @@ def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("STENOGRAPH_HOME", str(home / "archive"))
+    config = home / "config.toml"  # beside it a key is made
+    config.touch()
+    monkeypatch.setenv("STENOGRAPH_CONFIG", str(config))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("STENOGRAPH_INDEX")

@@ -79,7 +79,7 @@ _COMMANDS: dict[str, str] = {
         rf"|publish[ \t](?:[^\n]{{0,200}}?[ \t])?-p[ \t]++){VALUE}"
     ),
     "git|npm|yarn|pnpm|aws|gcloud|composer|bundle|pip|conda|wrangler|pulumi|snowsql": (
-        rf"(?<=[ \t])(?:config|configure)[ \t](?:(?:set|--global|--local|--system|--add|--secret|-g)[ \t]++)*+"
+        rf"(?<=[ \t])(?:config|configure)[ \t](?>(?:(?:set|--global|--local|--system|--add|--secret|-g)[ \t]++)*)"
         rf"{_QUOTE}(?P<name>[\w./:@-]{{2,120}}+){_QUOTE}(?:=|[ \t]++)(?!-){VALUE}"
     ),
 }

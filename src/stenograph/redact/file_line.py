@@ -36,7 +36,7 @@ _DEFINITION = re.compile(
 _ALWAYS = frozenset(("requirepass", "masterauth", "tls-key-file-pass", "primaryauth"))
 _MANIFEST = re.compile(r"(?:^|(?<=\n))kind:[ \t]*+[\"']?Secret[\"']?[ \t]*+\r?\n", re.MULTILINE)
 _SECTION = re.compile(
-    r"(?:^|(?<=\n))(?:stringData|data):[ \t]*+\r?\n(?P<lines>(?:[ \t]{1,20}[^\r\n]*+(?:\r?\n|\Z)){1,400}+)"
+    r"(?:^|(?<=\n))(?:stringData|data):[ \t]*+\r?\n(?P<lines>(?>(?:[ \t]{1,20}[^\r\n]*+(?:\r?\n|\Z)){1,400}))"
 )
 _ENTRY = re.compile(
     r"(?:^|(?<=\n))[ \t]++[\w./-]{1,100}+:[ \t]++(?![|>][-+]?[ \t]*+$)[\"']?(?P<value>[^\s\"'\[][^\r\n\"'\[]*+)",

@@ -16,7 +16,7 @@ _BEARER = re.compile(r"bearer(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-]{16,}+={0,2})",
 _CREDENTIALS = re.compile(r"[A-Za-z0-9._~+/=:-]{4,}+(?![({])", re.ASCII)
 _PAIR = re.compile(
     r"(?<![^\s;,:=\"'`\\])(?!(?:path|expires|domain|samesite|max-age|priority|version)=)"
-    r"[^\s=:;,\"'`\\\[\]]++=((?:[^\s;,\"'`\\\[]|\[(?!masked:))++)",
+    r"[^\s=:;,\"'`\\\[\]]++=((?>(?:[^\s;,\"'`\\\[]++|\[(?!masked:)){1,999}))",
     re.IGNORECASE,
 )
 _HEADER_LINE = re.compile(r"[^\r\n\"'`\\]*+")

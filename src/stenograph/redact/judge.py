@@ -31,7 +31,7 @@ _NO_VALUE = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _WORD = r"(?:[A-Z]?[a-z]++|[A-Z]++)"
-_WORDS = re.compile(rf"{_WORD}(?:[-_. ]{_WORD})*+", re.ASCII)
+_WORDS = re.compile(rf"{_WORD}(?>(?:[-_. ]{_WORD})*)", re.ASCII)
 _PROSE = re.compile(
     r"\b(?:your?|must|is|not|cannot|required|invalid|missing|incorrect|wrong|enter|please|forgot|reset|match)\b"
     r"|[.?:]\Z",

@@ -13,7 +13,7 @@ from stenograph.redact.span import Span
 _LT, _GT = r"(?:<|&lt;)", r"(?:>|&gt;)"
 _CONTENT = (
     r"(?:<!\[CDATA\[)?(?P<value>(?:[^<>&\s\[]|\[(?!masked:)|&(?!lt;|gt;))"
-    r"(?:[^<>&\r\n\[]|\[(?!masked:)|&(?!lt;|gt;)){0,400}+)"
+    r"(?>(?:[^<>&\r\n\[]|\[(?!masked:)|&(?!lt;|gt;)){0,400}))"
 )
 _ELEMENT = re.compile(
     rf"{_LT}(?:[\w-]{{1,20}}:)?(?P<name>[\w.-]{{2,60}}+)(?:[ \t][^<>]{{0,120}}+)?{_GT}\s{{0,8}}+{_CONTENT}(?=\]\]>"
@@ -27,8 +27,8 @@ _NAMED = re.compile(
     re.ASCII,
 )
 _LISTED = re.compile(
-    rf"{_LT}key{_GT}\s{{0,8}}+(?P<name>[\w.-]{{2,60}}+)\s{{0,8}}+{_LT}\\*+/key{_GT}(?:\s"
-    rf"|\\+[nrt]){{0,40}}+{_LT}(?:string|data){_GT}\s{{0,8}}+{_CONTENT}",
+    rf"{_LT}key{_GT}\s{{0,8}}+(?P<name>[\w.-]{{2,60}}+)\s{{0,8}}+{_LT}\\*+/key{_GT}(?>(?:\s"
+    rf"|\\+[nrt]){{0,40}}){_LT}(?:string|data){_GT}\s{{0,8}}+{_CONTENT}",
     re.ASCII,
 )
 _INPUT = re.compile(

@@ -18,8 +18,8 @@ _line_end = r"(?=[ \t]*+(?:[\r\n]|\\+[nr]|-----END|[\"'`]|\Z))"
 _long_line = r"[A-Za-z0-9+/=]{24,}+"
 _line = rf"(?:{_long_line}|[A-Za-z0-9+/=]++{_line_end}|[A-Z][A-Za-z-]{{2,30}}+: [^\r\n\\\"']{{1,200}}+)"
 _end = r"-----END [A-Z0-9 ]{0,60}+-----"
-_lines = rf"(?:{_gap}*+{_line})++(?:{_gap}*+{_end})?"
-_next = r"(?:\\+[nr])*+[\"'`][\s+,.\\]{0,80}+[\"'`]"
+_lines = rf"(?>(?:(?>{_gap}*){_line})+)(?:(?>{_gap}*){_end})?"
+_next = r"(?>(?:\\+[nr])*)[\"'`][\s+,.\\]{0,80}+[\"'`]"
 
 _HEADER = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,4}?PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
 _LINES = re.compile(_lines, re.ASCII)

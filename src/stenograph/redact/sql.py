@@ -9,7 +9,7 @@ from stenograph.redact import judge
 from stenograph.redact.name import Grade, secret_of
 from stenograph.redact.span import Span
 
-_STRING = r"[nN]?\\{0,7}+(?P<quote>['\"])(?P<value>(?:(?!(?P=quote))[^\\\n\[]|\[(?!masked:)){1,256}+)"
+_STRING = r"[nN]?\\{0,7}+(?P<quote>['\"])(?P<value>(?>(?:(?!(?P=quote))[^\\\n\[]|\[(?!masked:)){1,256}))"
 _STATEMENT = re.compile(
     r"(?:identified\s++(?:with\s++[\w\"'-]{1,60}+\s++)?(?:by|as)\s++(?:password\s++)?"
     r"|(?<=[\s(,])(?:(?:encrypted\s++)?(?:password|secret|secret_access_key|access_token)\s++|password\s*+\(\s*+)"
@@ -22,8 +22,8 @@ _IS_SQL = re.compile(r"\b(?:create|alter|set|grant|update|insert|attach|pragma|i
 _INSERT = re.compile(
     r"insert\s++into\s++[\w.\"`\[\]]{1,100}+\s*+\((?P<columns>[^()]{1,600}+)\)\s*+values\s*+", re.ASCII | re.IGNORECASE
 )
-_ROW = re.compile(r"[\s,]{0,8}+\((?P<cells>(?:'(?:[^'\n]|''){0,256}+'|[^()'\n]){1,1000}+)\)", re.ASCII)
-_CELL = re.compile(r"'(?P<text>(?:[^']|'')*+)'|[^,']++", re.ASCII)
+_ROW = re.compile(r"[\s,]{0,8}+\((?P<cells>(?>(?:'(?>(?:[^'\n]|''){0,256})'|[^()'\n]){1,1000}))\)", re.ASCII)
+_CELL = re.compile(r"'(?P<text>(?>(?:[^']|'')*))'|[^,']++", re.ASCII)
 _MOST_ROWS = 1000
 
 

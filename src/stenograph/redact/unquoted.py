@@ -17,7 +17,7 @@ _SETTING = re.compile(rf"(?:[^{_DELIMITERS},]|,(?=[^{_DELIMITERS},])|{_ESCAPED})
 _ODD_SETTING = re.compile(r"[&|>)}][^\s\"'`\\\[]{5,}+(?=\s|\Z)")
 """A value that begins with a sign of the shell, in a file that no shell reads."""
 _REST = re.compile(r"(?:[^\s\"'`\\\[]|\[(?!masked:))+")
-_IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[!?:.]*+", re.ASCII)
+_IDENTIFIER = re.compile(r"[-!*&@]*+[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*)[!?:.]*+", re.ASCII)
 _DOTTED = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+", re.ASCII)
 _LINE_ENDS = re.compile(r"[ \t]*+(?:[\r\n,;}\]&|\"'`]|\\+[nr\"']|\#|//|\Z)", re.ASCII)
 _LINE_START = re.compile(r"(?:^|\\n|[\n{,])[ \t]{0,40}+(?:- )?[\"'`]?\Z", re.ASCII)

@@ -9,12 +9,12 @@ from stenograph.redact import judge
 from stenograph.redact.span import Span
 
 _USERINFO = re.compile(
-    r"://[^\s/:@\"'`\\<>\[]*+:((?:[^\s/@\"'`\\\[]|\[(?!masked:)|@(?=[^\s/@\"'`\\]{0,80}@))++)@(?=[\w\[{$<%])"
+    r"://[^\s/:@\"'`\\<>\[]*+:((?>(?:[^\s/@\"'`\\\[]++|\[(?!masked:)|@(?=[^\s/@\"'`\\]{0,80}@)){1,999}))@(?=[\w\[{$<%])"
 )
 _EXAMPLES = frozenset(("password", "passwd", "pass", "pwd", "secret", "token"))
 """What documentation writes in place of a password."""
-_LONE_USER = re.compile(r"://((?:[^\s/:@\"'`\\\[]|\[(?!masked:)){20,256}+)@(?=[\w])", re.ASCII)
-_ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:[\w.$]{1,60}+/((?:[^\s@\"'`\\\[]|\[(?!masked:)){1,128}+)@", re.ASCII)
+_LONE_USER = re.compile(r"://((?>(?:[^\s/:@\"'`\\\[]|\[(?!masked:)){20,256}))@(?=[\w])", re.ASCII)
+_ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:[\w.$]{1,60}+/((?>(?:[^\s@\"'`\\\[]|\[(?!masked:)){1,128}))@", re.ASCII)
 _SIGNED = re.compile(
     r"(?:[?&;]|&amp;|\\u0026)(?:x-(?:amz|goog|oss|ms|cos)-(?:signature|security-token)|signature|sig|hmac|hash_sig"
     r"|auth_sig|sign"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 VALUE = (
-    r"(?:\\{0,7}+\"(?P<double>(?:[^\"\\\n\[]|\[(?!masked:)){1,256}+)"
-    r"|\\{0,7}+'(?P<single>(?:[^'\\\n\[]|\[(?!masked:)){1,256}+)"
-    r"|\\{0,7}+`(?P<back>(?:[^`\\\n\[]|\[(?!masked:)){1,256}+)"
-    r"|(?P<bare>(?:[^\s\"'`\\|;<>\[&]|&(?![\s&])|\[(?!masked:)){1,256}+))"
+    r"(?:\\{0,7}+\"(?P<double>(?>(?:[^\"\\\n\[]|\[(?!masked:)){1,256}))"
+    r"|\\{0,7}+'(?P<single>(?>(?:[^'\\\n\[]|\[(?!masked:)){1,256}))"
+    r"|\\{0,7}+`(?P<back>(?>(?:[^`\\\n\[]|\[(?!masked:)){1,256}))"
+    r"|(?P<bare>(?>(?:[^\s\"'`\\|;<>\[&]|&(?![\s&])|\[(?!masked:)){1,256})))"
 )
 """The part of a pattern that matches a value, at most one in each; `value_span` reads the match. A value that is masked
 already (`[masked:`) does not match."""
