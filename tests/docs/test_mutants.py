@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +36,10 @@ def test_mutants_are_drawn_and_counted() -> None:
     assert " of 2 mutants caught " in told("--count", "2")
     assert "make mutants" in (REPO / "docs" / "benchmarks.md").read_text("utf-8")
     assert "tools/mutants\n" in (REPO / "Makefile").read_text("utf-8")
+
+
+def test_the_score_is_of_all_of_them() -> None:
+    """The page states how many of the 300 were caught, and its share is that of these numbers."""
+    match = re.search(r"(\d+) of 300 were caught \((\d+) %\)", (REPO / "docs" / "benchmarks.md").read_text("utf-8"))
+    assert match is not None
+    assert round(int(match[1]) / 3) == int(match[2])
