@@ -105,9 +105,8 @@ ORPHAN = """
         recorder = Recorder(root, run_id=run_id)
         replay = recorder.subscribe(from_seq=1)
         recorder.record("system.event", {"subtype": "x"})
-        worker = os.fork()
-        if worker != 0:
-            os.write(writing, str(worker).encode())
+        if os.fork() == 0:  # what a fork does in a child is done once it goes on here
+            os.write(writing, str(os.getpid()).encode())
         time.sleep(60)
         os._exit(1)
     worker = int(os.read(reading, 20))
