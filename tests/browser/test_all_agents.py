@@ -13,7 +13,7 @@ from golden_cases import CASES, first_run_of, name_of
 from sample_archive import sample_archive
 from serving import Server, Visitor, serving, visiting
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]  # the first test makes the archive
+pytestmark = pytest.mark.browser
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORMATS = sorted({case.parent.name for case in CASES})
 SHOWN = {

@@ -236,18 +236,11 @@ class Following:
         At first that is every row, and then `listed`: between the page and its stream, or while a server was away, any
         run may have changed. The page knows by their states which it has already.
         """
-        for info in reversed(list(self._infos())):
-            state = state_of(info)
-            before = self._known.get(info.run_id)
-            self._known[info.run_id] = state
-            if before == state:
-                continue
-            data = {
-                "status": info.status,
-                "title": title_of(info),
-                "figures": info.to_dict(),
-                "row": rows_of(self._site, [info])[0],
-            }
+        changed = [info for info in self._infos() if self._known.get(info.run_id) != state_of(info)][::-1]
+        rows = rows_of(self._site, changed) if changed else []
+        self._known |= {info.run_id: state_of(info) for info in changed}
+        for info, row in zip(changed, rows, strict=True):
+            data = {"status": info.status, "title": title_of(info), "figures": info.to_dict(), "row": row}
             yield _encoded("run", {"run": info.run_id, **data})
 
     def _message(self, kind: str, run_id: str, data: dict[str, Any]) -> bytes:
