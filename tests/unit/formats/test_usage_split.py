@@ -186,3 +186,14 @@ def test_zeros_of_litellm_are_unknown_not_nothing() -> None:
     zeros = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     logged = {"litellm_call_id": "1", "messages": [], "response": {**CHAT, "usage": zeros}, "status": "success"}
     assert _usages("openai_chat", logged) == []
+
+
+@pytest.mark.parametrize("count", [12, 12.0])
+def test_whole_numbers_count_however_they_are_written(count: float) -> None:
+    """Some languages write every number with a point."""
+    message = {**MESSAGE, "usage": {"input_tokens": count, "output_tokens": count}}
+    (usage,) = _usages("claude_code", {"type": "assistant", "timestamp": AT, "sessionId": RUN, "message": message})
+    assert repr((usage.input_tokens, usage.output_tokens)) == "(12, 12)"
+    numbers = {"input_tokens": count, "output_tokens": count, "total_tokens": count * 2}
+    (usage,) = _usages("codex_rollout", _rollout("token_usage_record", response_id="resp_1", usage=numbers))
+    assert repr((usage.input_tokens, usage.output_tokens)) == "(12, 12)"

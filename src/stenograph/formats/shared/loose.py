@@ -90,7 +90,12 @@ def _rfc3339(milliseconds: int) -> str:
 
 
 def tokens(value: Any) -> int | None:
-    """The value when it is a plausible number of tokens or milliseconds: sums of a few of them fit into 64 bits."""
+    """The value when it is a plausible number of tokens or milliseconds: sums of a few of them fit into 64 bits.
+
+    Some programs write whole numbers as 12.0.
+    """
+    if value.__class__ is float and value.is_integer():
+        value = int(value)
     return value if value.__class__ is int and 0 <= value < _TOO_MANY else None
 
 
